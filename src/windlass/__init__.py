@@ -1,0 +1,1 @@
+"""Windlass: a durable chat loop between language models and MCP tools."""
