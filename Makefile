@@ -1,0 +1,84 @@
+# Every command a contributor needs. From a fresh clone, `make run` and `make test` do all the set-up;
+# the second time they find it done.
+
+PYTHON ?= python3
+SCALE ?= small
+JOBS ?= 2
+
+export SCALE
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+BIN := .venv/bin
+# Directories count too, so that a deleted file also rebuilds the page.
+UI_SOURCES := $(shell [ ! -f ui/package.json ] || find ui -name node_modules -prune -o -print)
+
+.PHONY: help setup page run test test-tools lint fmt bench proof dist pins clean
+
+help:  ## list the commands
+	@sed -n 's/^\([a-z]*\):.*## /\1@/p' Makefile | awk -F@ '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: .venv/installed page  ## install everything into .venv and build the page
+
+run: setup  ## start the server and print its URL
+	@scripts/with-env .env $(BIN)/windlass serve
+
+test: setup test-tools  ## run every test, the real browser included, then lint
+	$(BIN)/pytest tests/core --cov=windlass.core --cov-fail-under=100
+	$(BIN)/pytest --ignore=tests/core -n $(JOBS) --dist loadfile
+	@[ ! -f ui/package.json ] || npm --prefix ui test
+	@$(MAKE) --no-print-directory lint
+
+lint: setup  ## check format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	@[ ! -f ui/package.json ] || npm --prefix ui run lint
+
+fmt: setup  ## format everything
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	@[ ! -f ui/package.json ] || npm --prefix ui run fmt
+
+bench: setup  ## print the speed table
+	@[ -f benchmarks/__main__.py ] || { echo "make bench: benchmarks/ is not written yet"; exit 1; }
+	$(BIN)/python -m benchmarks
+
+proof: export SCALE := full
+proof: setup test-tools  ## run the fault, kill and abuse matrix
+	@[ -e tests/proof.py ] || [ -e tests/proof ] || { echo "make proof: tests/proof is not written yet"; exit 1; }
+	$(BIN)/python -m tests.proof
+
+dist: setup  ## build sdist and wheel into dist/
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+
+pins:  ## resolve all dependencies again and pin them
+	scripts/compile-pins
+
+clean:  ## remove everything that set-up made
+	rm -rf .venv .cache dist ui/node_modules tests/node/node_modules src/windlass/web/static
+
+
+.venv/installed: pyproject.toml requirements/dev.txt
+	@scripts/make-venv $(PYTHON) .venv
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+page: $(if $(UI_SOURCES),src/windlass/web/static/index.html)
+
+src/windlass/web/static/index.html: $(UI_SOURCES) | .venv/installed
+	@scripts/build-page
+
+test-tools: .cache/servers/installed tests/node/node_modules/.package-lock.json
+	@scripts/install-test-programs
+
+.cache/servers/installed: requirements/servers.txt
+	@scripts/make-venv $(PYTHON) .cache/servers
+	.cache/servers/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/servers.txt
+	@touch $@
+
+tests/node/node_modules/.package-lock.json: tests/node/package-lock.json | .venv/installed
+	@scripts/find-node
+	npm --prefix tests/node ci --silent
+	@touch $@
