@@ -1,0 +1,1 @@
+"""The rules of a turn: values, events, the next step, the prompt and the loop. Standard library only."""

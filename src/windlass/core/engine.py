@@ -1,0 +1,214 @@
+"""The loop. It reads the log, does the next step, records what happened, and reads again; so starting, resuming,
+approving and stopping are one path."""
+
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from windlass.core.errors import Fenced, ModelError, ToolError
+from windlass.core.events import (
+    CallJudged,
+    Event,
+    HistoryTrimmed,
+    ModelFailed,
+    ModelReplied,
+    StopRequested,
+    ToolFinished,
+    ToolStarted,
+)
+from windlass.core.fold import TurnView, fold
+from windlass.core.ids import call_id
+from windlass.core.messages import ToolCall, ToolOutput
+from windlass.core.ports import DraftCall, Hear, History, Log, Model, ModelRequest, Reply, ReplyReset, Tools
+from windlass.core.prompt import prompt_for
+from windlass.core.steps import UNKNOWN, AwaitPerson, CallModel, Close, Done, RunTools, Step, Wait, next_step
+
+SEARCH_TOOL = "web_search"
+
+
+@dataclass(slots=True)
+class Crew:
+    """What one driver works with, and the tasks it has under way."""
+
+    log: Log
+    model: Model
+    tools: Tools
+    history: History
+    hear: Hear
+    group: asyncio.TaskGroup
+    alarm: asyncio.Task[None] | None = None
+    asking: asyncio.Task[None] | None = None
+    running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+
+
+async def run_turn(log: Log, model: Model, tools: Tools, history: History, hear: Hear) -> AwaitPerson | Done:
+    """Drive a turn until it finishes or must wait for a person. Safe to call again at any time."""
+    step = next_step(await log.read())
+    if isinstance(step, AwaitPerson | Done):
+        return step
+    await log.claim()
+    try:
+        async with asyncio.TaskGroup() as group:
+            crew = Crew(log, model, tools, history, hear, group)
+            crew.alarm = group.create_task(_sound_deadline(log))
+            step = await _drive(crew)
+            _dismiss(crew)
+    except* Fenced as fenced:
+        raise fenced.exceptions[0] from None
+    return step
+
+
+async def _drive(crew: Crew) -> AwaitPerson | Done:
+    while True:
+        seen = await crew.log.read()
+        step = next_step(seen)
+        _let_go(crew, seen, step)
+        match step:
+            case CallModel():
+                if crew.asking is None or crew.asking.done():
+                    crew.asking = crew.group.create_task(_ask(crew, seen, step))
+                await crew.log.changed(len(seen))
+            case RunTools(calls):
+                safe = {event.call_id: event.safe for event in seen if isinstance(event, CallJudged)}
+                if await crew.log.begin(len(seen), *(ToolStarted(call.id, safe[call.id]) for call in calls)):
+                    for call in calls:
+                        crew.running[call.id] = crew.group.create_task(_run(crew, call, safe[call.id]))
+            case Wait():
+                await crew.log.changed(len(seen))
+            case Close(events):
+                await crew.log.begin(len(seen), *events)
+            case AwaitPerson() | Done():
+                return step
+
+
+def _dismiss(crew: Crew) -> None:
+    for task in (crew.alarm, crew.asking, *crew.running.values()):
+        if task:
+            task.cancel()
+
+
+def _let_go(crew: Crew, seen: Sequence[Event], step: Step) -> None:
+    """Cancel work whose result nobody waits for any more: a stopped call, a model asked before the turn was closed."""
+    for event in seen:
+        if isinstance(event, ToolFinished) and (task := crew.running.pop(event.call_id, None)):
+            task.cancel()
+    if crew.asking and not isinstance(step, CallModel):
+        crew.asking.cancel()
+        crew.asking = None
+
+
+async def _sound_deadline(log: Log) -> None:
+    seen = await log.read()
+    limit = fold(seen).started.settings.limits.work_s
+    await asyncio.sleep(limit)
+    await log.record(StopRequested("deadline"))
+
+
+async def _ask(crew: Crew, seen: Sequence[Event], step: CallModel) -> None:
+    await asyncio.sleep(step.wait_s)
+    view = fold(seen)
+    if step.attempt > 1:
+        crew.hear(ReplyReset(step.attempt))
+    began = time.monotonic()
+    try:
+        past = await crew.history.before(crew.log.turn_id, view.history_from)
+        request = ModelRequest(
+            crew.log.turn_id, view.started.settings, prompt_for(seen, past), crew.tools.toolset, step.attempt
+        )
+        reply = await crew.model.reply(request, crew.hear)
+        replied = _as_event(crew.log.turn_id, view, reply, _ms(began))
+    except ModelError as error:
+        await crew.log.record(*await _failure(crew, seen, error, _ms(began)))
+        return
+    await crew.log.record(replied, *_judged(crew, seen, view, replied))
+
+
+async def _failure(crew: Crew, seen: Sequence[Event], error: ModelError, took_ms: int) -> tuple[Event, ...]:
+    failed = ModelFailed(
+        error.code, error.message, error.hint, error.retryable, error.wait_s, error.partial, error.status, took_ms
+    )
+    if error.code != "context_overflow":
+        return (failed,)
+    later = await crew.history.shorten(crew.log.turn_id, seen)
+    if later is None:
+        return (ModelFailed(error.code, error.message, error.hint, took_ms=took_ms),)
+    return (failed, HistoryTrimmed(later, "The model's context was too small for the whole history."))
+
+
+def _as_event(turn_id: str, view: TurnView, reply: Reply, took_ms: int) -> ModelReplied:
+    number = len(view.rounds) + 1
+    drafts = reply.calls or _search_due(view, reply)
+    if not reply.text and not drafts:
+        raise ModelError(
+            "empty_reply", "The model sent an empty reply.", hint="Ask again, or try another model.", retryable=True
+        )
+    calls = tuple(
+        ToolCall(
+            call_id(turn_id, number, index),
+            draft.name,
+            draft.arguments,
+            draft.wire_id,
+            draft.raw,
+            draft.broken,
+            draft.repairs,
+            draft.extra,
+        )
+        for index, draft in enumerate(drafts)
+    )
+    return ModelReplied(
+        reply.text,
+        calls,
+        reply.reasoning,
+        reply.usage,
+        reply.finish,
+        reply.model,
+        reply.repairs,
+        reply.raw,
+        reply.sources,
+        reply.first_ms,
+        took_ms,
+    )
+
+
+def _search_due(view: TurnView, reply: Reply) -> tuple[DraftCall, ...]:
+    """A person asked for the web and the model only talks: the search is run all the same."""
+    settings = view.started.settings
+    searched = any(call.call.name == SEARCH_TOOL for call in view.calls) or bool(reply.sources)
+    if settings.search != "due" or searched:
+        return ()
+    arguments = json.dumps({"query": settings.query}, ensure_ascii=False)
+    return (DraftCall(SEARCH_TOOL, arguments, repairs=("the search that was asked for",)),)
+
+
+def _judged(crew: Crew, seen: Sequence[Event], view: TurnView, replied: ModelReplied) -> list[CallJudged]:
+    room = view.started.settings.limits.calls - len(view.by_call)
+    return [
+        crew.tools.judge(call, seen)
+        if place < room
+        else CallJudged(
+            call.id, "refuse", "limit", refusal="over_limit", reason="This turn's limit of calls is reached."
+        )
+        for place, call in enumerate(replied.calls)
+    ]
+
+
+async def _run(crew: Crew, call: ToolCall, safe: bool) -> None:
+    """Run one call and record how it ended. A cancelled call records nothing: either its end is in the log already, or
+    the driver is going down and the next one finds the call interrupted."""
+    began = time.monotonic()
+    try:
+        output = await crew.tools.run(call, crew.hear)
+        fact = ToolFinished(call.id, "error" if output.failed else "ok", output, took_ms=_ms(began))
+    except ToolError as error:
+        lost = error.sent and not safe
+        text = f"{error.message} {UNKNOWN}" if lost else error.message
+        fact = ToolFinished(call.id, "unknown" if lost else "error", ToolOutput(text), error.code, _ms(began))
+    except Exception as error:  # a tool may fail in any way; the model is told, the turn goes on
+        fact = ToolFinished(call.id, "error", ToolOutput(f"{type(error).__name__}: {error}"), "tool_error", _ms(began))
+    await crew.log.record(fact)
+
+
+def _ms(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)

@@ -1,0 +1,73 @@
+"""Few errors, each one something a caller treats differently. The text says what happened, the hint what to do."""
+
+
+class WindlassError(Exception):
+    """Something a person can act on. `code` is for programs, `detail` for machines that show where."""
+
+    code = "error"
+
+    def __init__(self, message: str, *, hint: str = "", code: str = "", detail: object = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code = code or type(self).code
+        self.detail = detail
+
+
+class BadInput(WindlassError):
+    code = "bad_input"
+
+
+class NotFound(WindlassError):
+    code = "not_found"
+
+
+class Conflict(WindlassError):
+    """The request is fine, the moment is not: another turn runs, the hash is old, the id was used."""
+
+    code = "conflict"
+
+
+class Unavailable(WindlassError):
+    """Cannot be done now: shutting down, disk full, data folder in use."""
+
+    code = "unavailable"
+
+
+class Fenced(WindlassError):
+    """Another driver claimed this turn; the one that gets this stops at once."""
+
+    code = "fenced"
+
+
+class ModelError(WindlassError):
+    """A model call that gave no reply. `partial` is what was said before it broke off."""
+
+    code = "model_error"
+
+    def __init__(
+        self,
+        cause: str,
+        message: str,
+        *,
+        hint: str = "",
+        retryable: bool = False,
+        wait_s: float = 0,
+        partial: str = "",
+        status: int = 0,
+    ) -> None:
+        super().__init__(message, hint=hint, code=cause)
+        self.retryable = retryable
+        self.wait_s = wait_s
+        self.partial = partial
+        self.status = status
+
+
+class ToolError(WindlassError):
+    """A tool call that gave no result. `sent` means it may have had an effect all the same."""
+
+    code = "tool_error"
+
+    def __init__(self, message: str, *, cause: str = "tool_error", sent: bool = False, hint: str = "") -> None:
+        super().__init__(message, hint=hint, code=cause)
+        self.sent = sent

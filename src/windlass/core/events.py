@@ -1,0 +1,175 @@
+"""Everything that can happen in a turn. The log of these is the turn's whole state; all else is computed from it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from windlass.core.messages import CallState, Message, Source, ToolCall, ToolOutput, Usage
+
+Outcome = Literal["answered", "limit", "stopped", "failed", "handed_over", "added"]
+Origin = Literal["chat", "continue", "retry", "call_retry", "added", "v1"]
+Search = Literal["off", "offered", "due"]
+Verdict = Literal["auto", "ask", "refuse"]
+Refusal = Literal["", "unknown_tool", "bad_arguments", "policy", "changed", "over_limit", "handed_over"]
+Scope = Literal["once", "conversation", "always"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    rounds: int = 10
+    calls: int = 128
+    attempts: int = 4
+    claims: int = 3
+    bad_tries: int = 3
+    repeats: int = 3
+    work_s: float = 1800
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Frozen at the start, so that a turn resumed next week is the same turn."""
+
+    provider: str = ""
+    model: str = ""
+    temperature: float | None = None
+    persona: str = ""
+    system: str = ""
+    search: Search = "off"
+    query: str = ""  # what to search for when the model, asked to, does not
+    toolset: str = ""
+    history_from: str = ""  # the first earlier turn the prompt shows; "" shows all of the path
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    opening: tuple[Message, ...]
+    settings: Settings = Settings()
+    origin: Origin = "chat"
+    client_message_id: str = ""
+    blanked: tuple[int, ...] = ()  # places in `opening` whose text was deleted
+
+
+@dataclass(frozen=True, slots=True)
+class TurnClaimed:
+    driver: str = ""
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReplied:
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    usage: Usage = Usage()
+    finish: str = "stop"
+    model: str = ""
+    repairs: tuple[str, ...] = ()
+    raw: str = ""  # kept when something was repaired
+    sources: tuple[Source, ...] = ()  # from a search the provider ran itself
+    first_ms: int = 0
+    took_ms: int = 0
+    blanked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailed:
+    cause: str
+    message: str = ""
+    hint: str = ""
+    retryable: bool = False
+    wait_s: float = 0
+    partial: str = ""
+    status: int = 0
+    took_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CallJudged:
+    call_id: str
+    verdict: Verdict
+    rule: str = ""
+    tool_hash: str = ""
+    safe: bool = False
+    refusal: Refusal = ""
+    reason: str = ""
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallDecided:
+    call_id: str
+    allow: bool
+    scope: Scope = "once"
+    arguments: str = ""  # the person's own, where they changed them
+    reason: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResolved:
+    call_id: str
+    how: Literal["retry", "done", "skip"]
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    call_id: str
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    call_id: str
+    state: CallState
+    output: ToolOutput = ToolOutput("")
+    cause: str = ""  # timeout, tool_error, server_gone, unknown_tool, bad_arguments, policy, person, stopped …
+    took_ms: int = 0
+    blanked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequested:
+    by: str = "person"
+    call_id: str = ""  # "" stops the turn
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryTrimmed:
+    history_from: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    outcome: Outcome
+    cause: str = ""
+    message: str = ""
+    hint: str = ""
+
+
+Event = (
+    TurnStarted
+    | TurnClaimed
+    | ModelReplied
+    | ModelFailed
+    | CallJudged
+    | CallDecided
+    | CallResolved
+    | ToolStarted
+    | ToolFinished
+    | StopRequested
+    | HistoryTrimmed
+    | TurnFinished
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An event in its place: `seq` counts in the turn, `number` in the conversation."""
+
+    seq: int
+    number: int
+    at: float
+    event: Event

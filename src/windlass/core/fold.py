@@ -1,0 +1,191 @@
+"""A turn as its log leaves it: one pass over the events, no judgement. `steps` and `prompt` both read this."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from windlass.core.events import (
+    CallDecided,
+    CallJudged,
+    CallResolved,
+    Event,
+    HistoryTrimmed,
+    ModelFailed,
+    ModelReplied,
+    StopRequested,
+    ToolFinished,
+    ToolStarted,
+    TurnClaimed,
+    TurnFinished,
+    TurnStarted,
+)
+from windlass.core.messages import ToolCall, Usage
+
+
+@dataclass(slots=True)
+class CallView:
+    call: ToolCall
+    judged: CallJudged | None = None
+    decided: CallDecided | None = None
+    resolved: str = ""
+    starts: int = 0
+    running: bool = False
+    interrupted: bool = False
+    stopped: bool = False
+    finished: ToolFinished | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.finished is None
+
+    @property
+    def safe(self) -> bool:
+        return self.judged is not None and self.judged.safe
+
+    @property
+    def sent(self) -> bool:
+        return self.running or self.interrupted
+
+    @property
+    def allowed(self) -> bool:
+        if self.judged is None or self.judged.verdict == "refuse":
+            return False
+        return self.judged.verdict == "auto" or (self.decided is not None and self.decided.allow)
+
+
+@dataclass(slots=True)
+class Round:
+    """One complete reply and its calls. `forced` names why tools were already off when it was asked for."""
+
+    reply: ModelReplied
+    calls: list[CallView]
+    forced: str = ""
+
+
+@dataclass(slots=True)
+class TurnView:
+    started: TurnStarted
+    rounds: list[Round] = field(default_factory=list)
+    by_call: dict[str, CallView] = field(default_factory=dict)
+    claims: int = 0  # since the last progress
+    failures: list[ModelFailed] = field(default_factory=list)  # since the last progress
+    stop: StopRequested | None = None
+    history_from: str = ""
+    finished: TurnFinished | None = None
+
+    @property
+    def calls(self) -> Iterator[CallView]:
+        return iter(self.by_call.values())
+
+    @property
+    def usage(self) -> Usage:
+        return sum((round_.reply.usage for round_ in self.rounds), Usage())
+
+
+def fold(log: Sequence[Event]) -> TurnView:
+    started = log[0]
+    if not isinstance(started, TurnStarted):
+        raise ValueError("a turn's log begins with TurnStarted")
+    view = TurnView(started, history_from=started.settings.history_from)
+    for event in log[1:]:
+        _apply(view, event)
+    return view
+
+
+def _apply(view: TurnView, event: Event) -> None:
+    match event:
+        case TurnClaimed():
+            view.claims += 1
+            for begun in view.calls:
+                begun.interrupted |= begun.running
+                begun.running = False
+        case ModelReplied():
+            _progress(view)
+            calls = [CallView(call) for call in event.calls]
+            view.rounds.append(Round(event, calls, forced=force(view)))
+            view.by_call.update((call.call.id, call) for call in calls)
+        case ModelFailed():
+            view.claims = 0
+            view.failures.append(event)
+        case HistoryTrimmed():
+            view.history_from = event.history_from
+        case StopRequested(call_id=""):
+            view.stop = event
+        case TurnFinished():
+            view.finished = event
+        case TurnStarted():
+            raise ValueError("a turn starts once")
+        case _:
+            if call := view.by_call.get(event.call_id):
+                _apply_to_call(view, call, event)
+
+
+def _apply_to_call(
+    view: TurnView,
+    call: CallView,
+    event: CallJudged | CallDecided | CallResolved | ToolStarted | ToolFinished | StopRequested,
+) -> None:
+    match event:
+        case CallJudged():
+            call.judged = event
+        case CallDecided():
+            _progress(view)
+            if call.judged and call.judged.verdict == "ask" and not call.starts:
+                call.decided = call.decided or event
+        case CallResolved():
+            _progress(view)
+            if call.interrupted:
+                call.resolved = event.how
+        case ToolStarted():
+            call.starts += 1
+            call.running, call.interrupted, call.resolved = True, False, ""
+        case ToolFinished():
+            _progress(view)
+            call.finished = event
+            call.running = False
+        case StopRequested():
+            call.stopped = True
+
+
+def _progress(view: TurnView) -> None:
+    view.claims = 0
+    view.failures.clear()
+
+
+def force(view: TurnView) -> str:
+    """Why the next request must ask for the answer without tools, or "" when it need not."""
+    limits = view.started.settings.limits
+    rounds = sum(bool(round_.calls) for round_ in view.rounds)
+    if limits.rounds > 1 and rounds >= limits.rounds:
+        return "rounds"
+    if len(view.by_call) >= limits.calls:
+        return "calls"
+    if limits.tokens is not None and view.usage.prompt + view.usage.completion >= limits.tokens:
+        return "tokens"
+    if _same_again(view) >= limits.repeats:
+        return "repeats"
+    if _bad_tries(view) >= limits.bad_tries:
+        return "bad_arguments"
+    return ""
+
+
+def _same_again(view: TurnView) -> int:
+    """How often the last finished call gave the very same result to the very same arguments."""
+    seen = [
+        (call.call.name, call.call.arguments, call.finished.output.digest)
+        for call in view.calls
+        if call.finished and call.finished.state == "ok" and call.finished.output.digest
+    ]
+    return seen.count(seen[-1]) if seen else 0
+
+
+def _bad_tries(view: TurnView) -> int:
+    """How many of the last calls in a row were one tool called with arguments it cannot take."""
+    name, tries = "", 0
+    for call in view.calls:
+        if call.judged is None or call.judged.refusal != "bad_arguments":
+            name, tries = "", 0
+        elif call.call.name == name:
+            tries += 1
+        else:
+            name, tries = call.call.name, 1
+    return tries

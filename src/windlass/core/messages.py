@@ -1,0 +1,106 @@
+"""What is said in a conversation, as values: messages, calls, tools and what they gave."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["user", "assistant", "system", "tool"]
+CallState = Literal["ok", "error", "denied", "cancelled", "unknown"]
+Choice = Literal["auto", "none", "required"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call the model asked for. `arguments` is always the text of a JSON object: it can go back on any wire."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+    wire_id: str = ""
+    raw: str = ""  # the arguments as the model wrote them, where they differ
+    broken: str = ""  # why `raw` could not be read; such a call is never run
+    repairs: tuple[str, ...] = ()
+    extra: str = ""  # opaque JSON a provider attached; goes back to that provider only
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Role
+    content: str | None
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """A finished turn as later prompts show it. `revision` grows when a message is deleted; encoders cache by both."""
+
+    turn_id: str
+    messages: tuple[Message, ...]
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+    reasoning: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt + other.prompt,
+            self.completion + other.completion,
+            self.cached + other.cached,
+            self.reasoning + other.reasoning,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool gave: `text` is what the model reads, the whole is kept under `result_id`."""
+
+    text: str
+    result_id: str = ""
+    size: int = 0
+    shortened: bool = False
+    digest: str = ""
+    sources: tuple[Source, ...] = ()
+    untrusted: bool = False
+    failed: bool = False  # the tool itself says so
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool as it is offered in a turn. `name` is what the model calls, `tool` what the server calls it."""
+
+    name: str
+    server: str  # server id; "windlass" for built-in tools, "caller" for tools handed back to an API client
+    tool: str
+    description: str = ""
+    schema: str = '{"type":"object","properties":{}}'  # cleaned for the model
+    hash: str = ""  # of the definition as the server gave it
+    safe: bool = False  # may be repeated: declared so, by a server the operator trusts
+    approval: str = ""  # auto, ask or deny as set for this conversation; "" leaves it to the policy
+    read_only: bool = False  # these three are the server's claims, not facts
+    destructive: bool = False
+    open_world: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """The tools frozen into a turn; stored once per hash."""
+
+    hash: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    by_name: dict[str, ToolSpec] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_name", {tool.name: tool for tool in self.tools})

@@ -1,0 +1,152 @@
+"""What the core asks of the world: a log, a model, tools, ears. Adapters live outside and import this file."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from windlass.core.events import CallJudged, Event, Settings
+from windlass.core.messages import Choice, Message, PastTurn, Source, ToolCall, ToolOutput, Toolset, Usage
+
+
+class Log(Protocol):
+    """One turn's log as its driver holds it.
+
+    `record` and `begin` enqueue before they return; awaiting them only waits, so a cancelled driver loses nothing.
+    """
+
+    turn_id: str
+
+    async def read(self) -> Sequence[Event]: ...
+
+    async def claim(self) -> None:
+        """Become the turn's driver: every older claim is fenced from here on."""
+
+    def record(self, *facts: Event) -> Awaitable[None]:
+        """Facts land whatever else happened, unless the claim is old (`Fenced`) or the turn has finished (ignored)."""
+
+    def begin(self, seen: int, *intents: Event) -> Awaitable[bool]:
+        """Intents land only on the very log they were decided on; False means read and decide again."""
+
+    async def changed(self, seen: int) -> None:
+        """Return once the log is longer than `seen`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is asked with. Past turns come apart from the current one, so that encoders may cache them."""
+
+    system: str
+    past: tuple[PastTurn, ...]
+    current: tuple[Message, ...]
+    choice: Choice = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    turn_id: str
+    settings: Settings
+    prompt: Prompt
+    tools: Toolset
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class DraftCall:
+    """A call as it came off the wire, repaired where needed; the engine gives it its id."""
+
+    name: str
+    arguments: str = "{}"
+    wire_id: str = ""
+    raw: str = ""
+    broken: str = ""
+    repairs: tuple[str, ...] = ()
+    extra: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A complete reply. Adapters raise `ModelError` for anything less."""
+
+    text: str
+    calls: tuple[DraftCall, ...] = ()
+    reasoning: str = ""
+    usage: Usage = Usage()
+    finish: str = "stop"
+    model: str = ""
+    repairs: tuple[str, ...] = ()
+    raw: str = ""
+    sources: tuple[Source, ...] = ()
+    first_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    attempt: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    attempt: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDelta:
+    attempt: int
+    index: int
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyReset:
+    """What was heard of the last attempt is void; `attempt` begins."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    call_id: str
+    progress: float
+    total: float | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InputNeeded:
+    """A tool's server asks the person something; the call's clock stands still meanwhile."""
+
+    call_id: str
+    message: str
+    schema: str
+
+
+Heard = TextDelta | ReasoningDelta | CallDelta | ReplyReset | ToolProgress | InputNeeded
+Hear = Callable[[Heard], None]
+
+
+class Model(Protocol):
+    async def reply(self, request: ModelRequest, hear: Hear) -> Reply: ...
+
+
+class Tools(Protocol):
+    """The tools of one turn, frozen when it started."""
+
+    toolset: Toolset
+
+    def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
+        """Whether the call may run: by itself, after a person's word, or not at all."""
+
+    async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
+        """Give the result or raise `ToolError`; must be safe to cancel."""
+
+
+class History(Protocol):
+    """The finished turns on the path to this one."""
+
+    async def before(self, turn_id: str, history_from: str) -> tuple[PastTurn, ...]: ...
+
+    async def shorten(self, turn_id: str, log: Sequence[Event]) -> str | None:
+        """After a context overflow: a later turn to start the history from, or None when nothing is left to cut."""

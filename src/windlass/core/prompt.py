@@ -1,0 +1,107 @@
+"""The prompt as a pure function of the log. Valid by construction: every assistant message with calls is followed by
+exactly one tool message per call, whatever happened and wherever the log is cut."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from windlass.core.events import Event
+from windlass.core.fold import CallView, TurnView, fold, force
+from windlass.core.messages import Message, PastTurn, Source, ToolCall
+from windlass.core.ports import Prompt
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def prompt_for(log: Sequence[Event], past: tuple[PastTurn, ...]) -> Prompt:
+    view = fold(log)
+    current = list(_messages(view))
+    forced = force(view)
+    if forced:
+        current.append(Message("user", ANSWER_NOW[forced]))
+    return Prompt(view.started.settings.system, past, tuple(current), "none" if forced else "auto")
+
+
+def past_turn(turn_id: str, log: Sequence[Event], revision: int = 0) -> PastTurn:
+    """A turn as later prompts show it: the same messages, less the model's private reasoning."""
+    return PastTurn(turn_id, tuple(_forgetting(message) for message in _messages(fold(log))), revision)
+
+
+def numbered_sources(view: TurnView) -> list[tuple[Source, str]]:
+    """The turn's sources in the order of their numbers, each with the call that gave it ("" for the provider's own)."""
+    first: dict[str, tuple[Source, str]] = {}
+    for round_ in view.rounds:
+        for source in round_.reply.sources:
+            first.setdefault(source.url, (source, ""))
+        for call in round_.calls:
+            for source in call.finished.output.sources if call.finished else ():
+                first.setdefault(source.url, (source, call.call.id))
+    return list(first.values())
+
+
+def result_text(call: CallView) -> str:
+    """What a person and the model read as the call's result."""
+    if call.finished is None:
+        return _error("No result was recorded for this call.")
+    if call.finished.state == "ok":
+        return call.finished.output.text or "(no output)"
+    return _error(call.finished.output.text or call.finished.cause)
+
+
+def _messages(view: TurnView) -> Iterator[Message]:
+    for place, message in enumerate(view.started.opening):
+        if place not in view.started.blanked:
+            yield message
+    numbers = {source.url: n for n, (source, _) in enumerate(numbered_sources(view), 1)}
+    for round_ in view.rounds:
+        reply = round_.reply
+        if reply.blanked:
+            continue
+        calls = tuple(_speakable(call.call) for call in round_.calls)
+        if calls or reply.text:
+            yield Message("assistant", reply.text or None, calls, reasoning=reply.reasoning)
+        for call, speakable in zip(round_.calls, calls, strict=True):
+            yield Message("tool", _told(call, numbers), call_id=speakable.id, name=speakable.name)
+
+
+def _told(call: CallView, numbers: dict[str, int]) -> str:
+    """The result and what the model should know of it: changed arguments, what may be cited, what is untrusted."""
+    text = result_text(call)
+    if call.decided and call.decided.arguments:
+        text = f"[The person changed the arguments to {call.decided.arguments} before this ran.]\n{text}"
+    if call.finished and call.finished.output.untrusted:
+        inner = text.replace("</result", "<\\/result")
+        text = f'<result tool="{_name(call.call.name)}" trust="untrusted">\n{inner}\n</result>'
+    if call.finished and call.finished.output.sources:
+        cited = "\n".join(f"[{numbers[s.url]}] {s.title} {s.url}" for s in call.finished.output.sources)
+        text = f"{text}\n\nSources, to be cited as [n]:\n{cited}"
+    return text
+
+
+def _speakable(call: ToolCall) -> ToolCall:
+    """The call as any provider takes it back; a model may have made up a name that no wire accepts."""
+    name = _name(call.name)
+    return call if name == call.name else ToolCall(call.id, name, call.arguments, call.wire_id, extra=call.extra)
+
+
+def _name(name: str) -> str:
+    return _NOT_IN_NAMES.sub("_", name)[:64] or "unnamed"
+
+
+def _forgetting(message: Message) -> Message:
+    if not message.reasoning:
+        return message
+    return Message(message.role, message.content, message.calls, message.call_id, message.name)
+
+
+def _error(text: str) -> str:
+    return json.dumps({"error": text}, ensure_ascii=False)
+
+
+ANSWER_NOW = {
+    "rounds": "No more tool rounds are left in this turn. Answer now with what you have found; say what is missing.",
+    "calls": "No more tool calls are left in this turn. Answer now with what you have found; say what is missing.",
+    "tokens": "The token budget of this turn is used up. Answer now, briefly, with what you have found.",
+    "repeats": "This call gives the same result each time. Do not call it again; answer now with what you have found.",
+    "bad_arguments": "The last calls were not run: their arguments do not fit the tool. Answer now without that tool.",
+}

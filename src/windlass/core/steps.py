@@ -1,0 +1,175 @@
+"""What comes next in a turn, decided from its log alone: no clock, no I/O, defined at every moment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from windlass.core.events import Event, ModelFailed, ToolFinished, TurnFinished
+from windlass.core.fold import CallView, TurnView, fold, force
+from windlass.core.messages import CallState, ToolCall, ToolOutput
+
+FEWER_ATTEMPTS = {"empty_reply": 2, "context_overflow": 2}  # these rarely heal; a trimmed history is worth one more try
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    attempt: int
+    forced: str = ""
+    wait_s: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    calls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitPerson:
+    approvals: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    events: tuple[ToolFinished | TurnFinished, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    finished: TurnFinished
+
+
+Step = CallModel | RunTools | Wait | AwaitPerson | Close | Done
+
+
+def next_step(log: Sequence[Event]) -> Step:
+    view = fold(log)
+    if view.finished:
+        return Done(view.finished)
+    if end := _end(view):
+        cancelled = tuple(_closed(call) for call in view.calls if call.open)
+        return Close((*cancelled, end))
+    return _work(view)
+
+
+def _end(view: TurnView) -> TurnFinished | None:
+    """The turn's end, if it is due. Order matters: a complete answer beats a later stop."""
+    last = view.rounds[-1] if view.rounds else None
+    if last and not last.calls:
+        cut = last.forced or ("length" if last.reply.finish == "length" else "")
+        return TurnFinished("limit", cut, LIMIT_WORDS[cut]) if cut else TurnFinished("answered")
+    if view.stop:
+        return _stopped(view.stop.by)
+    if view.claims > view.started.settings.limits.claims:
+        return TurnFinished(
+            "failed",
+            "crashed",
+            "The server went down each time it worked on this turn.",
+            "Look at its log, then continue.",
+        )
+    if last and last.forced:
+        return TurnFinished("limit", last.forced, LIMIT_WORDS[last.forced])
+    if len(view.rounds) > 1 and view.started.settings.limits.rounds == 1:
+        return TurnFinished("limit", "rounds", "Multi-round tool calls not supported")
+    if last and any(call.judged and call.judged.refusal == "handed_over" and call.open for call in last.calls):
+        return TurnFinished("handed_over")
+    return None
+
+
+def _stopped(by: str) -> TurnFinished:
+    if by == "deadline":
+        return TurnFinished(
+            "failed", "turn_timeout", "The turn took longer than it may.", "Continue it, or raise the limit."
+        )
+    return TurnFinished("stopped", "stopped", "Stopped.")
+
+
+def _work(view: TurnView) -> Step:
+    waiting = [call for call in view.calls if call.open]
+    if settled := tuple(end for call in waiting if (end := _settled(call))):
+        return Close(settled)
+    if ready := tuple(_as_decided(call) for call in waiting if _ready(call)):
+        return RunTools(ready)
+    if running := tuple(call.call.id for call in waiting if call.running):
+        return Wait(running)
+    if waiting:
+        return AwaitPerson(
+            tuple(call.call.id for call in waiting if not call.interrupted),
+            tuple(call.call.id for call in waiting if call.interrupted),
+        )
+    return _ask_model(view)
+
+
+def _ask_model(view: TurnView) -> Step:
+    failed = view.failures[-1] if view.failures else None
+    if failed and not _worth_another(view, failed):
+        return Close((TurnFinished("failed", failed.cause, failed.message, failed.hint),))
+    return CallModel(len(view.failures) + 1, force(view), failed.wait_s if failed else 0)
+
+
+def _worth_another(view: TurnView, failed: ModelFailed) -> bool:
+    same = sum(failure.cause == failed.cause for failure in view.failures)
+    attempts = view.started.settings.limits.attempts
+    return failed.retryable and len(view.failures) < attempts and same < FEWER_ATTEMPTS.get(failed.cause, attempts)
+
+
+def _ready(call: CallView) -> bool:
+    if call.running or not call.allowed:
+        return False
+    return not call.interrupted or call.safe or call.resolved == "retry"
+
+
+def _as_decided(call: CallView) -> ToolCall:
+    edited = call.decided.arguments if call.decided else ""
+    return with_arguments(call.call, edited) if edited else call.call
+
+
+def with_arguments(call: ToolCall, arguments: str) -> ToolCall:
+    return ToolCall(call.id, call.name, arguments, call.wire_id, extra=call.extra)
+
+
+def _settled(call: CallView) -> ToolFinished | None:
+    """The end of an open call that needs no tool to find it."""
+    if call.stopped:
+        return _closed(call)
+    if call.running:
+        return None
+    if call.resolved == "done":
+        return ToolFinished(
+            call.call.id, "ok", ToolOutput("A person confirmed that this call was carried out."), "person"
+        )
+    if call.resolved == "skip":
+        return ToolFinished(call.call.id, "unknown", ToolOutput(UNKNOWN), "person")
+    if call.judged and call.judged.verdict == "refuse":
+        state: CallState = "denied" if call.judged.refusal == "policy" else "error"
+        return ToolFinished(call.call.id, state, ToolOutput(call.judged.reason), call.judged.refusal)
+    if call.decided and not call.decided.allow and not call.interrupted:
+        why = f" They said: {call.decided.reason}" if call.decided.reason else ""
+        return ToolFinished(call.call.id, "denied", ToolOutput(f"The person denied this call.{why}"), "person")
+    return None
+
+
+def _closed(call: CallView) -> ToolFinished:
+    """How an open call ends when nothing more may happen to it."""
+    if call.sent and not call.safe:
+        return ToolFinished(call.call.id, "unknown", ToolOutput(UNKNOWN), "stopped")
+    return ToolFinished(call.call.id, "cancelled", ToolOutput("This call was not run."), "stopped")
+
+
+UNKNOWN = (
+    "The outcome of this call is unknown: it was sent, but no answer was recorded. It may have had an effect or not. "
+    "Do not assume either, and do not repeat it unless the person asks for that."
+)
+
+LIMIT_WORDS = {
+    "rounds": "Stopped at the limit of tool rounds. The answer uses what was found so far.",
+    "calls": "Stopped at the limit of tool calls. The answer uses what was found so far.",
+    "tokens": "Stopped at the token budget. The answer uses what was found so far.",
+    "repeats": "Stopped because the same call gave the same result again and again.",
+    "length": "The reply was cut at the model's output limit.",
+    "bad_arguments": "Stopped because a tool was called again and again with arguments it cannot take.",
+}
