@@ -1,0 +1,29 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+const server = process.env.WINDLASS_URL ?? "http://127.0.0.1:8420";
+
+export default defineConfig({
+  base: "/ui/",
+  plugins: [react()],
+  build: {
+    outDir: "../src/windlass/web/static",
+    emptyOutDir: true,
+    target: "es2023",
+    cssTarget: ["chrome123", "firefox128", "safari17.5"], // light-dark() stays as written
+    assetsInlineLimit: 0, // a data: font would need a wider content security policy
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 700,
+  },
+  server: {
+    proxy: {
+      "^/(?!ui/)": { target: server, changeOrigin: true },
+    },
+  },
+  test: {
+    environment: "jsdom",
+    include: ["src/**/*.test.{ts,tsx}"],
+    setupFiles: ["src/testing/setup.ts"],
+    restoreMocks: true,
+  },
+});
