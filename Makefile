@@ -37,7 +37,7 @@ lint: setup  ## check format, lint and types
 fmt: setup  ## format everything
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
-	@[ ! -f ui/package.json ] || npm --prefix ui run fmt
+	@[ ! -f ui/package.json ] || npm --prefix ui run format
 
 bench: setup  ## print the speed table
 	@[ -f benchmarks/__main__.py ] || { echo "make bench: benchmarks/ is not written yet"; exit 1; }
