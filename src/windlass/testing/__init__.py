@@ -1,0 +1,51 @@
+"""For people's own tests: a strict, scripted model server and the check it holds histories against."""
+
+from windlass.testing.recording import ChatRequest, read_recording
+from windlass.testing.replies import (
+    FileGate,
+    Gate,
+    Reply,
+    Usage,
+    call,
+    calls,
+    error,
+    hang,
+    headers,
+    raw_call,
+    raw_chunks,
+    raw_delta,
+    raw_event,
+    say,
+    stream_error,
+    think,
+    wait_for,
+)
+from windlass.testing.scripts import by_round, loop
+from windlass.testing.strict_history import history_faults
+from windlass.testing.strict_llm import StrictLLM
+
+__all__ = [
+    "ChatRequest",
+    "FileGate",
+    "Gate",
+    "Reply",
+    "StrictLLM",
+    "Usage",
+    "by_round",
+    "call",
+    "calls",
+    "error",
+    "hang",
+    "headers",
+    "history_faults",
+    "loop",
+    "raw_call",
+    "raw_chunks",
+    "raw_delta",
+    "raw_event",
+    "read_recording",
+    "say",
+    "stream_error",
+    "think",
+    "wait_for",
+]

@@ -1,0 +1,182 @@
+"""A scripted reply in the bytes of the chat-completions wire, streamed or whole. Pure: pauses stay as values."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from windlass.testing.replies import Call, Hang, Headers, Pause, RawDelta, RawEvent, Reasoning, Reply, Text, Usage
+
+Step = bytes | Pause | Headers | Hang
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """What of the request, and of the provider's manners, shapes the bytes of the answer."""
+
+    number: int
+    model: str
+    prompt_chars: int
+    stream: bool = False
+    usage_chunk: bool = False
+    usage_at_end: bool = False
+    whole_arguments: bool = False
+    reasoning: bool = True
+    web_search: tuple[dict[str, str], ...] = field(default=())
+
+    @property
+    def completion_id(self) -> str:
+        return f"chatcmpl-{self.number}"
+
+    def call_id(self, index: int) -> str:
+        return f"call_{self.number}_{index}"
+
+
+def answer_steps(reply: Reply, answering: Answering) -> Iterator[Step]:
+    """Everything the reply sends, in order, with its pauses."""
+    if answering.stream:
+        yield from _streamed(reply, answering)
+        return
+    yield from (part for part in reply.parts if isinstance(part, Pause | Headers | Hang))
+    yield _encoded(_completion(reply, answering))
+
+
+def answer_body(reply: Reply, answering: Answering) -> bytes:
+    """The whole body, for tests that cut it at every offset."""
+    return b"".join(step for step in answer_steps(reply, answering) if isinstance(step, bytes))
+
+
+def _completion(reply: Reply, answering: Answering) -> dict[str, object]:
+    message: dict[str, object] = {"role": "assistant", "content": reply.text or None}
+    if reply.reasoning and answering.reasoning:
+        message["reasoning_content"] = reply.reasoning
+    if reply.calls:
+        message["tool_calls"] = [_whole_call(call, index, answering) for index, call in enumerate(reply.calls)]
+    else:
+        message["content"] = reply.text
+    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply)}
+    body = {**_envelope(answering, "chat.completion"), "choices": [choice]}
+    if usage := _usage(reply, answering):
+        body["usage"] = usage
+    if answering.web_search:
+        body["web_search"] = list(answering.web_search)
+    return body
+
+
+def _whole_call(call: Call, index: int, answering: Answering) -> dict[str, object]:
+    call_id = answering.call_id(index) if call.id is None else call.id
+    return {"id": call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _streamed(reply: Reply, answering: Answering) -> Iterator[Step]:
+    yield from _lead(reply)
+    yield _chunk(answering, {"role": "assistant", "content": ""})
+    calls = 0
+    for part in reply.parts[_lead_length(reply) :]:
+        match part:
+            case Call():
+                yield from _call_chunks(part, calls, reply.piece_chars, answering)
+                calls += 1
+            case Text(text):
+                yield from (_chunk(answering, {"content": piece}) for piece in _pieces(text, reply.piece_chars))
+            case Reasoning(text):
+                if answering.reasoning:
+                    pieces = _pieces(text, reply.piece_chars)
+                    yield from (_chunk(answering, {"reasoning_content": piece}) for piece in pieces)
+            case RawDelta(delta):
+                yield _chunk(answering, dict(delta))
+            case RawEvent(payload):
+                yield f"data: {payload}\n\n".encode()
+            case Pause() | Headers() | Hang():
+                yield part
+    yield from _tail(reply, answering)
+
+
+def _lead(reply: Reply) -> Iterator[Step]:
+    """Pauses at the very front come before the first byte, even before the role chunk."""
+    for part in reply.parts[: _lead_length(reply)]:
+        if isinstance(part, Pause | Headers | Hang):
+            yield part
+
+
+def _lead_length(reply: Reply) -> int:
+    for index, part in enumerate(reply.parts):
+        if not isinstance(part, Pause | Headers | Hang):
+            return index
+    return len(reply.parts)
+
+
+def _call_chunks(call: Call, index: int, piece_chars: int | None, answering: Answering) -> Iterator[bytes]:
+    whole = _whole_call(call, index, answering)
+    if answering.whole_arguments:
+        yield _chunk(answering, {"tool_calls": [{"index": index, **whole}]})
+        return
+    opening = {**whole, "function": {"name": call.name, "arguments": ""}}
+    yield _chunk(answering, {"tool_calls": [{"index": index, **opening}]})
+    for piece in _pieces(call.arguments, piece_chars):
+        yield _chunk(answering, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+
+
+def _tail(reply: Reply, answering: Answering) -> Iterator[bytes]:
+    usage = _usage(reply, answering)
+    reason = _finish_reason(reply)
+    if reason is not None:
+        extra: dict[str, object] = {"usage": usage} if usage and answering.usage_at_end else {}
+        if answering.web_search:
+            extra["web_search"] = list(answering.web_search)
+        yield _chunk(answering, {}, reason, extra)
+    if usage and answering.usage_chunk and not answering.usage_at_end:
+        yield _event({**_envelope(answering, "chat.completion.chunk"), "choices": [], "usage": usage})
+    if reply.done:
+        yield b"data: [DONE]\n\n"
+
+
+def _chunk(
+    answering: Answering,
+    delta: dict[str, object],
+    finish_reason: str | None = None,
+    extra: dict[str, object] | None = None,
+) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    return _event({**_envelope(answering, "chat.completion.chunk"), "choices": [choice], **(extra or {})})
+
+
+def _envelope(answering: Answering, kind: str) -> dict[str, object]:
+    return {"id": answering.completion_id, "object": kind, "created": 1_700_000_000, "model": answering.model}
+
+
+def _finish_reason(reply: Reply) -> str | None:
+    if reply.finish_reason == "natural":
+        return "tool_calls" if reply.calls else "stop"
+    return reply.finish_reason
+
+
+def _usage(reply: Reply, answering: Answering) -> dict[str, object] | None:
+    if reply.usage is None:
+        return None
+    usage = _natural_usage(reply, answering) if reply.usage == "natural" else reply.usage
+    return {
+        "prompt_tokens": usage.prompt,
+        "completion_tokens": usage.completion,
+        "total_tokens": usage.prompt + usage.completion,
+        "prompt_tokens_details": {"cached_tokens": usage.cached},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+    }
+
+
+def _natural_usage(reply: Reply, answering: Answering) -> Usage:
+    said = len(reply.text) + len(reply.reasoning) + sum(len(c.name) + len(c.arguments) for c in reply.calls)
+    return Usage(prompt=1 + answering.prompt_chars // 4, completion=1 + said // 4, reasoning=len(reply.reasoning) // 4)
+
+
+def _pieces(text: str, chars: int | None) -> list[str]:
+    if chars is None:
+        return [text]
+    return [text[start : start + chars] for start in range(0, len(text), chars)] or [""]
+
+
+def _event(payload: dict[str, object]) -> bytes:
+    return b"data: " + _encoded(payload) + b"\n\n"
+
+
+def _encoded(payload: dict[str, object]) -> bytes:
+    return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
