@@ -80,5 +80,5 @@ test-tools: .cache/servers/installed tests/node/node_modules/.package-lock.json
 
 tests/node/node_modules/.package-lock.json: tests/node/package-lock.json | .venv/installed
 	@scripts/find-node
-	npm --prefix tests/node ci --silent
+	npm --prefix tests/node ci --loglevel=error
 	@touch $@
