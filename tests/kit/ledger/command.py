@@ -1,0 +1,50 @@
+"""The command line of the ledger server, and its life on standard input and output."""
+
+import argparse
+import json
+import os
+import sys
+import time
+
+from tests.kit.ledger.faults import FAULTS, Output
+from tests.kit.ledger.journal import Journal
+from tests.kit.ledger.protocol import Protocol
+from tests.kit.ledger.toolbox import Toolbox
+
+
+def main() -> None:
+    options = _options()
+    journal = Journal(options.ledger)
+    journal.write("born", argv=sys.argv[1:])
+    if "exit" in options.fault:
+        sys.exit("ledger: exiting at once as asked")
+    while options.start_gate and not os.path.exists(options.start_gate):
+        time.sleep(0.005)
+    toolbox = Toolbox(options.extra, options.tools, options.describe, options.page, options.only)
+    protocol = Protocol(options.era == "stateless", options.version, toolbox, journal)
+    _serve_lines(protocol, Output(options.fault))
+    journal.write("closed")
+    os._exit(0)  # calls that hang must not keep the server alive
+
+
+def _serve_lines(protocol: Protocol, output: Output) -> None:
+    protocol.standing.add(output.send)
+    for line in sys.stdin.buffer:
+        if line.strip():
+            protocol.receive(json.loads(line), output.send)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="An MCP server that writes down everything it does.")
+    add = parser.add_argument
+    add("--ledger", help="the file that every effect is appended to")
+    add("--era", choices=["handshake", "stateless"], default="handshake")
+    add("--version", help="agree to this handshake version only, e.g. 2025-06-18")
+    add("--fault", action="append", default=[], choices=FAULTS, help="; ".join(f"{k}: {v}" for k, v in FAULTS.items()))
+    add("--start-gate", help="do not read anything before this file exists")
+    add("--extra", type=int, default=0, help="offer this many generated tools more")
+    add("--tools", help="offer these definitions too, as they stand: a JSON file with a list; calling one echoes")
+    add("--describe", action="append", default=[], metavar="NAME=TEXT", help="give a tool another description")
+    add("--only", help="offer only these tools, separated by commas")
+    add("--page", type=int, default=0, help="list tools in pages of this size")
+    return parser.parse_args()
