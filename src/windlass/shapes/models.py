@@ -1,0 +1,135 @@
+"""Where models come from, the personas that use them, and the policy over what they may call."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from windlass.shapes.base import Answer, Approval, Name, Prose, Request, Temperature, WebSearch
+from windlass.shapes.servers import Secret, Url
+
+ToolNames = Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=1000, examples=[["files.*"]])]
+Pattern = Annotated[str, Meta(max_length=300, description="`*` stands for anything", examples=["create_*"])]
+
+
+class NewProvider(Request):
+    name: Name
+    base_url: Url
+    api_key: Annotated[Secret, Meta(description="The key, or env:NAME, or file:PATH. Never returned")] = ""
+    model: Annotated[str, Meta(max_length=200, description="Asked when nobody names one")] = ""
+    temperature: Temperature | None = None
+    default: bool = False
+
+
+class ProviderChange(Request):
+    name: Name | UnsetType = UNSET
+    base_url: Url | UnsetType = UNSET
+    api_key: Secret | UnsetType = UNSET
+    model: Annotated[str, Meta(max_length=200)] | UnsetType = UNSET
+    temperature: Temperature | UnsetType | None = UNSET
+    default: bool | UnsetType = UNSET
+
+
+class Provider(Answer):
+    id: str
+    name: str
+    base_url: str
+    model: str
+    temperature: float | None
+    has_key: bool
+    default: bool
+    demo: Annotated[bool, Meta(description="The built-in demo model: fixed replies, no key")]
+    from_config: bool
+
+
+class ProviderAnswer(Answer):
+    provider: Provider
+    success: bool = True
+    message: str = ""
+
+
+class ProviderList(Answer):
+    providers: list[Provider]
+    count: int
+    success: bool = True
+
+
+class ProviderTest(Answer):
+    ok: bool
+    took_ms: int
+    model: str
+    message: Annotated[str, Meta(description="What it said, or what went wrong")]
+    hint: str = ""
+    success: bool = True
+
+
+class Model(Answer):
+    id: str
+    provider_id: str
+
+
+class ModelList(Answer):
+    models: list[Model]
+    count: int
+    success: bool = True
+
+
+class NewPersona(Request):
+    name: Name
+    system_prompt: Prose = ""
+    model: Annotated[str, Meta(max_length=200)] = ""
+    temperature: Temperature | None = None
+    web_search: WebSearch = "auto"
+    tools: ToolNames = field(default_factory=list)
+
+
+class PersonaChange(Request):
+    name: Name | UnsetType = UNSET
+    system_prompt: Prose | UnsetType = UNSET
+    model: Annotated[str, Meta(max_length=200)] | UnsetType = UNSET
+    temperature: Temperature | UnsetType | None = UNSET
+    web_search: WebSearch | UnsetType = UNSET
+    tools: ToolNames | UnsetType = UNSET
+
+
+class Persona(Answer):
+    id: str
+    name: str
+    system_prompt: str
+    model: str
+    temperature: float | None
+    web_search: WebSearch
+    tools: list[str]
+    builtin: bool
+
+
+class PersonaAnswer(Answer):
+    persona: Persona
+    success: bool = True
+    message: str = ""
+
+
+class PersonaList(Answer):
+    personas: list[Persona]
+    count: int
+    success: bool = True
+
+
+class Rule(Request):
+    """The first rule that fits a call decides. `arguments` names argument values, each with a pattern of its own."""
+
+    then: Approval
+    server: Pattern = "*"
+    tool: Pattern = "*"
+    arguments: Annotated[dict[str, Pattern], Meta(max_length=50)] = field(default_factory=dict)
+    tool_hash: Annotated[str, Meta(max_length=200, description="Only while the tool's definition is this one")] = ""
+
+
+class Policy(Request):
+    rules: Annotated[list[Rule], Meta(max_length=1000)]
+
+
+class PolicyAnswer(Answer):
+    rules: list[Rule]
+    count: int
+    success: bool = True
+    message: str = ""
