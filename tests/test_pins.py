@@ -49,6 +49,14 @@ def test_npm_locks_hold_hashes_and_no_download_address(folder: str) -> None:
     assert not [name for name, package in packages.items() if "resolved" in package or "integrity" not in package]
 
 
+@pytest.mark.parametrize("folder", ["ui", "tests/node"])
+def test_npm_locks_hold_the_builds_of_every_platform(folder: str) -> None:
+    """npm leaves out what its registry lacks, and `npm ci` then refuses the lock on all machines."""
+    packages = json.loads((ROOT / folder / "package-lock.json").read_text())["packages"]
+    optional = {name for package in packages.values() for name in package.get("optionalDependencies", ())}
+    assert not [name for name in optional if f"node_modules/{name}" not in packages]
+
+
 def pins_of(file: str) -> dict[str, set[Version]]:
     pins: dict[str, set[Version]] = {}
     for name, version in PINNED.findall((ROOT / "requirements" / file).read_text()):
