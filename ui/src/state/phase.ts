@@ -1,0 +1,108 @@
+/** What a turn does now, its time, its tokens and its sources. */
+
+import type { Source, Usage } from "./events";
+import { lookOf, waitingCalls } from "./looks";
+import { callsOf, isOpen, type Turn } from "./turn";
+
+export type Phase =
+  | { kind: "finished" }
+  | { kind: "stopping" }
+  | { kind: "waiting"; calls: number }
+  | { kind: "tools"; calls: number }
+  | { kind: "retrying" }
+  | { kind: "thinking" }
+  | { kind: "writing" }
+  | { kind: "calling" }
+  | { kind: "asking" }
+  | { kind: "queued" };
+
+export function phaseOf(turn: Turn): Phase {
+  if (turn.finished) return { kind: "finished" };
+  if (turn.stopping) return { kind: "stopping" };
+  const waiting = waitingCalls(turn).length;
+  if (waiting > 0) return { kind: "waiting", calls: waiting };
+  const open = callsOf(turn).filter(isOpen).length;
+  if (open > 0) return { kind: "tools", calls: open };
+  return turn.claims === 0 ? { kind: "queued" } : replyPhase(turn);
+}
+
+function replyPhase(turn: Turn): Phase {
+  const { draft } = turn;
+  if (draft?.calls.length) return { kind: "calling" };
+  if (draft?.text) return { kind: "writing" };
+  if (draft?.reasoning) return { kind: "thinking" };
+  return { kind: turn.failures.length > 0 ? "retrying" : "asking" };
+}
+
+/** Time of work: waits for a person are shown elsewhere and not counted. */
+export function workedMs(turn: Turn, now: number): number {
+  const until = turn.finished ? turn.finishedAt : now;
+  const waiting = turn.waitingSince ? until - turn.waitingSince : 0;
+  return Math.max(0, until - turn.startedAt - turn.waitedMs - waiting);
+}
+
+export function usageOf(turn: Turn): Usage {
+  const total: Usage = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
+  for (const { reply } of turn.rounds) {
+    total.prompt += reply.usage?.prompt ?? 0;
+    total.completion += reply.usage?.completion ?? 0;
+    total.cached += reply.usage?.cached ?? 0;
+    total.reasoning += reply.usage?.reasoning ?? 0;
+  }
+  return total;
+}
+
+/** What the last request held: the size of the conversation as the model saw it. */
+export function contextTokens(turn: Turn | undefined): number {
+  const last = turn?.rounds.at(-1)?.reply.usage;
+  return last ? last.prompt + last.completion : 0;
+}
+
+export interface NumberedSource extends Source {
+  n: number;
+  callId: string;
+}
+
+/** In the order of the numbers the model was given: by round, then by call, each address once. */
+export function sourcesOf(turn: Turn): NumberedSource[] {
+  const first = new Map<string, NumberedSource>();
+  const add = (source: Source, callId: string) => {
+    if (!first.has(source.url)) first.set(source.url, { ...source, n: first.size + 1, callId });
+  };
+  for (const round of turn.rounds) {
+    for (const source of round.reply.sources ?? []) add(source, "");
+    for (const call of round.calls)
+      for (const source of call.finished?.output.sources ?? []) add(source, call.id);
+  }
+  return [...first.values()];
+}
+
+/** The answer: the text of the last round, or of the reply in flight. */
+export function answerOf(turn: Turn): string {
+  return turn.draft?.text || (turn.rounds.at(-1)?.reply.text ?? "");
+}
+
+/** A search was wished for and none ran. */
+export function searchMissing(turn: Turn): boolean {
+  const wished = turn.settings.search === "due" || turn.settings.search === "offered";
+  const ran = callsOf(turn).some((call) => call.spec.name === "web_search" && lookOf(call) === "done");
+  return wished && turn.finished?.outcome === "answered" && !ran && sourcesOf(turn).length === 0;
+}
+
+/**
+ * How long the model reasoned, in ms. Only the whole reply is timed, so the part is estimated from the share of
+ * tokens, or of characters where the provider does not count them.
+ */
+export function thoughtMs(reply: {
+  took_ms?: number;
+  reasoning?: string;
+  text: string;
+  usage?: Usage;
+}): number {
+  const { took_ms: took = 0, reasoning = "", text, usage } = reply;
+  const counted = usage && usage.reasoning > 0 && usage.completion >= usage.reasoning;
+  const share = counted
+    ? usage.reasoning / usage.completion
+    : reasoning.length / Math.max(1, reasoning.length + text.length);
+  return took * share;
+}

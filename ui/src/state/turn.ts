@@ -1,0 +1,109 @@
+/** A turn as its events leave it: plain values, replaced rather than changed. */
+
+import type {
+  CallDecided,
+  CallJudged,
+  CallResolved,
+  DraftCall,
+  InputNeeded,
+  Limits,
+  Message,
+  ModelFailed,
+  ModelReplied,
+  Origin,
+  Settings,
+  ToolCall,
+  ToolFinished,
+  ToolProgress,
+  TurnFinished,
+} from "./events";
+
+/** One sending of a call. `until` is null while it runs. */
+export interface Attempt {
+  from: number;
+  until: number | null;
+  interrupted: boolean;
+}
+
+export interface Call {
+  id: string;
+  turnId: string;
+  spec: ToolCall;
+  judged: CallJudged | null;
+  decided: CallDecided | null;
+  resolved: CallResolved["how"] | "";
+  attempts: readonly Attempt[];
+  stopping: boolean;
+  progress: ToolProgress | null;
+  input: InputNeeded | null;
+  inputSent: boolean;
+  finished: ToolFinished | null;
+  askedAt: number;
+  finishedAt: number;
+}
+
+export interface Round {
+  n: number;
+  reply: ModelReplied;
+  calls: readonly Call[];
+  at: number;
+}
+
+/** The reply in flight. `lost` is the text of an attempt that broke off, shown grey until new text comes. */
+export interface Draft {
+  attempt: number;
+  text: string;
+  reasoning: string;
+  calls: readonly DraftCall[];
+  lost: string;
+  since: number;
+  textSince: number;
+}
+
+export interface Turn {
+  id: string;
+  parent: string;
+  order: number;
+  origin: Origin;
+  opening: readonly Message[];
+  blanked: readonly number[];
+  settings: Settings;
+  limits: Limits;
+  clientMessageId: string;
+  startedAt: number;
+  claims: number;
+  resumedAt: number;
+  rounds: readonly Round[];
+  draft: Draft | null;
+  failures: readonly ModelFailed[];
+  stopping: boolean;
+  trimmed: string;
+  finished: TurnFinished | null;
+  finishedAt: number;
+  /** The last durable event: its place, for duplicates, and its time. */
+  lastSeq: number;
+  lastAt: number;
+  /** Time in which nothing could go on but for a person's word. */
+  waitedMs: number;
+  waitingSince: number;
+}
+
+export const DEFAULT_LIMITS: Limits = { rounds: 10, calls: 128, attempts: 4, repeats: 3 };
+
+export function callsOf(turn: Turn): Call[] {
+  return turn.rounds.flatMap((round) => round.calls);
+}
+
+export function isOpen(call: Call): boolean {
+  return call.finished === null;
+}
+
+export function isRunning(call: Call): boolean {
+  const last = call.attempts.at(-1);
+  return isOpen(call) && last?.until === null;
+}
+
+/** A start was written, an end was not, and the program that began it is gone. */
+export function isInterrupted(call: Call): boolean {
+  return isOpen(call) && (call.attempts.at(-1)?.interrupted ?? false);
+}
