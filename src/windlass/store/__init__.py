@@ -1,0 +1,21 @@
+"""What is kept: the log of turns, and the plain rows around them."""
+
+from windlass.store.conversations import Conversation, Found, Listed, Turn
+from windlass.store.documents import Documents
+from windlass.store.sqlite import Durability, KeptResult, Store
+from windlass.store.turnlog import HEAD, Committed, Created, TurnLog
+
+__all__ = [
+    "HEAD",
+    "Committed",
+    "Conversation",
+    "Created",
+    "Documents",
+    "Durability",
+    "Found",
+    "KeptResult",
+    "Listed",
+    "Store",
+    "Turn",
+    "TurnLog",
+]

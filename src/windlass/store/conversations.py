@@ -1,0 +1,289 @@
+"""Conversations and the tree of their turns: listing, finding, changing, deleting for good."""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from windlass.core.errors import Conflict, NotFound
+from windlass.core.events import Event, ModelReplied, Recorded, ToolFinished, TurnStarted
+from windlass.core.ids import new_id
+from windlass.core.messages import Message, ToolOutput
+from windlass.store.codec import decode, encode
+from windlass.store.turnlog import Committed, TurnLogs
+from windlass.store.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    id: str
+    title: str = ""
+    description: str = ""
+    system_prompt: str = ""
+    persona: str = ""
+    provider: str = ""
+    model: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    max_messages: int | None = None
+    hidden: bool = False  # made for one stateless request; not listed, removed after a day
+    created_at: float = 0
+    updated_at: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn's row: what can be known of it without its log."""
+
+    id: str
+    conversation_id: str
+    parent_id: str | None
+    state: str  # running, awaiting_person, finished
+    outcome: str
+    approvals: int
+    unknowns: int
+    created_at: float
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A conversation in a list, with the state of its newest turn and how much of it waits for a person."""
+
+    conversation: Conversation
+    state: str
+    outcome: str
+    approvals: int
+    unknowns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    conversation: Conversation
+    turn_id: str
+    snippet: str
+
+
+_TURN = "t.id, c.id, t.parent_id, t.state, t.outcome, t.approvals, t.unknowns, t.created_at, t.revision"
+_PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
+
+
+class Conversations:
+    def __init__(
+        self,
+        writer: Writer,
+        reader: sqlite3.Connection,
+        logs: TurnLogs,
+        changed: Callable[[str], None],
+        drop_blobs: Callable[[str], None],
+    ) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._logs = logs
+        self._changed = changed
+        self._drop_blobs = drop_blobs
+
+    async def create(self, conversation: Conversation) -> Conversation:
+        now = time.time()
+        made = replace(conversation, id=conversation.id or new_id("conv"), created_at=now, updated_at=now)
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(
+                "insert into conversations(id, title, body, hidden, created_at, updated_at) values(?, ?, ?, ?, ?, ?)",
+                (made.id, made.title, _body(made), made.hidden, now, now),
+            )
+
+        await self._writer.put(work, durable=True)
+        return made
+
+    def get(self, id: str) -> Conversation:
+        row = self._reader.execute(
+            "select id, title, hidden, created_at, updated_at, body from conversations where id = ?", (id,)
+        ).fetchone()
+        if not row:
+            raise NotFound(f"There is no conversation {id}.", hint="List them with GET /conversations.")
+        return _conversation(row)
+
+    async def update(self, changed: Conversation) -> Conversation:
+        made = replace(changed, updated_at=time.time())
+
+        def work(db: sqlite3.Connection) -> None:
+            done = db.execute(
+                "update conversations set title = ?, body = ?, updated_at = ? where id = ?",
+                (made.title, _body(made), made.updated_at, made.id),
+            )
+            if not done.rowcount:
+                raise NotFound(f"There is no conversation {made.id}.")
+
+        await self._writer.put(work, durable=True)
+        return made
+
+    def recent(self, limit: int = 50, before: tuple[float, str] | None = None) -> list[Listed]:
+        """Newest first. `before` is the place of the last one seen: its time of change and its id."""
+        rows = self._reader.execute(
+            "select c.id, c.title, c.hidden, c.created_at, c.updated_at, c.body, t.state, t.outcome,"
+            " (select coalesce(sum(approvals), 0) from turns where conversation = c.n and state <> 'finished'),"
+            " (select coalesce(sum(unknowns), 0) from turns where conversation = c.n and state <> 'finished')"
+            " from conversations c left join turns t"
+            " on t.id = (select max(id) from turns where conversation = c.n)"
+            " where not c.hidden and (?1 is null or (c.updated_at, c.id) < (?1, ?2))"
+            " order by c.updated_at desc, c.id desc limit ?3",
+            (*(before or (None, None)), limit),
+        )
+        return [Listed(_conversation(row[:6]), row[6] or "", row[7] or "", row[8], row[9]) for row in rows]
+
+    def search(self, words: str, limit: int = 50) -> list[Found]:
+        """Full text over messages and tool results, and titles."""
+        quoted = " ".join('"' + word.replace('"', '""') + '"*' for word in words.split())
+        if not quoted:
+            return []
+        rows = self._reader.execute(
+            "select c.id, c.title, c.hidden, c.created_at, c.updated_at, c.body, w.turn_id,"
+            " snippet(words, 0, '', '', '…', 16) from words w join conversations c on c.id = w.conversation"
+            " where words match ? and not c.hidden order by rank limit ?",
+            (quoted, limit),
+        )
+        return [Found(_conversation(row[:6]), row[6], row[7]) for row in rows]
+
+    def turns(self, conversation_id: str) -> list[Turn]:
+        rows = self._reader.execute(
+            f"select {_TURN} from turns t join conversations c on c.n = t.conversation where c.id = ? order by t.id",  # noqa: S608
+            (conversation_id,),
+        )
+        return [Turn(*row) for row in rows]
+
+    def turn(self, turn_id: str) -> Turn:
+        row = self._reader.execute(
+            f"select {_TURN} from turns t join conversations c on c.n = t.conversation where t.id = ?",  # noqa: S608
+            (turn_id,),
+        ).fetchone()
+        if not row:
+            raise NotFound(f"There is no turn {turn_id}.")
+        return Turn(*row)
+
+    def unfinished(self) -> list[Turn]:
+        rows = self._reader.execute(
+            f"select {_TURN} from turns t join conversations c on c.n = t.conversation"  # noqa: S608
+            " where t.state <> 'finished' order by t.id"
+        )
+        return [Turn(*row) for row in rows]
+
+    def path(self, conversation_id: str, head: str | None = None) -> list[Turn]:
+        """The turns from the first to `head` (the newest when not named), oldest first."""
+        by_id = {turn.id: turn for turn in self.turns(conversation_id)}
+        found: list[Turn] = []
+        place = head or max(by_id, default=None)
+        while place:
+            if place not in by_id:
+                raise NotFound(f"There is no turn {place} in this conversation.")
+            found.append(by_id[place])
+            place = by_id[place].parent_id
+        return found[::-1]
+
+    def log(self, turn_id: str) -> tuple[Recorded, ...]:
+        rows = self._logs.read(turn_id)
+        if not rows:
+            raise NotFound(f"There is no turn {turn_id}.")
+        return rows
+
+    def events_after(self, conversation_id: str, number: int, limit: int = 1000) -> list[Committed]:
+        """Rows of all turns of a conversation in order, one by one, for a watcher that comes back."""
+        rows = self._reader.execute(
+            "select e.turn_id, t.parent_id, e.seq, e.number, e.at, e.kind, e.body, e.version"
+            " from conversations c join events e on e.conversation = c.n join turns t on t.id = e.turn_id"
+            " where c.id = ? and e.number > ? order by e.number limit ?",
+            (conversation_id, number, limit),
+        )
+        return [
+            Committed(conversation_id, turn, parent, (Recorded(seq, n, at, decode(kind, body, version)),))
+            for turn, parent, seq, n, at, kind, body, version in rows
+        ]
+
+    def waits(self, turn_id: str, approvals: int, unknowns: int) -> "asyncio.Future[None]":
+        """Note how much of a turn waits for a person; a cache for lists, the log is the truth."""
+        state = "awaiting_person" if approvals or unknowns else "running"
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(
+                "update turns set state = ?, approvals = ?, unknowns = ? where id = ? and state <> 'finished'",
+                (state, approvals, unknowns, turn_id),
+            )
+
+        return self._writer.put(work)
+
+    async def delete(self, id: str) -> None:
+        """Everything of it, for good. Its turns must be stopped first."""
+
+        def work(db: sqlite3.Connection) -> None:
+            found = db.execute("select n from conversations where id = ?", (id,)).fetchone()
+            if not found:
+                raise NotFound(f"There is no conversation {id}.")
+            db.execute("delete from words where conversation = ?", (id,))
+            db.execute("delete from results where conversation = ?", (id,))
+            db.execute("delete from documents where parent = ?", (id,))
+            db.execute("delete from events where conversation = ?", found)
+            db.execute("delete from turns where conversation = ?", found)
+            db.execute("delete from conversations where id = ?", (id,))
+            self._logs.forget()
+
+        await self._writer.put(work, durable=True)
+        self._changed(id)
+        await asyncio.to_thread(self._drop_blobs, id)
+
+    async def blank(self, turn_id: str, seq: int, part: int = 0) -> None:
+        """Delete one message for good: its text leaves the log. A call and its results go together."""
+        turn = self.turn(turn_id)
+        if turn.state != "finished":
+            raise Conflict("This turn is still under way.", hint="Stop it first, then delete the message.")
+
+        def work(db: sqlite3.Connection) -> None:
+            rows = db.execute("select seq, kind, body, version from events where turn_id = ? order by seq", (turn_id,))
+            log = [(place, decode(kind, body, version)) for place, kind, body, version in rows]
+            for place, event in _blanked(log, seq, part):
+                db.execute("update events set body = ? where turn_id = ? and seq = ?", (encode(event), turn_id, place))
+            db.execute("update turns set revision = revision + 1, indexed = 0 where id = ?", (turn_id,))
+            db.execute("delete from words where turn_id = ?", (turn_id,))
+
+        await self._writer.put(work, durable=True)
+        self._changed(turn.conversation_id)
+
+
+def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tuple[int, Event]]:
+    """The events to write anew so that the message at this place is gone."""
+    target = next((event for place, event in log if place == seq), None)
+    match target:
+        case TurnStarted(opening=opening) if part < len(opening) and part not in target.blanked:
+            kept = tuple(
+                Message(message.role, "") if place == part else message for place, message in enumerate(opening)
+            )
+            return [(seq, replace(target, opening=kept, blanked=(*target.blanked, part)))]
+        case ModelReplied(blanked=False):
+            reply = target
+        case ToolFinished(blanked=False, call_id=call_id):
+            reply = next(e for _, e in log if isinstance(e, ModelReplied) and any(c.id == call_id for c in e.calls))
+        case _:
+            raise NotFound("There is no such message.")
+    calls = {call.id for call in reply.calls}
+    gone: list[tuple[int, Event]] = []
+    for place, event in log:
+        if event is reply:
+            bare = tuple(replace(call, arguments="{}", raw="", extra="") for call in reply.calls)
+            gone.append((place, replace(reply, text="", reasoning="", raw="", calls=bare, sources=(), blanked=True)))
+        elif isinstance(event, ToolFinished) and event.call_id in calls:
+            gone.append((place, replace(event, output=ToolOutput(""), blanked=True)))
+    return gone
+
+
+def _body(conversation: Conversation) -> bytes:
+    fields = msgspec.to_builtins(conversation)
+    return msgspec.json.encode({name: value for name, value in fields.items() if name not in _PLAIN})
+
+
+def _conversation(row: Sequence[Any]) -> Conversation:
+    plain, body = row[:5], row[5]
+    fields = msgspec.json.decode(body)
+    return msgspec.convert({**dict(zip(_PLAIN, plain, strict=True)), **fields}, Conversation, strict=False)

@@ -1,0 +1,68 @@
+"""The turns before a turn, as its prompt shows them: core's `History` port. Kept in memory per turn and per path, since
+a long conversation asks for the same ones again with every message."""
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from windlass.core.events import Event
+from windlass.core.fold import fold
+from windlass.core.messages import PastTurn
+from windlass.core.prompt import past_turn
+from windlass.store.codec import decode
+
+MOST_PATHS = 256
+
+
+class PastTurns:
+    def __init__(self, reader: sqlite3.Connection) -> None:
+        self._reader = reader
+        self._paths: OrderedDict[str, tuple[PastTurn, ...]] = OrderedDict()  # turn -> the path that ends with it
+        self._conversations: dict[str, str] = {}
+
+    async def before(self, turn_id: str, history_from: str) -> tuple[PastTurn, ...]:
+        found = self._reader.execute(
+            "select t.parent_id, c.id from turns t join conversations c on c.n = t.conversation where t.id = ?",
+            (turn_id,),
+        ).fetchone()
+        if not found or found[0] is None:
+            return ()
+        path = self.up_to(found[0], found[1])
+        start = next((place for place, turn in enumerate(path) if turn.turn_id == history_from), 0)
+        return path[start:]
+
+    async def shorten(self, turn_id: str, log: Sequence[Event]) -> str | None:
+        past = await self.before(turn_id, fold(log).history_from)
+        return past[(len(past) + 1) // 2].turn_id if len(past) > 1 else None
+
+    def up_to(self, turn_id: str, conversation_id: str) -> tuple[PastTurn, ...]:
+        """The path that ends with this finished turn."""
+        missing: list[tuple[str, int]] = []
+        place: str | None = turn_id
+        while place and place not in self._paths:
+            parent, revision = self._reader.execute(
+                "select parent_id, revision from turns where id = ?", (place,)
+            ).fetchone()
+            missing.append((place, revision))
+            place = parent
+        path = self._paths[place] if place else ()
+        path += tuple(self._past(id, revision) for id, revision in reversed(missing))
+        self._keep(turn_id, conversation_id, path)
+        return path
+
+    def forget(self, conversation_id: str) -> None:
+        for turn_id in [id for id, owner in self._conversations.items() if owner == conversation_id]:
+            del self._conversations[turn_id]
+            self._paths.pop(turn_id, None)
+
+    def _past(self, turn_id: str, revision: int) -> PastTurn:
+        rows = self._reader.execute("select kind, body, version from events where turn_id = ? order by seq", (turn_id,))
+        return past_turn(turn_id, [decode(*row) for row in rows], revision)
+
+    def _keep(self, turn_id: str, conversation_id: str, path: tuple[PastTurn, ...]) -> None:
+        self._paths[turn_id] = path
+        self._paths.move_to_end(turn_id)
+        self._conversations[turn_id] = conversation_id
+        while len(self._paths) > MOST_PATHS:
+            old, _ = self._paths.popitem(last=False)
+            self._conversations.pop(old, None)

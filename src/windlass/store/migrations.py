@@ -1,0 +1,61 @@
+"""The database's shape, as steps that are only ever added to. Before a step a copy of the file is kept beside it."""
+
+import sqlite3
+from pathlib import Path
+
+from windlass.core.errors import Unavailable
+
+STEPS = (
+    """
+    create table conversations(
+        n integer primary key, id text not null unique, title text not null, body blob not null,
+        hidden integer not null, created_at real not null, updated_at real not null);
+    create index conversations_by_time on conversations(updated_at, n);
+
+    create table turns(
+        id text primary key, conversation integer not null, parent_id text, epoch integer not null,
+        state text not null, outcome text not null, approvals integer not null, unknowns integer not null,
+        client_message_id text, created_at real not null, revision integer not null, indexed integer not null
+    ) without rowid;
+    create index turns_by_conversation on turns(conversation, id);
+    create index turns_by_parent on turns(parent_id) where parent_id is not null;
+    create index turns_to_index on turns(indexed) where state = 'finished' and not indexed;
+    create index turns_unfinished on turns(state) where state <> 'finished';
+    create unique index turns_by_client on turns(conversation, client_message_id) where client_message_id is not null;
+
+    create table events(
+        conversation integer not null, number integer not null, turn_id text not null, seq integer not null,
+        at real not null, kind text not null, version integer not null, key text, body blob not null,
+        primary key(conversation, number)) without rowid;
+    create unique index events_by_turn on events(turn_id, seq);
+    create unique index events_once on events(turn_id, key) where key is not null;
+
+    create table toolsets(hash text primary key, body blob not null) without rowid;
+    create table documents(
+        kind text not null, id text not null, parent text not null, body blob not null, at real not null,
+        primary key(kind, id)) without rowid;
+    create index documents_by_parent on documents(parent, kind) where parent <> '';
+    create table results(
+        id text primary key, conversation text not null, turn_id text not null, mime text not null,
+        size integer not null, body blob) without rowid;
+    create index results_by_conversation on results(conversation);
+
+    create virtual table words using fts5(text, turn_id unindexed, conversation unindexed, tokenize = 'unicode61');
+    insert into words(words, rank) values('secure-delete', 1);
+    """,
+)
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    (version,) = connection.execute("pragma user_version").fetchone()
+    if version > len(STEPS):
+        raise Unavailable(
+            f"{path} was written by a newer Windlass (format {version}, this one knows {len(STEPS)}).",
+            hint="Start the newer Windlass, or use another data folder.",
+        )
+    if 0 < version < len(STEPS):
+        backup = path.with_suffix(f".v{version}.bak")
+        backup.unlink(missing_ok=True)
+        connection.execute("vacuum into ?", (str(backup),))
+    for number, step in enumerate(STEPS[version:], version + 1):
+        connection.executescript(f"begin immediate; {step} pragma user_version = {number}; commit;")

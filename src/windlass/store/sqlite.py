@@ -1,0 +1,183 @@
+"""Everything Windlass keeps, in one SQLite file in WAL mode: one writer thread, readers that never wait for it."""
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+from windlass.core.errors import NotFound
+from windlass.core.ids import new_id
+from windlass.core.messages import Toolset, ToolSpec
+from windlass.core.prompt import past_turn
+from windlass.store.codec import decode
+from windlass.store.conversations import Conversations
+from windlass.store.documents import Documents
+from windlass.store.history import PastTurns
+from windlass.store.lock import lock_folder
+from windlass.store.migrations import migrate
+from windlass.store.turnlog import Committed, TurnLogs
+from windlass.store.writer import Writer
+
+T = TypeVar("T")
+Durability = Literal["full", "normal"]
+BUSY_MS = 5000
+IN_DATABASE = 64 * 1024  # larger results are files
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResult:
+    """A tool result, or a piece of one, as the tool gave it."""
+
+    id: str
+    conversation_id: str
+    turn_id: str
+    mime: str
+    size: int
+    offset: int
+    body: bytes
+
+
+class Store:
+    """`publish` is called on the loop for every commit, in order."""
+
+    conversations: Conversations
+    logs: TurnLogs
+    history: PastTurns
+
+    def __init__(
+        self, folder: Path, *, durability: Durability = "full", publish: Callable[[Committed], None] = lambda _: None
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._folder = folder
+        self._lock = lock_folder(folder)
+        path = folder / "windlass.db"
+        connection = _connect(path)
+        migrate(connection, path)
+        self._reader = _connect(path)
+        self._writer = Writer(connection, durability == "full", self._chores, lambda: self.logs.forget())
+        self.logs = TurnLogs(self._writer, self._reader, publish)
+        self.history = PastTurns(self._reader)
+        self.conversations = Conversations(self._writer, self._reader, self.logs, self.history.forget, self._drop_blobs)
+        self._toolsets: dict[str, Toolset] = {}
+
+    async def close(self) -> None:
+        await self._writer.close()
+        self._reader.close()
+        self._lock.close()
+
+    def documents(self, kind: str, row_type: type[T]) -> Documents[T]:
+        return Documents(self._writer, self._reader, kind, row_type)
+
+    def toolset(self, hash: str) -> Toolset:
+        """A toolset that some turn froze; the empty one has no hash."""
+        if not hash:
+            return Toolset()
+        if hash not in self._toolsets:
+            found = self._reader.execute("select body from toolsets where hash = ?", (hash,)).fetchone()
+            if not found:
+                raise NotFound(f"There is no toolset {hash}.")
+            self._toolsets[hash] = Toolset(hash, msgspec.json.decode(found[0], type=tuple[ToolSpec, ...]))
+        return self._toolsets[hash]
+
+    def keep_toolset(self, toolset: Toolset) -> None:
+        """Queued ahead of the turn that names it, so the two can only be lost together."""
+        if not toolset.hash or toolset.hash in self._toolsets:
+            return
+        self._toolsets[toolset.hash] = toolset
+        body = msgspec.json.encode(toolset.tools)
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("insert or ignore into toolsets values(?, ?)", (toolset.hash, body))
+
+        self._writer.put(work)
+
+    async def keep_result(self, conversation_id: str, turn_id: str, body: bytes, mime: str) -> str:
+        result_id = new_id("result")
+        inside = body if len(body) <= IN_DATABASE else None
+        if inside is None:
+            await asyncio.to_thread(self._write_blob, conversation_id, result_id, body)
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(
+                "insert into results values(?, ?, ?, ?, ?, ?)",
+                (result_id, conversation_id, turn_id, mime, len(body), inside),
+            )
+
+        self._writer.put(work)
+        return result_id
+
+    async def result(self, result_id: str, offset: int = 0, length: int | None = None) -> KeptResult:
+        found = self._reader.execute(
+            "select conversation, turn_id, mime, size, body from results where id = ?", (result_id,)
+        ).fetchone()
+        if not found:
+            raise NotFound(f"There is no result {result_id}.")
+        conversation_id, turn_id, mime, size, body = found
+        end = size if length is None else min(size, offset + length)
+        if body is None:
+            piece = await asyncio.to_thread(self._read_blob, conversation_id, result_id, offset, max(0, end - offset))
+        else:
+            piece = body[offset:end]
+        return KeptResult(result_id, conversation_id, turn_id, mime, size, offset, piece)
+
+    def backup(self, to: Path) -> None:
+        with sqlite3.connect(to) as copy:
+            self._reader.backup(copy)
+        copy.close()
+
+    async def check(self) -> None:
+        """Raise unless something can be written now."""
+        await self._writer.put(lambda db: db.execute("select 1").fetchone(), durable=True)
+
+    def _drop_blobs(self, conversation_id: str) -> None:
+        folder = self._folder / "blobs" / conversation_id
+        if folder.is_dir():
+            for file in folder.iterdir():
+                file.unlink()
+            folder.rmdir()
+
+    def _write_blob(self, conversation_id: str, result_id: str, body: bytes) -> None:
+        folder = self._folder / "blobs" / conversation_id
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / result_id).open("wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _read_blob(self, conversation_id: str, result_id: str, offset: int, length: int) -> bytes:
+        with (self._folder / "blobs" / conversation_id / result_id).open("rb") as file:
+            file.seek(offset)
+            return file.read(length)
+
+    def _chores(self, db: sqlite3.Connection) -> bool:
+        """Index one finished turn while nothing else is to be written. False when there is none left."""
+        found = db.execute(
+            "select t.id, c.id, c.hidden from turns t join conversations c on c.n = t.conversation"
+            " where t.state = 'finished' and not t.indexed limit 1"
+        ).fetchone()
+        if not found:
+            return False
+        turn_id, conversation_id, hidden = found
+        rows = db.execute(
+            "select kind, body, version from events where turn_id = ? order by seq", (turn_id,)
+        ).fetchall()
+        text = "\n".join(m.content for m in past_turn(turn_id, [decode(*row) for row in rows]).messages if m.content)
+        db.execute("begin immediate")
+        if not hidden:
+            db.execute("insert into words values(?, ?, ?)", (text, turn_id, conversation_id))
+        db.execute("update turns set indexed = 1 where id = ?", (turn_id,))
+        db.execute("commit")
+        return True
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
+    connection.execute(f"pragma busy_timeout = {BUSY_MS}")
+    connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma secure_delete = on")
+    return connection

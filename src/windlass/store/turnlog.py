@@ -1,0 +1,340 @@
+"""The log of turns: who may append what, and on which condition. All checks run on the writer thread against a small
+memory of each live turn, so the hot path reads nothing from disk."""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+from windlass.core.errors import Conflict, Fenced, NotFound
+from windlass.core.events import (
+    CallDecided,
+    CallResolved,
+    Event,
+    Recorded,
+    StopRequested,
+    ToolFinished,
+    ToolStarted,
+    TurnClaimed,
+    TurnFinished,
+    TurnStarted,
+)
+from windlass.core.ids import new_id
+from windlass.store.codec import KIND_OF, VERSION, decode, encode
+from windlass.store.writer import Writer
+
+T = TypeVar("T")
+HEAD = "head"  # as a parent: the conversation's newest turn, whichever that is when the row is written
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """Rows that are on disk now, for those who watch."""
+
+    conversation_id: str
+    turn_id: str
+    parent_id: str | None
+    rows: tuple[Recorded, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    turn_id: str
+    is_new: bool
+
+
+@dataclass(slots=True)
+class _Head:
+    """What the writer knows of a live turn."""
+
+    conversation: int
+    conversation_id: str
+    parent_id: str | None
+    epoch: int
+    count: int
+    keys: set[str]
+    finished: bool
+
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class _Live:
+    """What the loop knows of a driven turn: its events so far, and who waits for more."""
+
+    events: list[Event]
+    waiters: list["asyncio.Future[None]"] = field(default_factory=list)
+
+    def extend(self, rows: Sequence[Recorded]) -> None:
+        # Rows may be here already: a driver that starts between commit and delivery has read them from disk.
+        self.events.extend(row.event for row in rows if row.seq >= len(self.events))
+        for waiter in self.waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        self.waiters.clear()
+
+
+class TurnLogs:
+    def __init__(self, writer: Writer, reader: sqlite3.Connection, publish: Callable[[Committed], None]) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._publish = publish
+        self._heads: dict[str, _Head] = {}  # writer thread only
+        self._numbers: dict[int, int] = {}  # writer thread only
+        self._live: WeakValueDictionary[str, _Live] = WeakValueDictionary()  # loop only; drivers hold them
+
+    def create(
+        self,
+        conversation_id: str,
+        started: TurnStarted,
+        *following: Event,
+        parent_id: str | None = HEAD,
+        driver: str = "",
+        turn_id: str = "",
+    ) -> "asyncio.Future[Created]":
+        """Start a turn, already claimed when a driver is named. The same client message id gives the same turn."""
+        turn_id = turn_id or new_id("turn")
+        rows: list[Event] = [started, *following]
+        if driver:
+            rows.append(TurnClaimed(driver, 1))
+
+        def work(db: sqlite3.Connection) -> tuple[Created, Committed | None]:
+            conversation, parent, same = _place(db, conversation_id, parent_id, started)
+            if same:
+                return Created(same, False), None
+            head = _Head(conversation, conversation_id, parent, 1 if driver else 0, 0, set(), False)
+            db.execute(
+                "insert into turns values(?, ?, ?, ?, 'running', '', 0, 0, ?, ?, 0, 0)",
+                (turn_id, conversation, parent, head.epoch, started.client_message_id or None, time.time()),
+            )
+            db.execute("update conversations set updated_at = ? where n = ?", (time.time(), conversation))
+            return Created(turn_id, True), self._append(db, turn_id, head, rows)
+
+        return self._writer.put(work, durable=True, then=self._told)
+
+    def claim(self, turn_id: str, driver: str) -> "asyncio.Future[int]":
+        def work(db: sqlite3.Connection) -> tuple[int, Committed | None]:
+            head = self._head(db, turn_id)
+            if head.finished:
+                return head.epoch, None
+            head.epoch += 1
+            db.execute("update turns set epoch = ? where id = ?", (head.epoch, turn_id))
+            return head.epoch, self._append(db, turn_id, head, [TurnClaimed(driver, head.epoch)])
+
+        return self._writer.put(work, then=self._told)
+
+    def append(
+        self, turn_id: str, events: Sequence[Event], *, epoch: int | None = None, seen: int | None = None, key: str = ""
+    ) -> "asyncio.Future[bool]":
+        """Facts name an epoch, intents an epoch and a position, people's words only a key that makes them unique."""
+
+        def work(db: sqlite3.Connection) -> tuple[bool, Committed | None]:
+            head = self._head(db, turn_id)
+            if epoch is not None and epoch != head.epoch:
+                raise Fenced(f"Turn {turn_id} has another driver.")
+            if head.finished or (seen is not None and seen != head.count) or (key and key in head.keys):
+                return False, None
+            done = self._append(db, turn_id, head, events, key)
+            return done is not None, done
+
+        return self._writer.put(work, durable=_is_promise(events), then=self._told)
+
+    def forget(self) -> None:
+        """After a failed commit the memory may be ahead of the disk. Runs on the writer thread."""
+        self._heads.clear()
+        self._numbers.clear()
+
+    def forget_turn(self, turn_id: str) -> None:
+        """A stored body changed under the log. Runs on the writer thread."""
+        self._heads.pop(turn_id, None)
+
+    def read(self, turn_id: str) -> tuple[Recorded, ...]:
+        rows = self._reader.execute(
+            "select seq, number, at, kind, body, version from events where turn_id = ? order by seq", (turn_id,)
+        )
+        return tuple(Recorded(seq, number, at, decode(kind, body, v)) for seq, number, at, kind, body, v in rows)
+
+    def live(self, turn_id: str) -> _Live:
+        """The events of a turn under way, kept in memory while somebody drives it."""
+        live = self._live.get(turn_id)
+        if live is None:
+            live = self._live[turn_id] = _Live([row.event for row in self.read(turn_id)])
+        return live
+
+    def _head(self, db: sqlite3.Connection, turn_id: str) -> _Head:
+        if turn_id in self._heads:
+            return self._heads[turn_id]
+        found = db.execute(
+            "select t.conversation, c.id, t.parent_id, t.epoch from turns t"
+            " join conversations c on c.n = t.conversation where t.id = ?",
+            (turn_id,),
+        ).fetchone()
+        if not found:
+            raise NotFound(f"There is no turn {turn_id}.")
+        rows = db.execute("select kind, key from events where turn_id = ? order by seq", (turn_id,)).fetchall()
+        keys = {key for _, key in rows if key}
+        head = _Head(found[0], found[1], found[2], found[3], len(rows), keys, rows[-1][0] == "turn_finished")
+        self._heads[turn_id] = head
+        return head
+
+    def _append(
+        self, db: sqlite3.Connection, turn_id: str, head: _Head, events: Sequence[Event], key: str = ""
+    ) -> Committed | None:
+        now = time.time()
+        number = self._number(db, head.conversation)
+        rows: list[Recorded] = []
+        for event in events:
+            unique = key or _key(event)
+            if unique and unique in head.keys:
+                continue
+            number += 1
+            row = Recorded(head.count + len(rows), number, now, event)
+            db.execute(
+                "insert into events values(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    head.conversation,
+                    number,
+                    turn_id,
+                    row.seq,
+                    now,
+                    KIND_OF[type(event)],
+                    VERSION,
+                    unique,
+                    encode(event),
+                ),
+            )
+            if unique:
+                head.keys.add(unique)
+            rows.append(row)
+        self._numbers[head.conversation] = number
+        head.count += len(rows)
+        self._heads[turn_id] = head
+        if rows and isinstance(finish := rows[-1].event, TurnFinished):
+            head.finished = True
+            db.execute("update turns set state = 'finished', outcome = ? where id = ?", (finish.outcome, turn_id))
+            del self._heads[turn_id]
+        return Committed(head.conversation_id, turn_id, head.parent_id, tuple(rows)) if rows else None
+
+    def _number(self, db: sqlite3.Connection, conversation: int) -> int:
+        if conversation not in self._numbers:
+            (last,) = db.execute(
+                "select coalesce(max(number), 0) from events where conversation = ?", (conversation,)
+            ).fetchone()
+            self._numbers[conversation] = last
+        return self._numbers[conversation]
+
+    def _told(self, result: tuple[T, Committed | None]) -> T:
+        """What is committed reaches the drivers first, then the watchers, then whoever asked for it."""
+        value, done = result
+        if done:
+            if live := self._live.get(done.turn_id):
+                live.extend(done.rows)
+            self._publish(done)
+        return value
+
+
+class TurnLog:
+    """One turn's log in a driver's hand: core's `Log` port."""
+
+    def __init__(self, logs: TurnLogs, turn_id: str, driver: str, *, epoch: int = 0) -> None:
+        self.turn_id = turn_id
+        self._logs = logs
+        self._driver = driver
+        self._epoch = epoch
+        self._live = logs.live(turn_id)
+
+    async def read(self) -> Sequence[Event]:
+        return tuple(self._live.events)
+
+    async def claim(self) -> None:
+        if not self._epoch:
+            self._epoch = await self._logs.claim(self.turn_id, self._driver)
+
+    def record(self, *facts: Event) -> "asyncio.Future[bool]":
+        return self._logs.append(self.turn_id, facts, epoch=self._epoch)
+
+    def begin(self, seen: int, *intents: Event) -> "asyncio.Future[bool]":
+        return self._logs.append(self.turn_id, intents, epoch=self._epoch, seen=seen)
+
+    async def changed(self, seen: int) -> None:
+        while len(self._live.events) <= seen:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._live.waiters.append(waiter)
+            await waiter
+
+
+def _place(
+    db: sqlite3.Connection, conversation_id: str, parent_id: str | None, started: TurnStarted
+) -> tuple[int, str | None, str]:
+    """The conversation's number, the parent, and the turn that this client message made already, if it did."""
+    found = db.execute("select n from conversations where id = ?", (conversation_id,)).fetchone()
+    if not found:
+        raise NotFound(f"There is no conversation {conversation_id}.")
+    (conversation,) = found
+    if started.client_message_id:
+        same = db.execute(
+            "select t.id, e.kind, e.body, e.version from turns t join events e on e.turn_id = t.id and e.seq = 0"
+            " where t.conversation = ? and t.client_message_id = ?",
+            (conversation, started.client_message_id),
+        ).fetchone()
+        if same:
+            return conversation, None, _same_message(same, started)
+    return conversation, _parent(db, conversation, parent_id), ""
+
+
+def _same_message(same: tuple[str, str, bytes, int], started: TurnStarted) -> str:
+    turn_id, kind, body, version = same
+    earlier = decode(kind, body, version)
+    if not isinstance(earlier, TurnStarted) or earlier.opening != started.opening:
+        raise Conflict(
+            f"The client message id {started.client_message_id} was used for another message.",
+            hint="Use a new id for a new message.",
+            code="client_message_id_used",
+            detail={"turn_id": turn_id},
+        )
+    return turn_id
+
+
+def _parent(db: sqlite3.Connection, conversation: int, parent_id: str | None) -> str | None:
+    if parent_id is None:
+        return None
+    exact = None if parent_id == HEAD else parent_id
+    found = db.execute(
+        "select id, state from turns where conversation = ?1 and (?2 is null or id = ?2) order by id desc limit 1",
+        (conversation, exact),
+    ).fetchone()
+    if not found:
+        if parent_id == HEAD:
+            return None
+        raise NotFound(f"There is no turn {parent_id} in this conversation.")
+    turn_id, state = found
+    if state != "finished":
+        raise Conflict(
+            f"Turn {turn_id} is still under way.",
+            hint="Wait for it, stop it, or branch from an earlier turn.",
+            code="turn_running",
+            detail={"turn_id": turn_id},
+        )
+    return str(turn_id)
+
+
+def _is_promise(events: Sequence[Event]) -> bool:
+    """Whether somebody relies on these rows the moment they are acknowledged."""
+    return any(
+        isinstance(event, CallDecided | CallResolved | StopRequested | TurnFinished)
+        or (isinstance(event, ToolStarted) and not event.safe)
+        for event in events
+    )
+
+
+def _key(event: Event) -> str | None:
+    match event:
+        case ToolFinished(call_id=call_id):
+            return f"finished:{call_id}"
+        case CallDecided(call_id=call_id):
+            return f"decided:{call_id}"
+        case StopRequested(call_id=call_id):
+            return f"stop:{call_id}"
+        case _:
+            return None
