@@ -79,6 +79,6 @@ test-tools: .cache/servers/installed tests/node/node_modules/.package-lock.json
 	@touch $@
 
 tests/node/node_modules/.package-lock.json: tests/node/package-lock.json | .venv/installed
-	@scripts/find-node
+	@scripts/find-node "the tests cannot start their MCP servers"
 	npm --prefix tests/node ci --loglevel=error
 	@touch $@
