@@ -13,24 +13,26 @@ PACKAGE = Path(__file__).parent.parent / "src" / "windlass"
 # front door knows more than it needs.
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
+    "shapes": set(),
     "providers": {"core"},
     "search": {"core"},
     "servers": {"core"},
     "store": {"core"},
     "config": {"core"},
+    "views": {"core", "shapes"},
     "bus": {"core"},
     "telemetry": {"core", "bus"},
     "runner": {"core", "bus"},
-    "client": {"core", "bus", "runner"},
-    "web": {"core", "bus", "runner", "client"},
-    "testing": {"core", "providers", "servers", "store"},
+    "client": {"core", "shapes", "views", "bus", "runner"},
+    "web": {"core", "shapes", "views", "bus", "runner", "client"},
+    "testing": {"core", "providers"},
     "app": {
-        *("core", "providers", "search", "servers", "store", "config"),
-        *("bus", "telemetry", "runner", "client", "web"),
+        *("core", "shapes", "providers", "search", "servers", "store", "config"),
+        *("views", "bus", "telemetry", "runner", "client", "web"),
     },
-    "cli": {"core", "config", "client", "app"},
+    "cli": {"core", "shapes", "config", "client", "app"},
     "__main__": {"cli"},
-    "__init__": {"core", "client", "app"},
+    "__init__": {"core", "shapes", "client", "app"},
 }
 
 
