@@ -114,4 +114,5 @@ class Recording:
 
 
 def read_recording(path: Path) -> list[ChatRequest]:
-    return [ChatRequest(**json.loads(line)) for line in path.read_text().splitlines()]
+    whole_lines = path.read_text().split("\n")[:-1]
+    return [ChatRequest(**json.loads(line)) for line in whole_lines]

@@ -21,7 +21,7 @@ def main() -> None:
     while options.start_gate and not os.path.exists(options.start_gate):
         time.sleep(0.005)
     toolbox = Toolbox(options.extra, options.tools, options.describe, options.page, options.only)
-    protocol = Protocol(options.era == "stateless", options.version, toolbox, journal)
+    protocol = Protocol(options.era == "stateless", options.version, toolbox, journal, options.gate)
     _serve_lines(protocol, Output(options.fault))
     journal.write("closed")
     os._exit(0)  # calls that hang must not keep the server alive
@@ -41,6 +41,7 @@ def _options() -> argparse.Namespace:
     add("--era", choices=["handshake", "stateless"], default="handshake")
     add("--version", help="agree to this handshake version only, e.g. 2025-06-18")
     add("--fault", action="append", default=[], choices=FAULTS, help="; ".join(f"{k}: {v}" for k, v in FAULTS.items()))
+    add("--gate", help="the file that slow tools wait for when their arguments name none")
     add("--start-gate", help="do not read anything before this file exists")
     add("--extra", type=int, default=0, help="offer this many generated tools more")
     add("--tools", help="offer these definitions too, as they stand: a JSON file with a list; calling one echoes")

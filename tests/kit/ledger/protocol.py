@@ -20,8 +20,11 @@ Send = Callable[[Json], None]
 class Protocol:
     """`receive` takes each message as it comes; calls run in threads, so that they overlap."""
 
-    def __init__(self, stateless: bool, version: str | None, toolbox: Toolbox, journal: Journal) -> None:
+    def __init__(
+        self, stateless: bool, version: str | None, toolbox: Toolbox, journal: Journal, gate: str | None = None
+    ) -> None:
         self.stateless = stateless
+        self._gate = gate
         self._version, self._toolbox, self._journal = version, toolbox, journal
         self._calls: dict[object, Call] = {}
         self._questions: dict[str, queue.Queue[Json]] = {}
@@ -101,7 +104,7 @@ class Protocol:
         def ask(question: Json) -> Json:
             return self._answer_given(params, question) if self.stateless else self._ask(question, call, send)
 
-        call = self._calls[request_id] = Call(params, self._journal, notify, ask)
+        call = self._calls[request_id] = Call(params, self._journal, notify, ask, self._gate)
         try:
             return self._toolbox.run(call)
         except InputNeeded as needed:

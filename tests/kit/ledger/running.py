@@ -4,12 +4,14 @@ import os
 import stat
 import threading
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from tests.kit.ledger.journal import Journal
 
 Json = dict[str, Any]
 POLL_S = 0.005
+_numbers = count()
 
 
 class RpcError(Exception):
@@ -41,12 +43,15 @@ class Call:
         journal: Journal,
         notify: Callable[[str, Json], None],
         ask: Callable[[Json], Json],
+        gate: str | None = None,
     ) -> None:
         self.tool: str = params["name"]
         self.arguments: Json = params.get("arguments") or {}
         self.meta: Json = params.get("_meta") or {}
         self.cancelled = threading.Event()
+        self.gate: str | None = self.arguments.get("gate") or gate
         self.ask = ask
+        self.number = next(_numbers)
         self._journal, self._notify = journal, notify
 
     def __getitem__(self, argument: str) -> Any:
@@ -56,9 +61,12 @@ class Call:
         return self.arguments.get(argument, default)
 
     def note(self, event: str, **fields: object) -> None:
-        own = {key: value for key, value in self.meta.items() if not key.startswith("io.modelcontextprotocol/")}
+        """Write to the ledger; `meta` is what the client added of its own, such as a key for the call."""
+        own = {
+            k: v for k, v in self.meta.items() if k != "progressToken" and not k.startswith("io.modelcontextprotocol/")
+        }
         effect_id = self.get("effect_id")
-        self._journal.write(event, tool=self.tool, call=id(self), effect_id=effect_id, meta=own, **fields)
+        self._journal.write(event, tool=self.tool, call=self.number, effect_id=effect_id, meta=own, **fields)
 
     def progress(self, done: float, total: float | None, message: str) -> None:
         token = self.meta.get("progressToken")

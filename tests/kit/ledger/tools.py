@@ -42,7 +42,7 @@ def record(call: Call) -> Json:
 
 def record_slow(call: Call) -> Json:
     call.note("started")
-    call.wait_for(call.get("gate"))
+    call.wait_for(call.gate)
     call.note("ended")
     return text(f"recorded {call['effect_id']} slowly")
 
@@ -68,8 +68,8 @@ def progress(call: Call) -> Json:
     steps = call.get("steps", 3)
     call.note("started")
     for step in range(1, steps + 1):
-        if call.get("gate"):
-            call.wait_for(f"{call['gate']}.{step}")
+        if call.gate:
+            call.wait_for(f"{call.gate}.{step}")
         call.progress(step, steps, f"step {step} of {steps}")
     call.note("ended")
     return text(f"{steps} steps done")

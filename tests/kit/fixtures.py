@@ -1,0 +1,24 @@
+"""Fixtures for every test; `tests/conftest.py` brings them in."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.kit.ledger_file import Ledger
+from windlass.testing import StrictLLM
+
+
+@pytest_asyncio.fixture
+async def strict_llm() -> AsyncIterator[StrictLLM]:
+    """A strict model server with an empty script: `strict_llm.then(...)`. It fails the test if it refused a request;
+    a test that wants a refusal empties `strict_llm.refused`."""
+    async with StrictLLM() as llm:
+        yield llm
+    assert llm.refused == [], "the model server refused a request"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path)

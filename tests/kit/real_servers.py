@@ -1,0 +1,36 @@
+"""The commands of MCP servers that other people wrote. `make test` installs them."""
+
+import os
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+NODE_SERVERS = ROOT / "tests" / "node" / "node_modules" / "@modelcontextprotocol"
+PYTHON_SERVERS = ROOT / ".cache" / "servers" / "bin"
+
+
+class NotInstalled(AssertionError):
+    """Says what to run. A failure, not a skip: a test that did not run proves nothing."""
+
+
+def everything() -> list[str]:
+    return _node_server("server-everything")
+
+
+def filesystem(*folders: Path) -> list[str]:
+    return [*_node_server("server-filesystem"), *map(str, folders)]
+
+
+def time() -> list[str]:
+    program = PYTHON_SERVERS / "mcp-server-time"
+    if not program.exists():
+        raise NotInstalled("mcp-server-time is not installed: run `make test-tools`")
+    return [str(program), "--local-timezone", "UTC"]
+
+
+def _node_server(name: str) -> list[str]:
+    script = NODE_SERVERS / name / "dist" / "index.js"
+    node = shutil.which("node", path=f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}")
+    if node is None or not script.exists():
+        raise NotInstalled(f"{name} or Node is not installed: run `make test-tools`")
+    return [node, str(script)]

@@ -1,0 +1,16 @@
+"""Waiting for what another process does, which no event of ours can tell."""
+
+import asyncio
+from collections.abc import Callable
+
+PATIENCE_S = 20.0
+
+
+async def until(condition: Callable[[], bool], what: str = "the condition", patience_s: float = PATIENCE_S) -> None:
+    """Return as soon as the condition holds; fail with a sentence if it never does."""
+    try:
+        async with asyncio.timeout(patience_s):
+            while not condition():  # noqa: ASYNC110 - files and processes cannot set an event of ours
+                await asyncio.sleep(0.005)
+    except TimeoutError:
+        raise AssertionError(f"waited {patience_s:g} s in vain for {what}") from None
