@@ -21,7 +21,7 @@ class Log(Protocol):
     async def claim(self) -> None:
         """Become the turn's driver: every older claim is fenced from here on."""
 
-    def record(self, *facts: Event) -> Awaitable[None]:
+    def record(self, *facts: Event) -> Awaitable[object]:
         """Facts land whatever else happened, unless the claim is old (`Fenced`) or the turn has finished (ignored)."""
 
     def begin(self, seen: int, *intents: Event) -> Awaitable[bool]:

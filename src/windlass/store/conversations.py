@@ -223,6 +223,7 @@ class Conversations:
             if not found:
                 raise NotFound(f"There is no conversation {id}.")
             db.execute("delete from words where conversation = ?", (id,))
+            db.execute("insert into words(words) values('optimize')")  # else the words stay in old index segments
             db.execute("delete from results where conversation = ?", (id,))
             db.execute("delete from documents where parent = ?", (id,))
             db.execute("delete from events where conversation = ?", found)
@@ -247,6 +248,7 @@ class Conversations:
                 db.execute("update events set body = ? where turn_id = ? and seq = ?", (encode(event), turn_id, place))
             db.execute("update turns set revision = revision + 1, indexed = 0 where id = ?", (turn_id,))
             db.execute("delete from words where turn_id = ?", (turn_id,))
+            db.execute("insert into words(words) values('optimize')")
 
         await self._writer.put(work, durable=True)
         self._changed(turn.conversation_id)

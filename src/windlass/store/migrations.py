@@ -41,7 +41,6 @@ STEPS = (
     create index results_by_conversation on results(conversation);
 
     create virtual table words using fts5(text, turn_id unindexed, conversation unindexed, tokenize = 'unicode61');
-    insert into words(words, rank) values('secure-delete', 1);
     """,
 )
 

@@ -70,6 +70,12 @@ class Store:
         self._reader.close()
         self._lock.close()
 
+    def abandon(self) -> None:
+        """Let go without finishing anything, as the end of the process would; for tests of recovery."""
+        self._writer.abandon()
+        self._reader.close()
+        self._lock.close()
+
     def documents(self, kind: str, row_type: type[T]) -> Documents[T]:
         return Documents(self._writer, self._reader, kind, row_type)
 

@@ -43,6 +43,7 @@ class Writer:
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._full = True
         self._closing = False
+        self._abandoned = False
         self._restless = True
         connection.execute("pragma synchronous = full")
         self._thread = threading.Thread(target=self._run, name="windlass-writer", daemon=True)
@@ -73,12 +74,21 @@ class Writer:
     async def close(self) -> None:
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
+        self._connection.close()
+
+    def abandon(self) -> None:
+        """Leave everything as a crash would: queued jobs are lost, a commit under way lands and nobody is told."""
+        self._abandoned = True
+        self._queue.put(None)
+        self._thread.join()
 
     def _run(self) -> None:
         while not self._closing:
-            if group := self._take():
+            group = self._take()
+            if group and not self._abandoned:
                 self._commit(group)
                 self._restless = True
+            if group and not self._abandoned:
                 self._loop.call_soon_threadsafe(_deliver, group)
 
     def _take(self) -> list[_Job]:

@@ -1,0 +1,17 @@
+"""The rules of the core hold under any schedule."""
+
+import os
+from pathlib import Path
+
+from tests.faults.schedules import play
+
+COUNT = 2000 if os.environ.get("SCALE") == "full" else 200
+
+
+async def test_random_schedules_of_crashes_drivers_and_people_break_no_rule(tmp_path: Path) -> None:
+    met = await play(range(COUNT), tmp_path)
+    assert met["crashes"] > COUNT / 4
+    assert met["second drivers"] > COUNT / 4
+    assert met["stops"] > COUNT / 20
+    assert met["unknown"] > COUNT / 50
+    assert met["answered"] + met["stopped"] == COUNT
