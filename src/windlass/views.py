@@ -1,0 +1,336 @@
+"""Recorded logs as people see them: messages, turns, calls, answers. Pure projections; nothing here decides."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal, get_args
+
+import msgspec
+
+from windlass import shapes
+from windlass.core.engine import SEARCH_TOOL
+from windlass.core.events import (
+    Event,
+    ModelFailed,
+    ModelReplied,
+    Recorded,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from windlass.core.fold import CallView, TurnView, fold
+from windlass.core.ids import message_id
+from windlass.core.messages import Message, ToolCall, Usage
+from windlass.core.ports import Heard, InputNeeded
+from windlass.core.prompt import numbered_sources, result_text
+from windlass.core.steps import AwaitPerson, next_step
+
+CallStateShown = Literal["queued", "awaiting_approval", "running", "ok", "error", "denied", "cancelled", "unknown"]
+TurnState = Literal["running", "awaiting_person", "finished"]
+NAMES: dict[type, str] = {  # `ToolStarted` is `tool_started` on the wire
+    kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in (*get_args(Event), *get_args(Heard))
+}
+COMPLETED = "Chat completed successfully"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """A turn with its log. `slugs` names servers by id; `questions` are what tools ask people just now."""
+
+    id: str
+    conversation_id: str
+    parent_id: str | None
+    rows: Sequence[Recorded]
+    slugs: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, InputNeeded] = field(default_factory=dict)
+
+    @property
+    def events(self) -> list[Event]:
+        return [row.event for row in self.rows]
+
+
+def turn_shown(record: TurnRecord) -> shapes.Turn:
+    view = fold(record.events)
+    finished = record.rows[-1] if view.finished else None
+    return shapes.Turn(
+        id=record.id,
+        conversation_id=record.conversation_id,
+        parent_turn_id=record.parent_id,
+        state=turn_state(record),
+        outcome=view.finished.outcome if view.finished else None,
+        error=error_shown(view.finished) or None,
+        calls=[_call(record, call) for call in view.calls],
+        usage=_usage(view.usage),
+        rounds=_rounds(view),
+        answer=_answer(view),
+        sources=_sources(view),
+        searched=_searched(view),
+        pending_calls=pending_calls(record),
+        origin=view.started.origin,
+        model=view.started.settings.model,
+        started_at=iso(record.rows[0].at),
+        finished_at=iso(finished.at) if finished else None,
+    )
+
+
+def chat_answer(record: TurnRecord, unavailable: Sequence[shapes.Unavailable] = ()) -> shapes.ChatAnswer:
+    view = fold(record.events)
+    said = messages_shown(record)
+    pending = pending_calls(record)
+    end = view.finished
+    return shapes.ChatAnswer(
+        success=end is not None and end.outcome in {"answered", "added", "handed_over"},
+        user_message=next((message for message in said if message.role == "user"), None),
+        assistant_message=_final(view, said),
+        message=_summary(end),
+        turn_id=record.id,
+        outcome=end.outcome if end else "awaiting_person",
+        sources=_sources(view),
+        searched=_searched(view),
+        usage=_usage(view.usage),
+        rounds=_rounds(view),
+        error=error_shown(end) or msgspec.UNSET,
+        pending_calls=pending or msgspec.UNSET,
+        unavailable=list(unavailable) or msgspec.UNSET,
+    )
+
+
+def messages_shown(record: TurnRecord) -> list[shapes.Message]:
+    """What was said in a turn, each assistant message directly followed by its results, in the order of the calls."""
+    view = fold(record.events)
+    said = [*_opening(record), *_replies(record, view)]
+    if error := error_shown(view.finished):
+        if partial := _partial(record):
+            said.append(partial)
+        if said:
+            said[-1].error = error
+    return said
+
+
+def turn_state(record: TurnRecord) -> TurnState:
+    if isinstance(record.rows[-1].event, TurnFinished):
+        return "finished"
+    if record.questions or isinstance(next_step(record.events), AwaitPerson):
+        return "awaiting_person"
+    return "running"
+
+
+def pending_calls(record: TurnRecord) -> list[shapes.PendingCall]:
+    """What waits for a person, and by which of the three verbs it is answered."""
+    view = fold(record.events)
+    if view.finished:
+        return []
+    waiting = ((call, _waits_for(call, record.questions)) for call in view.calls if call.open)
+    return [_pending(record, call, kind) for call, kind in waiting if kind]
+
+
+def error_shown(end: TurnFinished | None) -> shapes.Error | None:
+    if end is None or end.outcome not in {"failed", "limit"}:
+        return None
+    return shapes.Error(
+        code=end.cause or end.outcome, message=end.message or "The turn failed.", hint=end.hint or msgspec.UNSET
+    )
+
+
+def event_place(turn_id: str, conversation_id: str, parent_id: str | None, row: Recorded) -> dict[str, object]:
+    """What stands before an event's own fields wherever it is shown."""
+    place: dict[str, object] = {
+        "turn_id": turn_id,
+        "conversation_id": conversation_id,
+        "seq": row.seq,
+        "at": iso(row.at),
+    }
+    if isinstance(row.event, TurnStarted):
+        place["parent_turn_id"] = parent_id
+    return place
+
+
+def event_shown(record: TurnRecord, row: Recorded) -> dict[str, object]:
+    """An event as the stream gives it, with its name and id beside it."""
+    place = event_place(record.id, record.conversation_id, record.parent_id, row)
+    return {"event": NAMES[type(row.event)], "id": row.number, **place, **msgspec.to_builtins(row.event)}
+
+
+def iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _opening(record: TurnRecord) -> Iterator[shapes.Message]:
+    first = record.rows[0]
+    started = first.event
+    if not isinstance(started, TurnStarted):
+        raise ValueError("a turn's log begins with TurnStarted")
+    for part, message in enumerate(started.opening):
+        if part not in started.blanked:
+            yield _message(record, first, message, part)
+
+
+def _replies(record: TurnRecord, view: TurnView) -> Iterator[shapes.Message]:
+    ends = {row.event.call_id: row for row in record.rows if isinstance(row.event, ToolFinished)}
+    rows = (row for row in record.rows if isinstance(row.event, ModelReplied))
+    for row, round_ in zip(rows, view.rounds, strict=True):
+        reply = round_.reply
+        if reply.blanked:
+            continue
+        said = _message(record, row, Message("assistant", reply.text or None, reply.calls, reasoning=reply.reasoning))
+        if reply.usage != Usage():
+            said.usage = _usage(reply.usage)
+        if round_ is view.rounds[-1] and not reply.calls and (sources := _sources(view)):
+            said.sources = sources
+        yield said
+        for call in round_.calls:
+            if end := ends.get(call.call.id):
+                told = Message("tool", result_text(call), call_id=call.call.id, name=call.call.name)
+                yield _message(record, end, told)
+
+
+def _message(record: TurnRecord, row: Recorded, message: Message, part: int = 0) -> shapes.Message:
+    shown = shapes.Message(
+        id=message_id(record.id, row.seq, part),
+        role=message.role,
+        content=message.content,
+        timestamp=iso(row.at),
+        turn_id=record.id,
+    )
+    if message.calls:
+        shown.tool_calls = [_call_in_message(call) for call in message.calls]
+    if message.call_id:
+        shown.tool_call_id = message.call_id
+    if message.name:
+        shown.name = message.name
+    if message.reasoning:
+        shown.reasoning = message.reasoning
+    return shown
+
+
+def _partial(record: TurnRecord) -> shapes.Message | None:
+    """What was said before the last attempt broke off. Shown with the error, never as an answer."""
+    failures = [row for row in record.rows if isinstance(row.event, ModelFailed)]
+    if not failures or not isinstance(failed := failures[-1].event, ModelFailed) or not failed.partial:
+        return None
+    return _message(record, failures[-1], Message("assistant", failed.partial))
+
+
+def _call_in_message(call: ToolCall) -> shapes.CallInMessage:
+    return shapes.CallInMessage(id=call.id, function=shapes.FunctionCall(name=call.name, arguments=call.arguments))
+
+
+def _call(record: TurnRecord, call: CallView) -> shapes.Call:
+    times = {type(row.event): row.at for row in record.rows if _is_of(row.event, call.call.id)}
+    end = call.finished
+    began, ended = times.get(ToolStarted), times.get(ToolFinished)
+    return shapes.Call(
+        id=call.call.id,
+        name=call.call.name,
+        server_slug=_slug(record, call),
+        arguments=_arguments(call),
+        state=_state(call),
+        rule=call.judged.rule if call.judged else "",
+        hash=call.judged.tool_hash if call.judged else "",
+        started_at=iso(began) if began else None,
+        finished_at=iso(ended) if ended else None,
+        result_id=(end.output.result_id or None) if end else None,
+        repaired=list(call.call.repairs),
+        cause=end.cause if end else "",
+        result=result_text(call) if end and not end.blanked else None,
+    )
+
+
+def _state(call: CallView) -> CallStateShown:
+    if call.finished:
+        return call.finished.state
+    if call.running:
+        return "running"
+    if call.interrupted and not call.safe and not call.resolved:
+        return "unknown"
+    if call.judged and call.judged.verdict == "ask" and not call.decided:
+        return "awaiting_approval"
+    return "queued"
+
+
+def _waits_for(call: CallView, questions: Mapping[str, InputNeeded]) -> Literal["approval", "unknown", "input"] | None:
+    if call.call.id in questions:
+        return "input"
+    match _state(call):
+        case "awaiting_approval":
+            return "approval"
+        case "unknown":
+            return "unknown"
+        case _:
+            return None
+
+
+def _pending(record: TurnRecord, call: CallView, kind: Literal["approval", "unknown", "input"]) -> shapes.PendingCall:
+    pending = shapes.PendingCall(
+        call_id=call.call.id,
+        kind=kind,
+        name=call.call.name,
+        server_slug=_slug(record, call),
+        arguments=_arguments(call),
+        rule=call.judged.rule if call.judged else "",
+        hash=call.judged.tool_hash if call.judged else "",
+    )
+    if question := record.questions.get(call.call.id):
+        pending.question = question.message
+        pending.question_schema = msgspec.json.decode(question.schema or "{}")
+    return pending
+
+
+def _is_of(event: Event, call_id: str) -> bool:
+    return isinstance(event, ToolStarted | ToolFinished) and event.call_id == call_id
+
+
+def _arguments(call: CallView) -> str:
+    return (call.decided.arguments if call.decided else "") or call.call.arguments
+
+
+def _slug(record: TurnRecord, call: CallView) -> str:
+    server = call.judged.server if call.judged else ""
+    return record.slugs.get(server, server)
+
+
+def _final(view: TurnView, said: Sequence[shapes.Message]) -> shapes.Message | None:
+    """The answer: the last reply, if it made no calls. What broke off or was stopped is no answer."""
+    if not view.rounds or view.rounds[-1].reply.calls or view.rounds[-1].reply.blanked:
+        return None
+    return said[-1]
+
+
+def _answer(view: TurnView) -> str | None:
+    last = view.rounds[-1].reply if view.rounds else None
+    return last.text if last and not last.calls and not last.blanked else None
+
+
+def _summary(end: TurnFinished | None) -> str:
+    if end is None:
+        return "Waiting for a person"
+    return COMPLETED if end.outcome == "answered" else end.message or end.outcome.replace("_", " ").capitalize()
+
+
+def _sources(view: TurnView) -> list[shapes.Source]:
+    return [
+        shapes.Source(n=n, title=source.title, url=source.url, call_id=call_id or msgspec.UNSET)
+        for n, (source, call_id) in enumerate(numbered_sources(view), 1)
+    ]
+
+
+def _searched(view: TurnView) -> bool:
+    ran = any(call.call.name == SEARCH_TOOL and call.finished and call.finished.state == "ok" for call in view.calls)
+    return ran or any(round_.reply.sources for round_ in view.rounds)
+
+
+def _rounds(view: TurnView) -> int:
+    """Tool rounds that were executed; the answer itself is none."""
+    return sum(any(call.starts for call in round_.calls) for round_ in view.rounds)
+
+
+def _usage(usage: Usage) -> shapes.Usage:
+    return shapes.Usage(
+        prompt_tokens=usage.prompt,
+        completion_tokens=usage.completion,
+        total_tokens=usage.prompt + usage.completion,
+        cached_tokens=usage.cached,
+        reasoning_tokens=usage.reasoning,
+    )

@@ -1,0 +1,1 @@
+"""HTTP: routes on one screen, endpoints without decisions, streams, auth, the page."""

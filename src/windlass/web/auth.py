@@ -1,0 +1,174 @@
+"""Who may come in: programs with the token, the page with a session. One way through, used by every route.
+
+The token is made at first start and kept in a file only its owner can read. A browser gets a one-time key in a URL and
+trades it for a session: a revocable id, of which only the digest is kept.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+import time
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from windlass.core.errors import BadInput
+from windlass.web.errors import TooMany, Unauthorized
+
+SESSION_S = 30 * 24 * 3600
+KEY_S = 24 * 3600
+MOST_SESSIONS = 100
+MOST_KEYS = 20
+FAILED_LOGINS = 10
+FAILED_TOKENS = 1000
+PER_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a request brings along. `same_origin` is the browser's own word that our page sent it."""
+
+    bearer: str = ""
+    session: str = ""
+    same_origin: bool = False
+    address: str = ""
+
+
+@dataclass(slots=True)
+class Failures:
+    """Failed tries of the last minute, per address."""
+
+    most: int
+    tries: dict[str, deque[float]] = field(default_factory=lambda: defaultdict(deque))
+
+    def check(self, address: str) -> None:
+        now = time.monotonic()
+        tries = self.tries[address]
+        while tries and tries[0] < now - PER_S:
+            tries.popleft()
+        if not tries:
+            del self.tries[address]
+        if len(tries) >= self.most:
+            raise TooMany("Too many failed tries.", hint=f"Wait {PER_S} seconds.", detail={"retry_after": PER_S})
+
+    def add(self, address: str) -> None:
+        self.tries[address].append(time.monotonic())
+
+
+class Access:
+    """`token` from the settings wins over the file; `open_to_all` is `--no-auth`, which the caller allows on loopback
+    only."""
+
+    def __init__(self, folder: Path, *, token: str = "", open_to_all: bool = False) -> None:
+        self._file = folder / "token"
+        self._sessions_file = folder / "sessions"
+        self._fixed = bool(token)
+        self.open_to_all = open_to_all
+        self.token = token or _kept_token(self._file)
+        self._digest = _digest(self.token)
+        self._keys: dict[bytes, float] = {}
+        self._sessions = _kept_sessions(self._sessions_file)
+        self._failed_logins = Failures(FAILED_LOGINS)
+        self._failed_tokens = Failures(FAILED_TOKENS)
+
+    def admit(self, credentials: Credentials) -> None:
+        """Raise `Unauthorized` unless the request may pass."""
+        if self.open_to_all or self._known(credentials):
+            return
+        raise Unauthorized(
+            "This needs the access token.",
+            hint="Send it as `Authorization: Bearer TOKEN`; `windlass token` shows it. Or open the page with the URL "
+            "that `windlass serve` prints.",
+        )
+
+    def new_key(self) -> str:
+        """A key for one login, good for a day."""
+        now = time.time()
+        self._keys = {key: due for key, due in self._keys.items() if due > now}
+        while len(self._keys) >= MOST_KEYS:
+            del self._keys[next(iter(self._keys))]
+        key = secrets.token_urlsafe(32)
+        self._keys[_digest(key)] = now + KEY_S
+        return key
+
+    def log_in(self, *, key: str = "", token: str = "", address: str = "") -> str:
+        """A new session's id for a one-time key or the token."""
+        self._failed_logins.check(address)
+        good = self._keys.pop(_digest(key), 0.0) > time.time() if key else self._is_token(token)
+        if not good:
+            self._failed_logins.add(address)
+            raise Unauthorized("This key does not fit, or was used already.", hint="`windlass token --url` makes one.")
+        session = secrets.token_urlsafe(32)
+        self._sessions[_digest(session).hex()] = time.time() + SESSION_S
+        while len(self._sessions) > MOST_SESSIONS:
+            del self._sessions[next(iter(self._sessions))]
+        self._keep_sessions()
+        return session
+
+    def log_out(self, session: str) -> None:
+        if self._sessions.pop(_digest(session).hex(), None) is not None:
+            self._keep_sessions()
+
+    def rotate(self) -> str:
+        """A new token; the old one, every session and every key are void at once."""
+        if self._fixed:
+            raise BadInput("The token comes from WINDLASS_TOKEN or a flag.", hint="Change it there.")
+        self.token = secrets.token_urlsafe(32)
+        _write_private(self._file, self.token.encode())
+        self._digest = _digest(self.token)
+        self._keys.clear()
+        self._sessions.clear()
+        self._keep_sessions()
+        return self.token
+
+    def _known(self, credentials: Credentials) -> bool:
+        if credentials.bearer:
+            self._failed_tokens.check(credentials.address)
+            if self._is_token(credentials.bearer):
+                return True
+            self._failed_tokens.add(credentials.address)
+            return False
+        if not credentials.session or not credentials.same_origin:
+            return False
+        return self._sessions.get(_digest(credentials.session).hex(), 0) > time.time()
+
+    def _is_token(self, given: str) -> bool:
+        return bool(given) and hmac.compare_digest(_digest(given), self._digest)
+
+    def _keep_sessions(self) -> None:
+        _write_private(self._sessions_file, msgspec.json.encode(self._sessions))
+
+
+def _digest(secret: str) -> bytes:
+    # Digests have one length and tell nothing of the secret, so neither comparing nor looking them up leaks it.
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+def _kept_token(file: Path) -> str:
+    if file.exists() and (kept := file.read_text().strip()):
+        return kept
+    token = secrets.token_urlsafe(32)
+    _write_private(file, token.encode())
+    return token
+
+
+def _kept_sessions(file: Path) -> dict[str, float]:
+    try:
+        kept = msgspec.json.decode(file.read_bytes(), type=dict[str, float])
+    except (FileNotFoundError, msgspec.DecodeError):
+        return {}
+    return {session: due for session, due in kept.items() if due > time.time()}
+
+
+def _write_private(file: Path, content: bytes) -> None:
+    """Whole or not at all, and never readable by others, not even for a moment."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as out:
+        out.write(content)
+    fresh.replace(file)

@@ -1,0 +1,176 @@
+"""What every request must pass before anything looks at it: the right Host, no foreign Origin, JSON for writes.
+
+`localhost` is no boundary: any page in the user's browser can reach it. Pure ASGI, so that streams pass untouched.
+"""
+
+import ipaddress
+import secrets
+from collections.abc import Collection
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from windlass.core.errors import WindlassError
+from windlass.web.errors import Forbidden, NotJson
+from windlass.web.replies import send_error
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+PAGES = ("/", "/docs")  # what a link on another site may open; it changes nothing and shows nothing by itself
+SAFE_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+]
+NOTHING = b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+
+def page_policy(nonce: str) -> bytes:
+    own = f"'self' 'nonce-{nonce}'"
+    return (
+        f"default-src 'none'; script-src {own}; style-src {own}; img-src 'self' data: blob:; font-src 'self'; "
+        "connect-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    ).encode()
+
+
+class Guard:
+    """`hosts` are further names this server goes by, each with its port where that is not the default one."""
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str] = ()) -> None:
+        self._app = app
+        self._hosts = frozenset(host.lower() for host in hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path: str = scope["path"]
+        if len(path) > 1 and path.endswith("/"):
+            scope["path"] = path.rstrip("/") or "/"
+        headed = _Headed(scope, send)
+        try:
+            self._check(scope)
+        except WindlassError as error:
+            await send_error(headed, error)
+            return
+        await self._app(scope, receive, headed)
+
+    def _check(self, scope: Scope) -> None:
+        headers = _headers(scope)
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        if not self._is_ours(host, scope):
+            raise Forbidden(
+                f"This server does not go by the name {host or '(none)'}.",
+                code="bad_host",
+                hint="Use the address it printed at start, or allow the name with --allow-host.",
+            )
+        _check_origin(scope, headers, host)
+        _check_type(scope, headers)
+
+    def _is_ours(self, host: str, scope: Scope) -> bool:
+        if host in self._hosts:
+            return True
+        address, port = scope.get("server") or ("", None)
+        names = (*LOOPBACK, *_as_names(address))
+        return host in {_with_port(name, port) for name in names} or (port == 80 and host in names)
+
+
+class _Headed:
+    """Adds the safety headers to whatever is sent."""
+
+    __slots__ = ("_policy", "_send")
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._send = send
+        self._policy = scope.setdefault("state", {})
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            nonce = self._policy.get("nonce")
+            headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
+            headers += SAFE_HEADERS
+            headers.append((b"content-security-policy", page_policy(nonce) if nonce else NOTHING))
+            if not any(name == b"cache-control" for name, _ in headers):
+                headers.append((b"cache-control", b"no-store"))
+            message["headers"] = headers
+        await self._send(message)
+
+
+def new_nonce(scope: Scope) -> str:
+    """Ask for a page's policy on this response, and give the nonce that its scripts need."""
+    nonce = secrets.token_urlsafe(16)
+    scope["state"]["nonce"] = nonce
+    return nonce
+
+
+def _headers(scope: Scope) -> dict[bytes, bytes]:
+    found: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        if name in found and name in {b"host", b"origin", b"content-type", b"authorization"}:
+            raise Forbidden(f"The header {name.decode()} came twice.", code="bad_host")
+        found[name] = value
+    return found
+
+
+def _check_origin(scope: Scope, headers: dict[bytes, bytes], host: str) -> None:
+    origin = headers.get(b"origin")
+    if origin is not None and not _same_origin(origin.decode("latin-1"), host):
+        raise _foreign()
+    site = headers.get(b"sec-fetch-site", b"none")
+    if site in {b"none", b"same-origin"} or _opens_page(scope, headers):
+        return
+    raise _foreign()
+
+
+def _same_origin(origin: str, host: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and origin.lower() == f"{parts.scheme}://{host}"
+
+
+def _opens_page(scope: Scope, headers: dict[bytes, bytes]) -> bool:
+    path = scope["path"]
+    return (
+        scope["method"] in {"GET", "HEAD"}
+        and headers.get(b"sec-fetch-mode") == b"navigate"
+        and headers.get(b"sec-fetch-dest") == b"document"
+        and (path in PAGES or path == "/ui" or path.startswith("/ui/"))
+    )
+
+
+def _check_type(scope: Scope, headers: dict[bytes, bytes]) -> None:
+    """Other types are what a form on a foreign page can send without asking first."""
+    if scope["method"] not in WRITES:
+        return
+    kind = headers.get(b"content-type")
+    has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+    if kind is None and not has_body:
+        return
+    if kind is None or kind.partition(b";")[0].strip().lower() != b"application/json":
+        raise NotJson("Writes take JSON only.", hint="Send `Content-Type: application/json`.")
+
+
+def _foreign() -> Forbidden:
+    return Forbidden("Requests from other sites are refused.", code="cross_site")
+
+
+def _as_names(address: Any) -> tuple[str, ...]:
+    """The address the connection came in on, as a Host header writes it. Rebinding needs a name, so an address is
+    safe; the unspecified ones are no address anybody reaches us by."""
+    try:
+        parsed = ipaddress.ip_address(str(address))
+    except ValueError:
+        return ()
+    if parsed.is_unspecified:
+        return ()
+    return (f"[{parsed}]" if parsed.version == 6 else str(parsed),)
+
+
+def _with_port(name: str, port: int | None) -> str:
+    return f"{name}:{port}" if port else name

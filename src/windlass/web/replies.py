@@ -1,0 +1,35 @@
+"""Finished responses, sent as they are: bytes, a status, few headers."""
+
+import msgspec
+from starlette.types import Send
+
+from windlass.core.errors import WindlassError
+from windlass.web.errors import failed, status_of
+
+Headers = list[tuple[bytes, bytes]]
+encode = msgspec.json.Encoder().encode
+
+
+async def send_json(send: Send, status: int, body: object, headers: Headers | None = None) -> None:
+    await send_bytes(send, status, b"application/json", encode(body), headers)
+
+
+async def send_error(send: Send, error: WindlassError) -> None:
+    headers: Headers = []
+    if isinstance(error.detail, dict):
+        if wait := error.detail.get("retry_after"):
+            headers.append((b"retry-after", str(wait).encode()))
+        if allow := error.detail.get("allow"):
+            headers.append((b"allow", ", ".join(allow).encode()))
+    status = status_of(error)
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if status == 503 and not headers:
+        headers.append((b"retry-after", b"5"))
+    await send_json(send, status, failed(error), headers)
+
+
+async def send_bytes(send: Send, status: int, kind: bytes, body: bytes, headers: Headers | None = None) -> None:
+    head = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), *(headers or ())]
+    await send({"type": "http.response.start", "status": status, "headers": head})
+    await send({"type": "http.response.body", "body": body})
