@@ -173,3 +173,13 @@ class Recorded:
     number: int
     at: float
     event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """Rows of one turn that are on disk now, for those who watch."""
+
+    conversation_id: str
+    turn_id: str
+    parent_id: str | None
+    rows: tuple[Recorded, ...]

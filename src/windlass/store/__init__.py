@@ -3,11 +3,10 @@
 from windlass.store.conversations import Conversation, Found, Listed, Turn
 from windlass.store.documents import Documents
 from windlass.store.sqlite import Durability, KeptResult, Store
-from windlass.store.turnlog import HEAD, Committed, Created, TurnLog
+from windlass.store.turnlog import HEAD, Created, TurnLog
 
 __all__ = [
     "HEAD",
-    "Committed",
     "Conversation",
     "Created",
     "Documents",

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from windlass.core.errors import Conflict, NotFound
-from windlass.core.events import Event, ModelReplied, Recorded, ToolFinished, TurnStarted
+from windlass.core.events import Committed, Event, ModelReplied, Recorded, ToolFinished, TurnStarted
 from windlass.core.ids import new_id
 from windlass.core.messages import Message, ToolOutput
 from windlass.store.codec import decode, encode
-from windlass.store.turnlog import Committed, TurnLogs
+from windlass.store.turnlog import TurnLogs
 from windlass.store.writer import Writer
 
 

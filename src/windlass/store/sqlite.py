@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from windlass.core.errors import NotFound
+from windlass.core.events import Committed
 from windlass.core.ids import new_id
 from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.prompt import past_turn
@@ -20,7 +21,7 @@ from windlass.store.documents import Documents
 from windlass.store.history import PastTurns
 from windlass.store.lock import lock_folder
 from windlass.store.migrations import migrate
-from windlass.store.turnlog import Committed, TurnLogs
+from windlass.store.turnlog import TurnLogs
 from windlass.store.writer import Writer
 
 T = TypeVar("T")

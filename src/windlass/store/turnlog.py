@@ -13,6 +13,7 @@ from windlass.core.errors import Conflict, Fenced, NotFound
 from windlass.core.events import (
     CallDecided,
     CallResolved,
+    Committed,
     Event,
     Recorded,
     StopRequested,
@@ -28,16 +29,6 @@ from windlass.store.writer import Writer
 
 T = TypeVar("T")
 HEAD = "head"  # as a parent: the conversation's newest turn, whichever that is when the row is written
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """Rows that are on disk now, for those who watch."""
-
-    conversation_id: str
-    turn_id: str
-    parent_id: str | None
-    rows: tuple[Recorded, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,191 @@
+"""Fan-out to those who watch. It never blocks and never holds the truth: a watcher that falls behind, or comes back,
+is brought up to date from the log, so every one of them sees each event once and in order."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from windlass.core.events import Committed, ModelFailed, ModelReplied, Recorded, TurnFinished
+from windlass.core.ports import CallDelta, Heard, InputNeeded, ReasoningDelta, ReplyReset, TextDelta
+
+MOST_QUEUED = 1000
+
+Replay = Callable[[str, int], list[Committed]]
+Listener = Callable[["Frame"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """What a reply in flight has said until now, for a watcher that joins in its middle."""
+
+    attempt: int
+    text: str
+    reasoning: str
+    calls: tuple[CallDelta, ...]
+
+
+@dataclass(slots=True)
+class Frame:
+    """One thing to tell: a row of the log, or something heard in passing. `encoded` is for whoever puts it on a wire
+    first, so that it is encoded once for all watchers."""
+
+    conversation_id: str
+    turn_id: str
+    parent_id: str | None
+    what: Recorded | Heard | SoFar
+    encoded: bytes | None = None
+
+
+@dataclass(slots=True)
+class _Partial:
+    attempt: int = 1
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    calls: dict[int, tuple[str, list[str]]] = field(default_factory=dict)
+    inputs: dict[str, InputNeeded] = field(default_factory=dict)
+
+
+class Bus:
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+        self._watchers: dict[str, set[Watcher]] = {}
+        self._listeners: list[Listener] = []
+        self._partial: dict[str, _Partial] = {}
+
+    def listen(self, listener: Listener) -> None:
+        """For parts of the house: called with every frame, at once, in order."""
+        self._listeners.append(listener)
+
+    def committed(self, done: Committed) -> None:
+        for row in done.rows:
+            if isinstance(row.event, ModelReplied | ModelFailed | TurnFinished):
+                self._partial.pop(done.turn_id, None)
+            self._send(Frame(done.conversation_id, done.turn_id, done.parent_id, row))
+
+    def heard(self, conversation_id: str, turn_id: str, heard: Heard) -> None:
+        self._remember(turn_id, heard)
+        self._send(Frame(conversation_id, turn_id, None, heard))
+
+    def watch(self, conversation_id: str, after: int = 0, turn_id: str | None = None) -> "Watcher":
+        """Everything after this number, of one turn or of all; then what comes. Close it when done."""
+        watcher = Watcher(self, conversation_id, after, turn_id)
+        self._watchers.setdefault(conversation_id, set()).add(watcher)
+        return watcher
+
+    def catch_up(self, conversation_id: str, after: int) -> list[Frame]:
+        return [
+            Frame(done.conversation_id, done.turn_id, done.parent_id, row)
+            for done in self._replay(conversation_id, after)
+            for row in done.rows
+        ]
+
+    def so_far(self, turn_ids: list[str], conversation_id: str) -> list[Frame]:
+        frames: list[Frame] = []
+        for turn_id in turn_ids:
+            if partial := self._partial.get(turn_id):
+                calls = tuple(CallDelta(partial.attempt, i, n, "".join(a)) for i, (n, a) in partial.calls.items())
+                said = SoFar(partial.attempt, "".join(partial.text), "".join(partial.reasoning), calls)
+                frames.append(Frame(conversation_id, turn_id, None, said))
+                frames.extend(Frame(conversation_id, turn_id, None, asked) for asked in partial.inputs.values())
+        return frames
+
+    def leave(self, watcher: "Watcher") -> None:
+        watchers = self._watchers.get(watcher.conversation_id)
+        if watchers:
+            watchers.discard(watcher)
+            if not watchers:
+                del self._watchers[watcher.conversation_id]
+
+    @property
+    def watchers(self) -> int:
+        return sum(len(watchers) for watchers in self._watchers.values())
+
+    def _send(self, frame: Frame) -> None:
+        for listener in self._listeners:
+            listener(frame)
+        for watcher in self._watchers.get(frame.conversation_id, ()):
+            watcher.put(frame)
+
+    def _remember(self, turn_id: str, heard: Heard) -> None:
+        partial = self._partial.setdefault(turn_id, _Partial())
+        match heard:
+            case TextDelta():
+                partial.text.append(heard.text)
+            case ReasoningDelta():
+                partial.reasoning.append(heard.text)
+            case CallDelta():
+                name, arguments = partial.calls.setdefault(heard.index, (heard.name, []))
+                arguments.append(heard.arguments)
+                partial.calls[heard.index] = (name or heard.name, arguments)
+            case ReplyReset():
+                self._partial[turn_id] = _Partial(heard.attempt)
+            case InputNeeded():
+                partial.inputs[heard.call_id] = heard
+
+
+class Watcher:
+    """One reader's place. `frames` gives all there is, or waits."""
+
+    def __init__(self, bus: Bus, conversation_id: str, after: int, turn_id: str | None) -> None:
+        self.conversation_id = conversation_id
+        self._bus = bus
+        self._last = after
+        self._turn_id = turn_id
+        self._queue: deque[Frame] = deque()
+        self._behind = True
+        self._running: dict[str, None] = {}
+        self._waiter: asyncio.Future[None] | None = None
+
+    def put(self, frame: Frame) -> None:
+        if self._behind:
+            return self._wake()
+        if len(self._queue) >= MOST_QUEUED:
+            self._queue.clear()
+            self._behind = True
+        else:
+            self._queue.append(frame)
+        self._wake()
+
+    async def frames(self) -> list[Frame]:
+        while True:
+            if found := self._next():
+                return found
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+
+    def close(self) -> None:
+        self._bus.leave(self)
+
+    def _next(self) -> list[Frame]:
+        if not self._behind:
+            found = [frame for frame in self._queue if self._is_new(frame)]
+            self._queue.clear()
+            return found
+        rows = self._bus.catch_up(self.conversation_id, self._last)
+        found = [frame for frame in rows if self._is_new(frame)]
+        if not rows:
+            self._behind = False
+            found = self._bus.so_far(list(self._running), self.conversation_id)
+        elif not found:
+            return self._next()
+        return found
+
+    def _is_new(self, frame: Frame) -> bool:
+        if not isinstance(frame.what, Recorded):
+            return self._turn_id in (None, frame.turn_id)
+        if frame.what.number <= self._last:
+            return False
+        self._last = frame.what.number
+        if isinstance(frame.what.event, TurnFinished):
+            self._running.pop(frame.turn_id, None)
+        else:
+            self._running[frame.turn_id] = None
+        return self._turn_id in (None, frame.turn_id)
+
+    def _wake(self) -> None:
+        if self._waiter and not self._waiter.done():
+            self._waiter.set_result(None)
