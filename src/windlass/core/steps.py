@@ -85,6 +85,8 @@ def _stopped(by: str) -> TurnFinished:
         return TurnFinished(
             "failed", "turn_timeout", "The turn took longer than it may.", "Continue it, or raise the limit."
         )
+    if by == "defect":
+        return TurnFinished("failed", "internal", "Windlass met a defect in this turn.", "The server's log says where.")
     return TurnFinished("stopped", "stopped", "Stopped.")
 
 

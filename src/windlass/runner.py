@@ -1,0 +1,202 @@
+"""Owns the turns that are under way: starts them, drives them, passes people's words on, picks up what a restart left."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from windlass.bus import Bus
+from windlass.core.engine import run_turn
+from windlass.core.errors import Conflict, Fenced, NotFound, ToolError, Unavailable
+from windlass.core.events import CallDecided, CallJudged, CallResolved, Event, Settings, StopRequested, TurnStarted
+from windlass.core.fold import CallView, fold
+from windlass.core.ids import new_id
+from windlass.core.messages import ToolCall, ToolOutput, Toolset
+from windlass.core.ports import Hear, Heard, Model, Tools
+from windlass.core.steps import AwaitPerson, Done, next_step
+from windlass.store import HEAD, Created, Store, TurnLog
+
+log = logging.getLogger("windlass.runner")
+STORE_RETRY_S = 2.0
+
+
+class Toolbox(Protocol):
+    def for_turn(self, conversation_id: str, turn_id: str, settings: Settings) -> Tools: ...
+
+
+class Runner:
+    def __init__(self, store: Store, bus: Bus, model: Model, toolbox: Toolbox, *, at_once: int = 32) -> None:
+        self._store = store
+        self._bus = bus
+        self._model = model
+        self._toolbox = toolbox
+        self._places = Places(at_once)
+        self._driver = new_id("driver")
+        self._driving: dict[str, asyncio.Task[None]] = {}
+        self._settled: dict[str, asyncio.Future[None]] = {}
+        self._draining = False
+
+    async def start(
+        self, conversation_id: str, started: TurnStarted, *following: Event, parent_id: str | None = HEAD
+    ) -> Created:
+        """A new turn, on disk before this returns, and on its way. The same client message id gives the same turn."""
+        if self._draining:
+            raise Unavailable("Windlass is shutting down.", hint="Try again in a moment.", code="shutting_down")
+        created = await self._store.logs.create(
+            conversation_id, started, *following, parent_id=parent_id, driver=self._driver
+        )
+        if created.is_new:
+            self._drive(conversation_id, created.turn_id, epoch=1)
+        return created
+
+    async def stop(self, turn_id: str, call_id: str = "") -> None:
+        """Idempotent: a stop of what has ended changes nothing."""
+        if call_id:
+            self._call(turn_id, call_id)
+        await self._say(turn_id, StopRequested(call_id=call_id))
+        self._places.hurry(turn_id)
+
+    async def decide(self, turn_id: str, decided: CallDecided) -> bool:
+        """False when somebody decided already; then nothing changes."""
+        call = self._call(turn_id, decided.call_id)
+        if call.judged is None or call.judged.verdict != "ask":
+            raise Conflict("This call does not wait for approval.", code="not_waiting")
+        return await self._say(turn_id, decided)
+
+    async def resolve(self, turn_id: str, resolved: CallResolved) -> bool:
+        call = self._call(turn_id, resolved.call_id)
+        if call.open and not call.interrupted:
+            raise Conflict("The outcome of this call is not in question.", code="not_unknown")
+        return await self._say(turn_id, resolved, key=f"resolved:{resolved.call_id}:{call.starts}")
+
+    async def settled(self, turn_id: str, timeout_s: float | None = None) -> None:
+        """Return once the turn has finished or waits for a person, or when the time is up."""
+        if turn_id not in self._driving:
+            return
+        waiter = self._settled.setdefault(turn_id, asyncio.get_running_loop().create_future())
+        await asyncio.wait([waiter], timeout=timeout_s)
+
+    def recover(self) -> int:
+        """Drive every unfinished turn. A turn that waits for a person is looked at and left to wait."""
+        left = [turn for turn in self._store.conversations.unfinished() if turn.id not in self._driving]
+        for turn in left:
+            self._drive(turn.conversation_id, turn.id)
+        return len(left)
+
+    async def drain(self, grace_s: float) -> None:
+        """Take nothing new, let what runs come to an end, then let go: the next start picks the rest up."""
+        self._draining = True
+        if self._driving:
+            await asyncio.wait(self._driving.values(), timeout=grace_s)
+        for task in list(self._driving.values()):
+            task.cancel()
+        await asyncio.gather(*self._driving.values(), return_exceptions=True)
+
+    @property
+    def running(self) -> int:
+        return len(self._driving)
+
+    def _call(self, turn_id: str, call_id: str) -> CallView:
+        view = fold([row.event for row in self._store.conversations.log(turn_id)])
+        if call_id not in view.by_call:
+            raise NotFound(f"There is no call {call_id} in turn {turn_id}.")
+        return view.by_call[call_id]
+
+    async def _say(self, turn_id: str, word: Event, key: str = "") -> bool:
+        turn = self._store.conversations.turn(turn_id)
+        landed = await self._store.logs.append(turn_id, (word,), key=key)
+        if landed and turn_id not in self._driving:
+            self._drive(turn.conversation_id, turn_id)
+        return landed
+
+    def _drive(self, conversation_id: str, turn_id: str, epoch: int = 0) -> None:
+        task = asyncio.create_task(self._until_settled(conversation_id, turn_id, epoch), name=turn_id)
+        self._driving[turn_id] = task
+        task.add_done_callback(lambda _: self._let_go(turn_id))
+
+    def _let_go(self, turn_id: str) -> None:
+        self._driving.pop(turn_id, None)
+        if waiter := self._settled.pop(turn_id, None):
+            waiter.set_result(None)
+
+    async def _until_settled(self, conversation_id: str, turn_id: str, epoch: int) -> None:
+        while True:
+            turn_log = TurnLog(self._store.logs, turn_id, self._driver, epoch=epoch)
+            epoch = 0
+            try:
+                async with self._places.one(turn_id):
+                    step = await self._run(conversation_id, turn_log)
+            except Fenced:
+                return
+            except Unavailable as error:
+                log.error("Turn %s is paused: %s %s", turn_id, error.message, error.hint)
+                await asyncio.sleep(STORE_RETRY_S)
+                continue
+            except Exception:  # the root of a turn's task: a defect must still end in a typed outcome
+                log.exception("Turn %s met a defect", turn_id)
+                await self._store.logs.append(turn_id, (StopRequested("defect"),))
+                continue
+            if next_step(await turn_log.read()) == step:
+                # Nothing awaits between this look and the end of the task, so no word can slip between them.
+                return self._note(turn_id, step)
+
+    async def _run(self, conversation_id: str, turn_log: TurnLog) -> AwaitPerson | Done:
+        view = fold(await turn_log.read())
+        if view.stop:
+            tools: Tools = NoTools()
+        else:
+            tools = self._toolbox.for_turn(conversation_id, turn_log.turn_id, view.started.settings)
+
+        def hear(heard: Heard) -> None:
+            self._bus.heard(conversation_id, turn_log.turn_id, heard)
+
+        try:
+            return await run_turn(turn_log, self._model, tools, self._store.history, hear)
+        except* (Fenced, Unavailable) as known:
+            raise known.exceptions[0] from None
+
+    def _note(self, turn_id: str, step: AwaitPerson | Done) -> None:
+        self._driving.pop(turn_id, None)
+        if isinstance(step, AwaitPerson):
+            self._store.conversations.waits(turn_id, len(step.approvals), len(step.unknown))
+
+
+class NoTools:
+    """For a turn that only has to be closed; its own tools may be what broke it."""
+
+    toolset = Toolset()
+
+    def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
+        return CallJudged(call.id, "refuse", refusal="unknown_tool", reason="This turn is being closed.")
+
+    async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
+        raise ToolError("This turn is being closed.")
+
+
+class Places:
+    """So many turns at once; the rest queue in order. A stop does not have to queue."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._queue: dict[str, asyncio.Future[None]] = {}
+
+    @asynccontextmanager
+    async def one(self, turn_id: str) -> AsyncIterator[None]:
+        if self._free <= 0:
+            waiter = self._queue[turn_id] = asyncio.get_running_loop().create_future()
+            try:
+                await waiter
+            finally:
+                self._queue.pop(turn_id, None)
+        self._free -= 1
+        try:
+            yield
+        finally:
+            self._free += 1
+            if self._free > 0 and self._queue:
+                self.hurry(next(iter(self._queue)))
+
+    def hurry(self, turn_id: str) -> None:
+        if (waiter := self._queue.pop(turn_id, None)) and not waiter.done():
+            waiter.set_result(None)
