@@ -1,0 +1,41 @@
+"""MCP servers: kept running, safe to run, their tools offered under good names and judged before each call.
+
+servers = Servers(on_change=...)
+await servers.put(ServerConfig("srv-1", "files", command="npx", args=(...), confirmed=True))
+servers.start("files")
+result = await servers.call("files", "read_file", '{"path": "a"}', key=call.id)
+"""
+
+from windlass.servers.config import SandboxRules, ServerConfig, ToolOverride, check
+from windlass.servers.supervisor import Servers, ServerStatus
+from windlass.servers.values import (
+    Answer,
+    CallResult,
+    EmbeddedPart,
+    LinkPart,
+    MediaPart,
+    OnInput,
+    OnProgress,
+    Question,
+    TextPart,
+    ToolDefinition,
+)
+
+__all__ = [
+    "Answer",
+    "CallResult",
+    "EmbeddedPart",
+    "LinkPart",
+    "MediaPart",
+    "OnInput",
+    "OnProgress",
+    "Question",
+    "SandboxRules",
+    "ServerConfig",
+    "ServerStatus",
+    "Servers",
+    "TextPart",
+    "ToolDefinition",
+    "ToolOverride",
+    "check",
+]

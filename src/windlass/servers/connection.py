@@ -1,0 +1,257 @@
+"""A connection to one server, from its opening to its end. One task owns it: the SDK wants its session closed where it
+was opened. Calls come from any task."""
+
+import asyncio
+import gc
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from windlass.core.errors import ToolError, Unavailable, WindlassError
+from windlass.servers.config import ServerConfig
+from windlass.servers.environment import environment
+from windlass.servers.flight import Flight
+from windlass.servers.guardian import Guardian
+from windlass.servers.lines import LongLine
+from windlass.servers.sandbox import sandboxed
+from windlass.servers.stdio import StdioProcess
+from windlass.servers.values import CallResult, OnInput, OnProgress, ToolDefinition
+
+if TYPE_CHECKING:
+    from windlass.servers.session import Session
+
+QUIET_S, LONGEST_STORM_S = 0.25, 2.0  # a storm of "my tools changed" is followed once it pauses, or after this long
+NEWLINE = "\n"
+_LATE = "windlass.servers.session"
+Reveal = Callable[[str], str]
+
+
+class Connection:
+    """`on_change` is called when the tools changed, `ended` is set when the connection is over, `why` says how."""
+
+    def __init__(
+        self, config: ServerConfig, guardian: Guardian, *, reveal: Reveal, on_change: Callable[[], None]
+    ) -> None:
+        self.config = config
+        self.tools: tuple[ToolDefinition, ...] = ()
+        self.era = ""
+        self.program = ""
+        self.why = ""
+        self.ended = asyncio.Event()
+        self._guardian = guardian
+        self._reveal = reveal
+        self._on_change = on_change
+        self._session: Session | None = None
+        self._process: StdioProcess | None = None
+        self._wake = asyncio.Event()
+        self._closing = False
+        self._lost = False
+        self._changed = False
+        self._lanes = asyncio.Semaphore(config.parallel)
+        self._owner: asyncio.Task[None] | None = None
+        self._opened: asyncio.Future[None] | None = None
+
+    async def open(self) -> None:
+        """Returns when the tools are known. Raises `Unavailable` with the reason; then nothing is left running."""
+        self._opened = asyncio.get_running_loop().create_future()
+        self._owner = asyncio.create_task(self._own(self._opened), name=f"server {self.config.slug}")
+        try:
+            await asyncio.shield(self._opened)
+        except asyncio.CancelledError:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Returns when the program has ended, and its children with it."""
+        self._closing = True
+        self._wake.set()
+        if self._owner is None or self._opened is None:
+            return
+        if not self._opened.done():
+            self._owner.cancel()
+        await asyncio.wait({self._owner})
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        key: str = "",
+        timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
+        on_input: OnInput | None = None,
+    ) -> CallResult:
+        async with self._lanes:
+            if self._session is None or self.ended.is_set():
+                raise ToolError("The server is not running.", cause="not_running")
+            quiet = timeout_s or self.config.timeout_of(tool)
+            flight = Flight(quiet, max(quiet, self.config.longest_s), on_input)
+            return await self._session.call(tool, arguments, key=key, flight=flight, on_progress=on_progress)
+
+    async def check(self) -> bool:
+        """Whether the server still answers. After a call that timed out, one that does not is better replaced."""
+        if self._session is None or self.ended.is_set():
+            return False
+        try:
+            async with asyncio.timeout(10):
+                await self._session.tools()
+        except (ToolError, TimeoutError):
+            return False
+        return True
+
+    @property
+    def stderr(self) -> str:
+        return self._process.stderr if self._process else ""
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    @property
+    def bad_lines(self) -> int:
+        return self._session.bad_lines if self._session else 0
+
+    async def _own(self, opened: asyncio.Future[None]) -> None:
+        try:
+            await self._live(opened)
+        except Exception as error:  # a task's root
+            self.why = self._reason(error)
+        finally:
+            self._session = None
+            self.ended.set()
+            if not opened.done():
+                opened.set_exception(Unavailable(self.why or "The server was stopped while it started."))
+                opened.exception()  # whoever waited may be gone
+
+    async def _live(self, opened: asyncio.Future[None]) -> None:
+        loaded = await load()
+        async with (
+            asyncio.timeout(self.config.connect_s) as deadline,
+            loaded.open_session(
+                self.config,
+                {name: self._reveal(value) for name, value in self.config.headers.items()},
+                self._make_process,
+                on_changed=self._note_change,
+                on_lost=self._note_loss,
+            ) as session,
+        ):
+            self.tools = await session.tools()
+            self.era, self.program = session.era, session.program
+            self._session = session
+            deadline.reschedule(None)
+            opened.set_result(None)
+            listener = asyncio.create_task(loaded.hear_changes(session, self._note_change))
+            try:
+                await self._until_over(session)
+            finally:
+                listener.cancel()
+                await asyncio.wait({listener})
+        if not self._closing:
+            self.why = self._last_words()
+
+    async def _until_over(self, session: "Session") -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            if self._changed and not self._over:
+                await self._pause()
+            if self._over:
+                return
+            if self._changed:
+                self._changed = False
+                await self._list_again(session)
+
+    async def _pause(self) -> None:
+        """Wait for a storm of changes to calm down, but not for ever."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + LONGEST_STORM_S
+        while loop.time() < end and not self._over:
+            self._wake.clear()
+            try:
+                async with asyncio.timeout(QUIET_S):
+                    await self._wake.wait()
+            except TimeoutError:
+                return
+
+    async def _list_again(self, session: "Session") -> None:
+        try:
+            self.tools = await session.tools()
+        except ToolError:
+            return  # the old list stands; a server that is gone is noticed elsewhere
+        self._on_change()
+
+    @property
+    def _over(self) -> bool:
+        return self._closing or self._lost
+
+    def _note_change(self) -> None:
+        self._changed = True
+        self._wake.set()
+
+    def _note_loss(self) -> None:
+        self._lost = True
+        self._wake.set()
+
+    def _make_process(
+        self, on_line: Callable[[bytes], None], on_long: Callable[[LongLine], None], on_end: Callable[[], None]
+    ) -> StdioProcess:
+        config = self.config
+        declared = {name: self._reveal(value) for name, value in config.env.items()}
+        argv = sandboxed(config.argv, config.sandbox_rules, config.cwd) if config.sandbox == "bwrap" else config.argv
+        self._process = StdioProcess(
+            argv,
+            env=environment(declared, operator=config.operator),
+            cwd="" if config.sandbox == "bwrap" else config.cwd,
+            line_cap=config.line_cap,
+            guardian=self._guardian,
+            on_line=on_line,
+            on_long=on_long,
+            on_end=on_end,
+        )
+        return self._process
+
+    def _reason(self, error: BaseException) -> str:
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if isinstance(error, WindlassError):
+            return f"{error.message} {error.hint}".strip()
+        if self._process and self._process.returncode is not None:
+            return self._last_words()
+        if isinstance(error, TimeoutError):
+            return f"It did not answer within {self.config.connect_s:g} s."
+        return f"It could not be reached: {str(error).partition(NEWLINE)[0] or type(error).__name__}"
+
+    def _last_words(self) -> str:
+        if self._process is None:
+            return "The connection was lost."
+        code = self._process.returncode
+        said = self._process.stderr.strip().rpartition(NEWLINE)[2][:300]
+        ended = "It closed its output" if code is None else f"It ended with code {code}"
+        return f"{ended}: {said}" if said else f"{ended}."
+
+
+async def load() -> "_Loaded":
+    """Import everything that needs the `mcp` package, off the event loop: inline it would stand still for 0.6 s."""
+    known = _LATE in sys.modules
+    module = await asyncio.to_thread(import_module, _LATE)  # even if known: another may be in the middle of it
+    if not known:
+        gc.freeze()  # thousands of classes that never go away need not be looked at by every collection
+    return cast(_Loaded, module)
+
+
+class _Loaded(Protocol):
+    """What is used of `session`."""
+
+    def open_session(
+        self,
+        config: ServerConfig,
+        headers: Mapping[str, str],
+        make_process: Callable[..., StdioProcess],
+        *,
+        on_changed: Callable[[], None],
+        on_lost: Callable[[], None],
+    ) -> AbstractAsyncContextManager["Session"]: ...
+
+    async def hear_changes(self, session: "Session", on_changed: Callable[[], None]) -> None: ...

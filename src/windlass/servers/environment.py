@@ -1,0 +1,39 @@
+"""The environment a server's program gets: a short list of ours, and what was declared for it. Nothing else of ours
+reaches a child, so no key of ours can leak through one."""
+
+import os
+from collections.abc import Mapping
+
+from windlass.core.errors import BadInput
+
+INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
+_DENIED_PREFIXES = ("LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "NPM_CONFIG_", "PIP_")
+_DENIED = frozenset(
+    {
+        *("BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "IFS", "GCONV_PATH"),
+        *("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONUSERBASE", "PYTHONBREAKPOINT"),
+        *("NODE_OPTIONS", "NODE_PATH", "NODE_REPL_EXTERNAL_MODULE"),
+        *("PERL5LIB", "PERL5OPT", "PERL5DB", "RUBYLIB", "RUBYOPT", "LUA_INIT", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"),
+        *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EXTERNAL_DIFF", "SSH_ASKPASS", "EDITOR", "PAGER"),
+    }
+)
+
+
+def environment(
+    declared: Mapping[str, str], *, operator: bool, ours: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Raises `BadInput` for a variable that makes programs run other code, unless the operator's file declares it."""
+    if not operator and (refused := denied(declared)):
+        raise BadInput(
+            f"env: {', '.join(refused)} can make a program run other code",
+            hint="Declare it in windlass.toml if it is really needed.",
+            detail={"field": "env"},
+        )
+    ours = os.environ if ours is None else ours
+    # A value that starts with "()" is an exported shell function.
+    kept = {name: ours[name] for name in INHERITED if name in ours and not ours[name].startswith("()")}
+    return {**kept, **declared}
+
+
+def denied(names: Mapping[str, str]) -> list[str]:
+    return sorted(name for name in names if name.upper() in _DENIED or name.upper().startswith(_DENIED_PREFIXES))

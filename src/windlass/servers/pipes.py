@@ -1,0 +1,239 @@
+"""A server's program as the pair of streams `mcp.Client` wants. The SDK's own reader takes quadratic time on long lines
+and dies of one bad byte; this one parses each line once, repairs what can be repaired, and lets a line that cannot be
+read fail only its own request.
+
+Plain futures and no task group: nothing here cares which task closes it."""
+
+import asyncio
+import gc
+import json
+from collections import deque
+from collections.abc import Callable
+from typing import Self
+
+from windlass.servers.flight import current
+from windlass.servers.lines import LongLine
+from windlass.servers.peek import Peeked, peek
+from windlass.servers.sdk import SessionMessage, anyio, types
+from windlass.servers.stdio import StdioProcess
+
+TOO_LONG, UNREADABLE = -32010, -32011
+SPILLED = "windlass/spilled"
+BAD_LINES = 1000
+_CROWDED, _ROOMY = 256, 128
+_BIG = 1 << 20
+
+MakeProcess = Callable[[Callable[[bytes], None], Callable[[LongLine], None], Callable[[], None]], StdioProcess]
+
+
+class Pipes:
+    """An async context manager that gives (read, write)."""
+
+    def __init__(self, make: MakeProcess, on_lost: Callable[[], None]) -> None:
+        self.process = make(self._on_line, self._on_long, self._on_end)
+        self.bad_lines = 0
+        self.spilled: dict[int | str, LongLine] = {}
+        self._on_lost = on_lost
+        self._waiting: set[int | str] = set()
+        self._inbox = _Inbox(lambda: self.process.pause(False))
+
+    async def __aenter__(self) -> tuple["_Inbox", "_Outbox"]:
+        try:
+            await self.process.start()
+        except BaseException:
+            await self.process.stop()
+            raise
+        return self._inbox, _Outbox(self)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._inbox.end()
+        await self.process.stop()
+        for line in self.spilled.values():
+            if line.file:
+                line.file.close()
+
+    async def send(self, message: types.JSONRPCMessage) -> None:
+        flight = current.get()
+        is_request = isinstance(message, types.JSONRPCRequest)
+        try:
+            await self.process.write(lambda: _encode(message), wait=is_request)
+        except BrokenPipeError:
+            raise anyio.BrokenResourceError from None
+        if isinstance(message, types.JSONRPCRequest):
+            self._waiting.add(message.id)
+            if flight:
+                flight.sent = True
+        elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._waiting.discard((message.params or {}).get("requestId", ""))
+
+    def _on_line(self, line: bytes) -> None:
+        text = line.strip(b" \t\r\xef\xbb\xbf")
+        if not text:
+            return
+        if not text.startswith(b"{"):
+            self._bad()
+            return
+        try:
+            message = _decode(text)
+        except ValueError:
+            self._bad()
+            self._fail(peek(text[:4096], text[-4096:]), UNREADABLE, "The server's answer was not readable JSON.")
+            return
+        self._deliver(message)
+
+    def _deliver(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            if not self._expected(message.id):
+                self._bad()
+                return
+        self._inbox.put(SessionMessage(message))
+        if self._inbox.size > _CROWDED:
+            self.process.pause(True)
+
+    def _expected(self, request_id: int | str | None) -> bool:
+        """Whether we asked; an answer to nobody, or a second one, is dropped. Some servers turn our number to text."""
+        if isinstance(request_id, str) and request_id not in self._waiting and request_id.isdigit():
+            request_id = int(request_id)
+        if request_id is None or request_id not in self._waiting:
+            return False
+        self._waiting.discard(request_id)
+        return True
+
+    def _on_long(self, line: LongLine) -> None:
+        peeked = peek(line.head, line.tail)
+        if peeked.kind == "result" and peeked.id is not None and line.file and self._expected(peeked.id):
+            self.spilled[peeked.id] = line
+            # `isError` keeps the SDK from checking a result that is not in it; `session` knows it by its mark.
+            body = {"content": [], "isError": True, "resultType": "complete", "_meta": {SPILLED: peeked.id}}
+            self._inbox.put(SessionMessage(types.JSONRPCResponse(jsonrpc="2.0", id=peeked.id, result=body)))
+            return
+        if line.file:
+            line.file.close()
+        self._bad()
+        self._fail(peeked, TOO_LONG, f"The server's answer of {line.size:,} bytes is longer than can be kept.")
+
+    def _fail(self, peeked: Peeked, code: int, why: str) -> None:
+        if peeked.kind == "other":
+            return
+        request_id = peeked.id
+        if request_id is None and len(self._waiting) == 1:
+            (request_id,) = self._waiting
+        if request_id is not None and self._expected(request_id):
+            error = types.ErrorData(code=code, message=why)
+            self._inbox.put(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error)))
+
+    def _bad(self) -> None:
+        self.bad_lines += 1
+        if self.bad_lines >= BAD_LINES:
+            self.process.kill()
+
+    def _on_end(self) -> None:
+        self._inbox.end()
+        self._on_lost()
+
+
+class _Inbox:
+    """What `mcp` calls a ReadStream."""
+
+    def __init__(self, on_room: Callable[[], None]) -> None:
+        self._items: deque[SessionMessage | Exception] = deque()
+        self._on_room = on_room
+        self._waiter: asyncio.Future[None] | None = None
+        self._ended = False
+        self._taken = 0
+
+    @property
+    def size(self) -> int:
+        return len(self._items)
+
+    def put(self, item: SessionMessage) -> None:
+        self._items.append(item)
+        self._wake()
+
+    def end(self) -> None:
+        self._ended = True
+        self._wake()
+
+    async def receive(self) -> SessionMessage | Exception:
+        self._taken += 1
+        if self._items and self._taken % 8 == 0:
+            await asyncio.sleep(0)  # a flood must not keep the loop: each item costs more in tasks than in parsing
+        while not self._items:
+            if self._ended:
+                raise anyio.EndOfStream
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        if len(self._items) == _ROOMY:
+            self._on_room()
+        return self._items.popleft()
+
+    async def aclose(self) -> None:
+        self._items.clear()
+        self.end()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def _wake(self) -> None:
+        if self._waiter and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+class _Outbox:
+    """What `mcp` calls a WriteStream. Closing it does nothing: stdin closes with the process."""
+
+    def __init__(self, pipes: Pipes) -> None:
+        self._pipes = pipes
+
+    async def send(self, item: SessionMessage, /) -> None:
+        await self._pipes.send(item.message)
+
+    async def aclose(self) -> None:
+        return None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+
+def _encode(message: types.JSONRPCMessage) -> bytes:
+    return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+
+
+def _decode(text: bytes) -> types.JSONRPCMessage:
+    paused = len(text) > _BIG and gc.isenabled()
+    if paused:
+        gc.disable()  # a collection in the middle doubles the time a big message takes
+    try:
+        return _validated(text)
+    except ValueError:
+        repaired = json.dumps(json.loads(text.decode("utf-8", "replace")), ensure_ascii=False)
+        return _validated(repaired.encode("utf-8", "replace"))
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+    finally:
+        if paused:
+            gc.enable()
+
+
+def _validated(text: bytes) -> types.JSONRPCMessage:
+    if b'"method"' not in text[:200]:
+        try:  # three times as fast as the union of all kinds
+            return types.JSONRPCResponse.model_validate_json(text, by_name=False)
+        except ValueError:
+            pass
+    return types.jsonrpc_message_adapter.validate_json(text, by_name=False)

@@ -1,0 +1,62 @@
+"""The command line that runs a server inside bubblewrap: a read-only system, a private home and /tmp, only the folders
+that were declared, no network unless declared, and a process namespace that ends with it."""
+
+import os
+import shutil
+from collections.abc import Sequence
+
+from windlass.core.errors import Unavailable
+from windlass.servers.config import SandboxRules
+
+HOME = "/home/server"
+_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64")
+_ETC = (
+    *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "nsswitch.conf", "localtime", "passwd", "group"),
+    *("hosts", "resolv.conf", "ssl", "ca-certificates", "pki"),
+)
+
+
+def sandboxed(argv: Sequence[str], rules: SandboxRules, cwd: str = "") -> list[str]:
+    """Raises `Unavailable` when bubblewrap is not installed: a sandbox that silently is none would be a lie."""
+    program = shutil.which("bwrap")
+    if program is None:
+        raise Unavailable("bubblewrap is not installed.", hint="Install bwrap, or set sandbox to off for this server.")
+    return [program, *_walls(rules), *_system(), *_rooms(rules), *_variables(), *_start(cwd), "--", *argv]
+
+
+def _walls(rules: SandboxRules) -> list[str]:
+    walls = ["--die-with-parent", "--unshare-all", "--new-session", "--cap-drop", "ALL"]
+    return [*walls, "--share-net"] if rules.network else walls
+
+
+def _system() -> list[str]:
+    binds = ["--ro-bind", "/usr", "/usr"]
+    for name in _SYSTEM:
+        path = f"/{name}"
+        if os.path.islink(path):
+            binds += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            binds += ["--ro-bind", path, path]
+    for name in _ETC:
+        binds += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    return binds
+
+
+def _rooms(rules: SandboxRules) -> list[str]:
+    rooms = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/home", "--dir", HOME]  # noqa: S108
+    for path in rules.read:
+        rooms += ["--ro-bind", path, path]
+    for path in rules.write:
+        rooms += ["--bind", path, path]
+    # The root itself is a writable tmpfs until this.
+    return [*rooms, "--remount-ro", "/"]
+
+
+def _variables() -> list[str]:
+    # The values go on bwrap's own command line, which other users can read; so they are inherited, not set.
+    ours = {"HOME": HOME, "TMPDIR": "/tmp"}  # noqa: S108
+    return [word for name, value in ours.items() for word in ("--setenv", name, value)]
+
+
+def _start(cwd: str) -> list[str]:
+    return ["--chdir", cwd or HOME]

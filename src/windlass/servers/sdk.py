@@ -1,0 +1,28 @@
+"""The one place that imports the `mcp` package. That takes half a second, so all that needs it (`session`, `parts`,
+`pipes`, `http`) is itself imported late and in a thread, by `connection`."""
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp import Client, MCPError
+from mcp.client.session import ClientRequestContext, IncomingMessage
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+__all__ = [
+    "Client",
+    "ClientRequestContext",
+    "IncomingMessage",
+    "MCPError",
+    "SessionMessage",
+    "SubscriptionLost",
+    "ValidationError",
+    "anyio",
+    "httpx2",
+    "sse_client",
+    "streamable_http_client",
+    "types",
+]

@@ -1,0 +1,223 @@
+"""One open MCP session in our own words: list the tools, call one, hear of changes and questions. Imported late, with
+`sdk`. Open and close it in one task; call from any."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, cast
+
+from windlass.core.errors import ToolError
+from windlass.servers.config import ServerConfig
+from windlass.servers.flight import Flight, current
+from windlass.servers.http import HttpClient, Streams, http_streams, sse_streams
+from windlass.servers.parts import definition_of, parts_of
+from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, Pipes
+from windlass.servers.sdk import (
+    Client,
+    ClientRequestContext,
+    IncomingMessage,
+    MCPError,
+    SubscriptionLost,
+    ValidationError,
+    types,
+)
+from windlass.servers.values import Answer, CallResult, OnProgress, Question, ToolDefinition
+
+LIST_S = 30.0
+_PAGES = 1000
+_TOOLS = 10_000
+KEY = "windlass/key"
+
+
+class Session:
+    def __init__(self, client: Client, flights: list[Flight], pipes: Pipes | None, http: HttpClient | None) -> None:
+        self._client = client
+        self._flights = flights
+        self._pipes = pipes
+        self._http = http
+        self.era = client.protocol_version
+        info = client.server_info
+        self.program = f"{info.name} {info.version}".strip() if info else ""
+
+    @property
+    def bad_lines(self) -> int:
+        return self._pipes.bad_lines if self._pipes else 0
+
+    async def tools(self) -> tuple[ToolDefinition, ...]:
+        """All pages. Raises `ToolError` when the server gives no list that can be read in time."""
+        found: dict[str, ToolDefinition] = {}
+        cursor: str | None = None
+        try:
+            async with asyncio.timeout(LIST_S):
+                for _ in range(_PAGES):
+                    page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
+                    found.update((tool.name, definition_of(tool)) for tool in page.tools)
+                    cursor = page.next_cursor
+                    if not cursor or len(found) > _TOOLS:
+                        break
+        except TimeoutError:
+            raise ToolError("The server did not list its tools in time.", cause="timeout") from None
+        except MCPError as error:
+            if error.code == types.METHOD_NOT_FOUND:
+                return ()
+            raise ToolError(f"The server did not list its tools: {error.message}", cause="rpc_error") from error
+        except ValidationError as error:
+            raise ToolError("The server's list of tools is malformed.", cause="bad_result") from error
+        return tuple(found.values())
+
+    async def call(
+        self, tool: str, arguments: Mapping[str, Any], *, key: str, flight: Flight, on_progress: OnProgress | None
+    ) -> CallResult:
+        """Raises `ToolError` for every way in which there is no result. Cancelling sends the server a cancel."""
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            flight.renew()
+            if on_progress:
+                on_progress(progress, total, message or "")
+
+        token = current.set(flight)
+        self._flights.append(flight)
+        try:
+            async with flight.begin():
+                result = await self._client.call_tool(
+                    tool,
+                    dict(arguments),
+                    progress_callback=note,
+                    meta=cast(types.RequestParamsMeta, {KEY: key}) if key else None,
+                )
+        except TimeoutError:
+            raise ToolError(
+                f"The tool gave no result within {flight.quiet_s:g} s.", cause="timeout", sent=flight.sent
+            ) from None
+        except MCPError as error:
+            raise self._failure(error, flight) from error
+        except (ValidationError, RuntimeError) as error:
+            raise ToolError(
+                f"The server's answer was malformed: {_first_line(error)}", cause="bad_result", sent=flight.sent
+            ) from error
+        finally:
+            flight.over.set()
+            self._flights.remove(flight)
+            current.reset(token)
+        return self._result(result)
+
+    def _result(self, result: types.CallToolResult) -> CallResult:
+        spilled = (result.meta or {}).get(SPILLED)
+        if spilled is not None and self._pipes and (line := self._pipes.spilled.pop(spilled, None)):
+            return CallResult(spilled=line)
+        return CallResult(parts_of(result), result.structured_content, result.is_error)
+
+    def _failure(self, error: MCPError, flight: Flight) -> ToolError:
+        """What the engine must know is whether the call may have had an effect: an answer that says "error" means it is
+        over and known; silence after sending does not."""
+        trouble = self._http.trouble if self._http else ""
+        if error.code in (TOO_LONG, UNREADABLE, types.PARSE_ERROR):
+            return ToolError(error.message, cause="bad_result", sent=flight.sent)
+        if flight.status in (401, 403):
+            return ToolError(f"Not allowed: {trouble}.", cause="unauthorized", hint="Check the server's headers.")
+        if flight.status == 404:
+            return ToolError("The server has forgotten this session.", cause="session_gone")
+        if error.code == types.CONNECTION_CLOSED or flight.status >= 500 or (self._http and flight.status == 0):
+            said = trouble or "it closed the connection"
+            return ToolError(f"The server went away: {said}.", cause="server_gone", sent=flight.sent)
+        return ToolError(f"The server refused the call: {error.message}", cause="rpc_error")
+
+
+@asynccontextmanager
+async def open_session(
+    config: ServerConfig,
+    headers: Mapping[str, str],
+    make_process: MakeProcess,
+    *,
+    on_changed: Callable[[], None],
+    on_lost: Callable[[], None],
+) -> AsyncIterator[Session]:
+    pipes = Pipes(make_process, on_lost) if config.transport == "stdio" else None
+    http = HttpClient(headers, config.line_cap) if pipes is None else None
+    flights: list[Flight] = []
+    client = Client(
+        cast(Any, pipes or _streams(config, cast(HttpClient, http))),
+        mode="auto" if config.transport != "sse" else "legacy",  # that wire is older than the stateless era
+        message_handler=_changes(on_changed),
+        elicitation_callback=_questions(flights),
+        client_info=types.Implementation(name="windlass", version="0.1"),
+        cache=None,
+    )
+    async with client:
+        # It would check results with a second, slower JSON Schema library, list the tools again to do so, and throw
+        # away the result of a tool that broke its own promise. The result is worth more than the promise.
+        client.session.validate_tool_result = _no_check  # type: ignore[method-assign]
+        yield Session(client, flights, pipes, http)
+
+
+def _streams(config: ServerConfig, http: HttpClient) -> AbstractAsyncContextManager[Streams]:
+    open_streams = http_streams if config.transport == "http" else sse_streams
+    return open_streams(config.url, http, config.line_cap)
+
+
+async def hear_changes(session: Session, on_changed: Callable[[], None]) -> None:
+    """In the stateless era changes are subscribed to; in the other they come by themselves. Returns when the server
+    will not tell."""
+    client = session._client
+    tools = client.server_capabilities.tools
+    if client.session.discover_result is None or tools is None or not tools.list_changed:
+        return
+    try:
+        async with client.listen(tools_list_changed=True) as changes:
+            async for _ in changes:
+                on_changed()
+    except (MCPError, SubscriptionLost, TimeoutError):
+        return
+
+
+def _changes(on_changed: Callable[[], None]) -> Any:
+    async def hear(message: IncomingMessage) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            on_changed()
+
+    return hear
+
+
+def _questions(flights: list[Flight]) -> Any:
+    """In the stateless era a question is asked inside its own call. In the other it comes loose, and belongs most
+    likely to the call that began last."""
+
+    async def ask(
+        context: ClientRequestContext, params: types.ElicitRequestParams
+    ) -> types.ElicitResult | types.ErrorData:
+        flight = current.get() or next((one for one in reversed(flights) if one.on_input), None)
+        if flight is None or flight.on_input is None:
+            return types.ElicitResult(action="cancel")
+        with flight.person_answers():
+            answer = await _unless_over(flight, _question(params))
+        content = dict(answer.content) if answer.action == "accept" and answer.content is not None else None
+        return types.ElicitResult(action=answer.action, content=content)
+
+    return ask
+
+
+async def _unless_over(flight: Flight, question: Question) -> Answer:
+    """Nobody waits for the answer once the call has ended."""
+    assert flight.on_input is not None  # noqa: S101 - looked at by the caller
+    asking = asyncio.ensure_future(flight.on_input(question))
+    over = asyncio.ensure_future(flight.over.wait())
+    try:
+        await asyncio.wait({asking, over}, return_when=asyncio.FIRST_COMPLETED)
+        return asking.result() if asking.done() else Answer("cancel")
+    finally:
+        asking.cancel()
+        over.cancel()
+
+
+def _question(params: types.ElicitRequestParams) -> Question:
+    if isinstance(params, types.ElicitRequestURLParams):
+        return Question(params.message, url=params.url)
+    return Question(params.message, params.requested_schema)
+
+
+async def _no_check(name: str, result: types.CallToolResult) -> None:
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

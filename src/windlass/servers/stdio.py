@@ -1,0 +1,215 @@
+"""A server's program and its three pipes, in bytes. Reading never blocks, writing has a deadline, stderr is kept as a
+ring, and the whole process group ends with us: first its stdin closes, then TERM, then KILL."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+from windlass.core.errors import ToolError, Unavailable
+from windlass.servers.guardian import Guardian
+from windlass.servers.lines import Lines, LongLine
+
+STDERR_CAP = 256 << 10
+WRITE_S = 10.0
+GRACE_S = 2.0
+_OUT_CAP = 32 << 20
+_POLL_S = 0.02
+
+
+class StdioProcess(asyncio.SubprocessProtocol):
+    """Start it once, stop it once. `on_end` is called when nothing more will be read."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: str = "",
+        line_cap: int,
+        guardian: Guardian,
+        on_line: Callable[[bytes], None],
+        on_long: Callable[[LongLine], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        self._argv = list(argv)
+        self._env = dict(env)
+        self._cwd = cwd or None
+        self._guardian = guardian
+        self._on_end = on_end
+        self._lines = Lines(line_cap, on_line, on_long)
+        self._stderr = Ring(STDERR_CAP)
+        self._room = asyncio.Event()
+        self._room.set()
+        self._exited = asyncio.Event()
+        self._ended = False
+        self._paused = False
+        self._gone = False
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._stdin: asyncio.WriteTransport | None = None
+        self.pid = 0
+
+    async def start(self) -> None:
+        program = shutil.which(self._argv[0], path=self._env.get("PATH"))
+        if program is None:
+            raise Unavailable(
+                f"{self._argv[0]!r} was not found.", hint="Install it, or give the whole path.", code="command_missing"
+            )
+        loop = asyncio.get_running_loop()
+        try:
+            transport, _ = await loop.subprocess_exec(
+                lambda: self,
+                program,
+                *self._argv[1:],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=self._env,
+                cwd=self._cwd,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Unavailable(f"{program} cannot be started: {error.strerror}.", code="command_missing") from error
+        self._transport = transport
+        self.pid = transport.get_pid()
+        self._guardian.add(self.pid)
+        stdin = transport.get_pipe_transport(0)
+        assert isinstance(stdin, asyncio.WriteTransport)  # noqa: S101 - we asked for a pipe
+        self._stdin = stdin
+        stdin.set_write_buffer_limits(high=1 << 20)
+
+    async def write(self, line: Callable[[], bytes], *, wait: bool) -> None:
+        """Hand over one whole line, made when there is room for it. A caller cancelled here has sent nothing."""
+        if wait and not self._room.is_set():
+            try:
+                await asyncio.wait_for(self._room.wait(), WRITE_S)
+            except TimeoutError:
+                raise ToolError("The server does not read what it is sent.", cause="timeout") from None
+        if self._stdin is None or self._stdin.is_closing() or self._stdin.get_write_buffer_size() > _OUT_CAP:
+            raise BrokenPipeError
+        self._stdin.write(line())
+
+    async def stop(self) -> None:
+        """Safe to cancel: the group is killed even then."""
+        try:
+            self.pause(False)
+            self._close_stdin()
+            await self._until(self._exited.is_set, GRACE_S)
+            if self._signal(signal.SIGTERM):
+                await self._until(lambda: not self._signal(0), GRACE_S)
+            self._signal(signal.SIGKILL)
+            await self._until(self._exited.is_set, GRACE_S)
+        finally:
+            self._signal(signal.SIGKILL)
+            self._guardian.drop(self.pid)
+            self._end()
+            self._lines.close()
+            if self._transport:
+                self._transport.close()
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def pause(self, on: bool) -> None:
+        """Stop reading while what was read waits to be used, so that a flood cannot fill our memory."""
+        pipe = self._transport.get_pipe_transport(1) if self._transport else None
+        if not isinstance(pipe, asyncio.ReadTransport) or pipe.is_closing() or on == self._paused:
+            return
+        self._paused = on
+        if on:
+            pipe.pause_reading()
+        else:
+            pipe.resume_reading()
+
+    @property
+    def stderr(self) -> str:
+        return self._stderr.text()
+
+    @property
+    def returncode(self) -> int | None:
+        return self._transport.get_returncode() if self._transport else None
+
+    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
+        chunk = data.encode() if isinstance(data, str) else data
+        if fd == 2:
+            self._stderr.add(chunk)
+            return
+        self._lines.feed(chunk)
+        if self._lines.endless:
+            self.kill()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 0:
+            self._room.set()
+        if fd == 1:
+            self._end()
+
+    def process_exited(self) -> None:
+        self._exited.set()
+        self._signal(0)
+        # A grandchild may hold stdout open for ever; what the server itself wrote is here within moments.
+        asyncio.get_running_loop().call_later(0.5, self._end)
+
+    def pause_writing(self) -> None:
+        self._room.clear()
+
+    def resume_writing(self) -> None:
+        self._room.set()
+
+    def _end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._room.set()
+            self._on_end()
+
+    def _close_stdin(self) -> None:
+        if self._stdin is None:
+            return
+        if self._stdin.get_write_buffer_size():
+            self._stdin.abort()
+        else:
+            self._stdin.close()
+
+    async def _until(self, true: Callable[[], bool], seconds: float) -> None:
+        """A process group has no event to wait on, so it is looked at."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        step = 0.001
+        while not true() and loop.time() < end:
+            await asyncio.sleep(step)
+            step = min(step * 2, _POLL_S)
+
+    def _signal(self, number: int) -> bool:
+        """Signal the group; whether anyone is left in it to hear. Its number is ours while a member lives; once it was
+        found empty it may be anyone's, and is never signalled again."""
+        if not self.pid or self._gone:
+            return False
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            self._gone = True
+            return False
+        except PermissionError:  # macOS says so of a group of zombies
+            return not self._exited.is_set()
+        return True
+
+
+class Ring:
+    """The last bytes of an endless text."""
+
+    def __init__(self, cap: int) -> None:
+        self._cap = cap
+        self._pieces: deque[bytes] = deque()
+        self._size = 0
+
+    def add(self, piece: bytes) -> None:
+        self._pieces.append(piece[-self._cap :])
+        self._size += len(self._pieces[-1])
+        while self._size - len(self._pieces[0]) >= self._cap:
+            self._size -= len(self._pieces.popleft())
+
+    def text(self) -> str:
+        return b"".join(self._pieces)[-self._cap :].decode("utf-8", "replace")

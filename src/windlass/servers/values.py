@@ -1,0 +1,98 @@
+"""What passes between an MCP server and the rest of the house: tools as defined, results as given, questions asked."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from windlass.servers.lines import LongLine
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool exactly as its server defines it. The hints are claims; None means it made none."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    input_schema: Mapping[str, Any] | None = None
+    output_schema: Mapping[str, Any] | None = None
+    annotations: Mapping[str, Any] | None = None
+
+    @property
+    def read_only(self) -> bool | None:
+        return self._hint("readOnlyHint")
+
+    @property
+    def destructive(self) -> bool | None:
+        return self._hint("destructiveHint")
+
+    @property
+    def idempotent(self) -> bool | None:
+        return self._hint("idempotentHint")
+
+    @property
+    def open_world(self) -> bool | None:
+        return self._hint("openWorldHint")
+
+    def _hint(self, name: str) -> bool | None:
+        value = (self.annotations or {}).get(name)
+        return value if isinstance(value, bool) else None
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MediaPart:
+    kind: Literal["image", "audio"]
+    mime: str
+    data: str  # base64, as it came
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPart:
+    uri: str
+    name: str = ""
+    title: str = ""
+    description: str = ""
+    mime: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedPart:
+    uri: str
+    mime: str = ""
+    text: str | None = None
+    blob: str | None = None  # base64, as it came
+
+
+Part = TextPart | MediaPart | LinkPart | EmbeddedPart
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    parts: tuple[Part, ...] = ()
+    structured: object = None
+    failed: bool = False
+    spilled: LongLine | None = None  # the whole answer, when it was too long to be parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A server asks the person something: a form with a JSON schema, or an address to visit."""
+
+    message: str
+    schema: Mapping[str, Any] | None = None
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    action: Literal["accept", "decline", "cancel"]
+    content: Mapping[str, Any] | None = None
+
+
+OnInput = Callable[[Question], Awaitable[Answer]]
+OnProgress = Callable[[float, float | None, str], None]
