@@ -1,0 +1,4 @@
+export * from "./http";
+export * from "./shapes";
+export * from "./stream";
+export * from "./verbs";

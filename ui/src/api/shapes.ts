@@ -1,0 +1,149 @@
+/** What the server answers, where the page reads it. */
+
+import type { JsonSchema } from "../state";
+
+export type Approval = "auto" | "ask" | "deny";
+export type WebSearch = "auto" | "on" | "off";
+
+export interface ConversationInfo {
+  id: string;
+  title: string;
+  description: string;
+  system_prompt: string;
+  persona: string;
+  model: string;
+  temperature: number | null;
+  max_tokens: number | null;
+  max_messages: number | null;
+  created_at: string;
+  updated_at: string;
+  head_turn_id: string | null;
+  state: "empty" | "running" | "awaiting_person" | "finished";
+  outcome: string | null;
+  excerpt?: string;
+}
+
+export interface PendingCall {
+  call_id: string;
+  kind: "approval" | "unknown" | "input";
+  name: string;
+  server_slug: string;
+}
+
+export interface TurnInfo {
+  id: string;
+  conversation_id: string;
+  state: "running" | "awaiting_person" | "finished";
+  pending_calls: PendingCall[];
+}
+
+export interface ToolAnnotations {
+  title?: string;
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+}
+
+export interface AvailableTool {
+  server_id: string;
+  server_slug: string;
+  server_name: string;
+  tool_name: string;
+  name: string;
+  title?: string;
+  description: string;
+  input_schema: JsonSchema;
+  annotations: ToolAnnotations;
+  approval: Approval | "";
+  tokens: number;
+  enabled: boolean;
+  changed?: boolean;
+}
+
+export interface AvailableTools {
+  available_tools: AvailableTool[];
+  count: number;
+  unavailable: { server_slug: string; status: string }[];
+}
+
+export interface ServerInfo {
+  id: string;
+  name: string;
+  slug: string;
+  transport: "stdio" | "http" | "sse";
+  argv: string[];
+  command: string;
+  args: string[];
+  env_names: string[];
+  cwd: string;
+  url: string;
+  header_names: string[];
+  trusted: boolean;
+  tools: string;
+  approval: Approval | null;
+  timeout_s: number;
+  retries: number;
+  parallel: number;
+  sandbox: string;
+  status: "draft" | "configured" | "starting" | "running" | "failed" | "stopped";
+  error: string | null;
+  tool_count: number;
+  latency_ms: number | null;
+  era: string;
+  from_config: boolean;
+  created_at: string | null;
+}
+
+export interface ProviderInfo {
+  id: string;
+  name: string;
+  base_url: string;
+  model: string;
+  temperature: number | null;
+  has_key: boolean;
+  default: boolean;
+  demo: boolean;
+  from_config: boolean;
+}
+
+export interface ProviderTest {
+  ok: boolean;
+  took_ms: number;
+  model: string;
+  message: string;
+  hint: string;
+}
+
+export interface ModelInfo {
+  id: string;
+  provider_id: string;
+}
+
+export interface PersonaInfo {
+  id: string;
+  name: string;
+  system_prompt: string;
+  model: string;
+  temperature: number | null;
+  web_search: WebSearch;
+  tools: string[];
+  builtin: boolean;
+}
+
+export interface Rule {
+  then: Approval;
+  server: string;
+  tool: string;
+  arguments: Record<string, string>;
+  tool_hash: string;
+}
+
+export interface ResultPiece {
+  id: string;
+  text: string;
+  offset: number;
+  length: number;
+  size: number;
+  next_offset: number | null;
+}

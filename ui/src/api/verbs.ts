@@ -1,0 +1,138 @@
+/** Every verb of the interface that the page uses, by the word on its button. */
+
+import type { Scope } from "../state";
+import { get, patch, post, put, remove, send, errorOf } from "./http";
+import type {
+  Approval,
+  AvailableTools,
+  ConversationInfo,
+  ModelInfo,
+  PersonaInfo,
+  ProviderInfo,
+  ResultPiece,
+  Rule,
+  ServerInfo,
+  TurnInfo,
+  WebSearch,
+} from "./shapes";
+
+const e = encodeURIComponent;
+const call = (turn: string, id: string) => `/turns/${e(turn)}/calls/${e(id)}`;
+
+export interface Listing {
+  conversations: ConversationInfo[];
+  count: number;
+  next_cursor: string | null;
+}
+
+export const conversations = {
+  list: (cursor = "", limit = 100) =>
+    get<Listing>(`/conversations?limit=${limit}${cursor && `&cursor=${e(cursor)}`}`),
+  search: (q: string) => get<Listing>(`/conversations/search?q=${e(q)}`),
+  get: (id: string) => get<{ conversation: ConversationInfo }>(`/conversations/${e(id)}`),
+  create: (fields: { title?: string; persona?: string; model?: string } = {}) =>
+    post<{ conversation: ConversationInfo }>("/conversations", fields),
+  change: (
+    id: string,
+    fields: Partial<Pick<ConversationInfo, "title" | "persona" | "model" | "system_prompt">>,
+  ) => patch<{ conversation: ConversationInfo }>(`/conversations/${e(id)}`, fields),
+  delete: (id: string) => remove(`/conversations/${e(id)}`),
+  import: (file: unknown) => post<{ conversation: ConversationInfo }>("/conversations/import", file),
+  exportUrl: (id: string, format: "json" | "markdown") => `/conversations/${e(id)}/export?format=${format}`,
+};
+
+export interface Sending {
+  content: string;
+  client_message_id: string;
+  parent_turn_id?: string | null;
+  web_search?: WebSearch;
+}
+
+/**
+ * Begin a turn. The events come over the conversation's own stream, so this one is let go as soon as the server has
+ * taken the message; closing it does not stop the turn.
+ */
+export async function sendMessage(conversation: string, message: Sending): Promise<void> {
+  const closing = new AbortController();
+  const response = await fetch(`/conversations/${e(conversation)}/chat`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
+    body: JSON.stringify(message),
+    signal: closing.signal,
+  });
+  if (!response.ok) throw await errorOf(response);
+  await response.body?.getReader().read();
+  closing.abort();
+}
+
+export const turns = {
+  get: (id: string) => get<{ turn: TurnInfo }>(`/turns/${e(id)}`),
+  log: (id: string) => get<{ events: Record<string, unknown>[] }>(`/turns/${e(id)}/log`),
+  prompt: (id: string, request: number) =>
+    get<{ request: number; requests: number; body: Record<string, unknown> }>(
+      `/turns/${e(id)}/prompt?request=${request}`,
+    ),
+  stop: (id: string) => post(`/turns/${e(id)}/stop`),
+  continue: (id: string, rounds?: number) => post(`/turns/${e(id)}/continue`, rounds ? { rounds } : {}),
+  retry: (id: string, how: { model?: string; web_search?: WebSearch } = {}) =>
+    post(`/turns/${e(id)}/retry`, how),
+};
+
+export interface Word {
+  decision: "allow" | "deny";
+  scope?: Scope;
+  arguments?: Record<string, unknown>;
+  reason?: string;
+  hash?: string;
+}
+
+export const calls = {
+  decide: (turn: string, id: string, word: Word) => post(`${call(turn, id)}/decision`, word),
+  resolve: (turn: string, id: string, as: "retry" | "done" | "skip") =>
+    post(`${call(turn, id)}/resolve`, { as }),
+  answer: (
+    turn: string,
+    id: string,
+    action: "accept" | "decline" | "cancel",
+    content?: Record<string, unknown>,
+  ) => post(`${call(turn, id)}/input`, content ? { action, content } : { action }),
+  stop: (turn: string, id: string) => post(`${call(turn, id)}/stop`),
+  retry: (turn: string, id: string) => post(`${call(turn, id)}/retry`),
+};
+
+export const tools = {
+  available: (conversation: string) =>
+    get<AvailableTools>(`/conversations/${e(conversation)}/tools/available`),
+  enable: (conversation: string, server_id: string, tool_name: string, approval?: Approval) =>
+    post(`/conversations/${e(conversation)}/tools`, { server_id, tool_name, ...(approval && { approval }) }),
+  disable: (conversation: string, server: string, tool: string) =>
+    remove(`/conversations/${e(conversation)}/tools?server_id=${e(server)}&tool_name=${e(tool)}`),
+};
+
+export const results = {
+  piece: (id: string, offset = 0, length = 100_000) =>
+    get<ResultPiece>(`/results/${e(id)}?offset=${offset}&length=${length}`),
+};
+
+export const servers = { list: () => get<{ servers: ServerInfo[] }>("/servers") };
+
+export const providers = {
+  list: () => get<{ providers: ProviderInfo[] }>("/providers"),
+  models: (id: string) => get<{ models: ModelInfo[] }>(`/providers/${e(id)}/models`),
+};
+
+export const personas = {
+  list: () => get<{ personas: PersonaInfo[] }>("/personas"),
+  change: (id: string, fields: Partial<PersonaInfo>) => patch(`/personas/${e(id)}`, fields),
+};
+
+export const policy = {
+  get: () => get<{ rules: Rule[] }>("/policy"),
+  put: (rules: Rule[]) => put<{ rules: Rule[] }>("/policy", { rules }),
+};
+
+export async function download(url: string): Promise<Blob> {
+  const response = await send("GET", url);
+  if (!response.ok) throw await errorOf(response);
+  return response.blob();
+}

@@ -1,0 +1,62 @@
+/** A thing fetched once and shared: every component that uses it sees the same value, and the refresh of any. */
+
+import { useEffect, useSyncExternalStore } from "react";
+
+import { wordsFor } from "../api";
+
+export interface Loaded<T> {
+  value: T | null;
+  error: string;
+  loading: boolean;
+}
+
+export class Resource<T> {
+  #loaded: Loaded<T> = { value: null, error: "", loading: false };
+  #asked = 0;
+  readonly #load: () => Promise<T>;
+  readonly #watchers = new Set<() => void>();
+
+  constructor(load: () => Promise<T>) {
+    this.#load = load;
+  }
+
+  /** The value, loaded on first use. */
+  use(): Loaded<T> {
+    useEffect(() => {
+      if (this.#asked === 0) void this.refresh();
+    }, []);
+    return useSyncExternalStore(this.#watch, this.#read);
+  }
+
+  async refresh(): Promise<void> {
+    const turn = ++this.#asked;
+    this.#set({ ...this.#loaded, loading: true });
+    try {
+      const value = await this.#load();
+      if (turn === this.#asked) this.#set({ value, error: "", loading: false });
+    } catch (error) {
+      if (turn === this.#asked) this.#set({ ...this.#loaded, error: wordsFor(error), loading: false });
+    }
+  }
+
+  /** Show a change at once; the next refresh brings the truth. */
+  change(change: (value: T) => T): void {
+    if (this.#loaded.value !== null) this.#set({ ...this.#loaded, value: change(this.#loaded.value) });
+  }
+
+  get value(): T | null {
+    return this.#loaded.value;
+  }
+
+  #set(loaded: Loaded<T>): void {
+    this.#loaded = loaded;
+    this.#watchers.forEach((changed) => changed());
+  }
+
+  readonly #watch = (changed: () => void) => {
+    this.#watchers.add(changed);
+    return () => this.#watchers.delete(changed);
+  };
+
+  readonly #read = () => this.#loaded;
+}

@@ -1,0 +1,23 @@
+/** What several parts of the page share. */
+
+import { personas, providers, servers, type ModelInfo } from "../api";
+import { Resource } from "./resource";
+
+export const providerList = new Resource(async () => (await providers.list()).providers);
+export const personaList = new Resource(async () => (await personas.list()).personas);
+export const serverList = new Resource(async () => (await servers.list()).servers);
+
+/** The models of every provider; one that does not answer leaves only its default model. */
+export const modelList = new Resource(async (): Promise<ModelInfo[]> => {
+  const known = (await providers.list()).providers;
+  const lists = await Promise.all(
+    known.map(async (provider) => {
+      const fallback = provider.model ? [{ id: provider.model, provider_id: provider.id }] : [];
+      return providers.models(provider.id).then(
+        ({ models }) => (models.length > 0 ? models : fallback),
+        () => fallback,
+      );
+    }),
+  );
+  return lists.flat();
+});

@@ -1,0 +1,85 @@
+/** The page's own addresses: /ui/, /ui/c/{id}, /ui/servers, /ui/models, /ui/settings; ?inspect=TURN opens the inspector. */
+
+import { useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from "react";
+
+export type Page = "new" | "conversation" | "servers" | "models" | "settings";
+
+export interface Route {
+  page: Page;
+  conversationId: string;
+  /** The turn in the inspector, "" when it is closed; and the round selected in it. */
+  inspect: string;
+  round: number;
+}
+
+export const paths = {
+  home: "/ui/",
+  servers: "/ui/servers",
+  models: "/ui/models",
+  settings: "/ui/settings",
+  conversation: (id: string) => `/ui/c/${encodeURIComponent(id)}`,
+};
+
+export function useRoute(): Route {
+  return useSyncExternalStore(watch, read);
+}
+
+export function navigate(path: string, how: "push" | "replace" = "push"): void {
+  if (how === "push") history.pushState(null, "", path);
+  else history.replaceState(null, "", path);
+  dispatchEvent(new Event("windlass:route"));
+}
+
+/** Open the inspector on a turn, or close it with "". The rest of the address stays. */
+export function inspect(turnId: string, round = 0): void {
+  const url = new URL(location.href);
+  url.searchParams.delete("inspect");
+  url.searchParams.delete("round");
+  if (turnId) url.searchParams.set("inspect", turnId);
+  if (turnId && round) url.searchParams.set("round", String(round));
+  navigate(url.pathname + url.search, "replace");
+}
+
+type LinkProps = AnchorHTMLAttributes<HTMLAnchorElement> & { href: string };
+
+/** An address inside the page: a plain click does not load it anew. */
+export function Link({ href, onClick, ...rest }: LinkProps) {
+  const follow = (event: MouseEvent<HTMLAnchorElement>) => {
+    onClick?.(event);
+    const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (!plain || event.defaultPrevented) return;
+    event.preventDefault();
+    navigate(href);
+  };
+  return <a href={href} onClick={follow} {...rest} />;
+}
+
+let last: { href: string; route: Route } | null = null;
+
+function read(): Route {
+  if (last?.href !== location.href)
+    last = { href: location.href, route: parse(location.pathname, location.search) };
+  return last.route;
+}
+
+export function parse(pathname: string, search: string): Route {
+  const [, , name = "", id = ""] = pathname.split("/");
+  const query = new URLSearchParams(search);
+  const route = {
+    inspect: query.get("inspect") ?? "",
+    round: Number(query.get("round") ?? 0),
+    conversationId: "",
+  };
+  if (name === "c" && id) return { ...route, page: "conversation", conversationId: decodeURIComponent(id) };
+  if (name === "servers" || name === "models" || name === "settings") return { ...route, page: name };
+  return { ...route, page: "new" };
+}
+
+function watch(changed: () => void): () => void {
+  addEventListener("popstate", changed);
+  addEventListener("windlass:route", changed);
+  return () => {
+    removeEventListener("popstate", changed);
+    removeEventListener("windlass:route", changed);
+  };
+}

@@ -1,0 +1,110 @@
+import * as Radix from "@radix-ui/react-popover";
+import * as RadixMenu from "@radix-ui/react-dropdown-menu";
+import type { ReactNode } from "react";
+
+import { Icon, type IconName } from "./Icon";
+
+interface Props {
+  trigger: ReactNode;
+  label: string;
+  children: ReactNode;
+  className?: string;
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
+  side?: "top" | "bottom";
+  align?: "start" | "end";
+}
+
+/** Floats beside its trigger, holds the focus while open and gives it back. Escape closes it and goes no further. */
+export function Popover({
+  trigger,
+  label,
+  children,
+  className = "",
+  side = "top",
+  align = "start",
+  ...state
+}: Props) {
+  return (
+    <Radix.Root {...state}>
+      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content
+          className={`float ${className}`}
+          aria-label={label}
+          side={side}
+          align={align}
+          sideOffset={8}
+          collisionPadding={8}
+        >
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+export interface MenuItem {
+  id: string;
+  label: ReactNode;
+  hint?: string;
+  icon?: IconName;
+  checked?: boolean;
+  danger?: boolean;
+  onSelect: () => void;
+}
+
+interface MenuProps {
+  trigger: ReactNode;
+  label: string;
+  items: readonly MenuItem[];
+  side?: "top" | "bottom";
+  align?: "start" | "end";
+  footer?: ReactNode;
+}
+
+export function Menu({ trigger, label, items, side = "bottom", align = "end", footer }: MenuProps) {
+  return (
+    <RadixMenu.Root modal={false}>
+      <RadixMenu.Trigger asChild>{trigger}</RadixMenu.Trigger>
+      <RadixMenu.Portal>
+        <RadixMenu.Content
+          className="float menu-list"
+          aria-label={label}
+          side={side}
+          align={align}
+          sideOffset={4}
+          collisionPadding={8}
+        >
+          {items.map((item) => (
+            <MenuRow key={item.id} item={item} />
+          ))}
+          {footer && <div className="menu-foot">{footer}</div>}
+        </RadixMenu.Content>
+      </RadixMenu.Portal>
+    </RadixMenu.Root>
+  );
+}
+
+function MenuRow({ item }: { item: MenuItem }) {
+  const inside = (
+    <>
+      {item.icon && <Icon name={item.icon} />}
+      <span className="grow cut">{item.label}</span>
+      {item.hint && <small className="dim">{item.hint}</small>}
+      {item.checked && <Icon name="check" />}
+    </>
+  );
+  const className = item.danger ? "menu-row bad" : "menu-row";
+  if (item.checked === undefined)
+    return (
+      <RadixMenu.Item className={className} onSelect={item.onSelect}>
+        {inside}
+      </RadixMenu.Item>
+    );
+  return (
+    <RadixMenu.CheckboxItem className={className} checked={item.checked} onSelect={item.onSelect}>
+      {inside}
+    </RadixMenu.CheckboxItem>
+  );
+}
