@@ -1,9 +1,9 @@
-"""Owns the turns that are under way: starts them, drives them, passes people's words on, picks up what a restart left."""
+"""Owns the turns under way: starts them, drives them, passes people's words on, picks up what a restart left."""
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Protocol
 
 from windlass.bus import Bus
@@ -34,7 +34,6 @@ class Runner:
         self._places = Places(at_once)
         self._driver = new_id("driver")
         self._driving: dict[str, asyncio.Task[None]] = {}
-        self._settled: dict[str, asyncio.Future[None]] = {}
         self._draining = False
 
     async def start(
@@ -72,10 +71,10 @@ class Runner:
 
     async def settled(self, turn_id: str, timeout_s: float | None = None) -> None:
         """Return once the turn has finished or waits for a person, or when the time is up."""
-        if turn_id not in self._driving:
-            return
-        waiter = self._settled.setdefault(turn_id, asyncio.get_running_loop().create_future())
-        await asyncio.wait([waiter], timeout=timeout_s)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while task := self._driving.get(turn_id):
+                    await asyncio.wait([task])
 
     def recover(self) -> int:
         """Drive every unfinished turn. A turn that waits for a person is looked at and left to wait."""
@@ -113,12 +112,11 @@ class Runner:
     def _drive(self, conversation_id: str, turn_id: str, epoch: int = 0) -> None:
         task = asyncio.create_task(self._until_settled(conversation_id, turn_id, epoch), name=turn_id)
         self._driving[turn_id] = task
-        task.add_done_callback(lambda _: self._let_go(turn_id))
+        task.add_done_callback(lambda done: self._let_go(turn_id, done))
 
-    def _let_go(self, turn_id: str) -> None:
-        self._driving.pop(turn_id, None)
-        if waiter := self._settled.pop(turn_id, None):
-            waiter.set_result(None)
+    def _let_go(self, turn_id: str, task: "asyncio.Task[None]") -> None:
+        if self._driving.get(turn_id) is task:
+            del self._driving[turn_id]
 
     async def _until_settled(self, conversation_id: str, turn_id: str, epoch: int) -> None:
         while True:

@@ -1,0 +1,229 @@
+"""What the operator wants, from flags, environment, `windlass.toml` and defaults, in that order. Wrong settings end the
+start with the line that is wrong."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from platformdirs import user_data_path
+
+from windlass.core.errors import BadInput
+
+OPENAI_URL = "https://api.openai.com/v1"
+ZAI_URL = "https://api.z.ai/api/paas/v4"
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+Approval = Literal["auto", "ask", "deny"]
+
+
+class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    base_url: str = OPENAI_URL
+    model: str = ""
+    api_key: str = ""
+    temperature: float | None = None
+    name: str = ""
+    profile: str = ""
+
+
+class ToolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    timeout_s: float | None = None
+    retries: int | None = None
+    approval: Approval | None = None
+
+
+class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    command: str = ""
+    args: list[str] = []
+    env: dict[str, str] = {}
+    cwd: str = ""
+    url: str = ""
+    transport: Literal["stdio", "http", "sse"] | None = None
+    headers: dict[str, str] = {}
+    name: str = ""
+    trusted: bool = False
+    tools: str | dict[str, ToolSettings] = ""
+    approval: Approval | None = None
+    timeout_s: float = 120
+    retries: int = 0
+    parallel: int = 8
+    sandbox: Literal["off", "bwrap"] = "off"
+    enabled: str = ""  # the glob of `tools`, for a file that also sets single tools
+
+
+class WebSearch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    backend: Literal["auto", "brave", "searxng", "mcp", "zai", "ddgs", "builtin", "off"] = "auto"
+    prefix: bool = True
+    brave_key: str = ""
+    searxng_url: str = ""
+    mcp_tool: str = ""  # "slug.tool"
+    allow_hosts: list[str] = []  # private hosts that pages may be fetched from
+    timeout_s: float = 240
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    rounds: int = 10
+    calls: int = 128
+    attempts: int = 4
+    turn_s: float = 1800
+    turn_tokens: int | None = None
+    day_tokens: int | None = None
+    at_once: int = 32
+    connect_s: float = 60
+    first_byte_s: float = 240
+    silence_s: float = 240
+    body_bytes: int = 4 << 20
+    import_bytes: int = 20 << 20
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    server: str = "*"
+    tool: str = "*"
+    approval: Approval = "ask"
+    arguments: dict[str, str] = {}
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    provider: Provider | None = None
+    providers: list[Provider] = []
+    servers: dict[str, Server] = {}
+    web_search: WebSearch = WebSearch()
+    limits: Limits = Limits()
+    policy: list[Rule] = []
+    host: str = ""
+    port: int | None = None
+    durability: Literal["full", "normal"] | None = None
+
+
+class Config(msgspec.Struct, frozen=True):
+    home: Path
+    host: str = "127.0.0.1"
+    port: int = 8420
+    token: str = ""
+    auth: bool = True
+    durability: Literal["full", "normal"] = "full"
+    providers: list[Provider] = []
+    servers: dict[str, Server] = {}
+    web_search: WebSearch = WebSearch()
+    limits: Limits = Limits()
+    policy: list[Rule] = []
+    demo: bool = False
+
+    @property
+    def on_loopback(self) -> bool:
+        return self.host in LOOPBACK
+
+
+def load(
+    *,
+    config: Path | None = None,
+    host: str | None = None,
+    port: int | None = None,
+    auth: bool = True,
+    demo: bool = False,
+    env: Mapping[str, str] = os.environ,
+) -> Config:
+    home = Path(env.get("WINDLASS_HOME") or user_data_path("windlass"))
+    file = _read(config or home / "windlass.toml", must_exist=config is not None)
+    found = Config(
+        home=home,
+        host=host or env.get("WINDLASS_HOST") or file.host or "127.0.0.1",
+        port=port if port is not None else _port(env, file),
+        token=env.get("WINDLASS_TOKEN", ""),
+        auth=auth,
+        durability=_durability(env, file),
+        providers=[_with_key(provider, env) for provider in _providers(file, env)],
+        servers=file.servers,
+        web_search=file.web_search,
+        limits=file.limits,
+        policy=file.policy,
+        demo=demo,
+    )
+    if not found.auth and not found.on_loopback:
+        raise BadInput(
+            f"Refusing to listen on {found.host} without a token: anyone who reaches it could run commands here.",
+            hint="Drop --no-auth, or listen on 127.0.0.1.",
+        )
+    return found
+
+
+def resolve_secret(text: str, env: Mapping[str, str] = os.environ) -> str:
+    """`env:NAME` and `file:PATH` are references; anything else is the secret itself."""
+    kind, _, where = text.partition(":")
+    if kind == "env":
+        if where not in env:
+            raise BadInput(f"The environment variable {where} is not set.", hint=f"Set {where}, or change {text!r}.")
+        return env[where]
+    if kind == "file":
+        try:
+            return Path(where).expanduser().read_text().strip()
+        except OSError as error:
+            raise BadInput(f"The secret file {where} cannot be read: {error.strerror}.") from None
+    return text
+
+
+def _providers(file: _File, env: Mapping[str, str]) -> list[Provider]:
+    """The environment's provider comes first: it is the one a person set for this run."""
+    model = env.get("LLM_MODEL", "")
+    found: list[Provider] = []
+    if env.get("OPENAI_API_KEY") or env.get("OPENAI_BASE_URL"):
+        url = env.get("OPENAI_BASE_URL") or OPENAI_URL
+        found.append(Provider(url, model, env.get("OPENAI_API_KEY", ""), name="environment"))
+    elif env.get("ZAI_API_KEY"):
+        found.append(Provider(ZAI_URL, model or "glm-4.7", env["ZAI_API_KEY"], name="environment"))
+    in_file = [file.provider] if file.provider else []
+    return [*found, *in_file, *file.providers]
+
+
+def _with_key(provider: Provider, env: Mapping[str, str]) -> Provider:
+    return msgspec.structs.replace(provider, api_key=resolve_secret(provider.api_key, env))
+
+
+def _port(env: Mapping[str, str], file: _File) -> int:
+    text = env.get("WINDLASS_PORT")
+    if not text:
+        return file.port if file.port is not None else 8420
+    if not text.isdecimal() or int(text) > 65535:
+        raise BadInput(f"WINDLASS_PORT is {text!r}; it must be a number from 0 to 65535.")
+    return int(text)
+
+
+def _durability(env: Mapping[str, str], file: _File) -> Literal["full", "normal"]:
+    text = env.get("WINDLASS_DURABILITY") or file.durability or "full"
+    if text == "full" or text == "normal":
+        return text
+    raise BadInput(f"WINDLASS_DURABILITY is {text!r}; it must be full or normal.")
+
+
+def _read(path: Path, must_exist: bool) -> _File:
+    try:
+        text = path.read_text()
+    except FileNotFoundError:
+        if must_exist:
+            raise BadInput(f"There is no file {path}.") from None
+        return _File()
+    try:
+        return msgspec.convert(tomllib.loads(text), _File)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path}: {error}") from None
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{path}{_line(text, str(error))}: {error}") from None
+
+
+def _line(text: str, error: str) -> str:
+    """Where the setting that the error names stands, as `, line N`."""
+    if "unknown field `" in error:
+        key = error.partition("unknown field `")[2].partition("`")[0]
+    else:
+        key = error.rpartition(".")[2].rstrip("`").partition("[")[0]
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip().startswith((key, f"[{key}")) and key:
+            return f", line {number}"
+    return ""
+
+
+def example() -> dict[str, Any]:
+    """The defaults as plain values, for the reference in the docs."""
+    shown: dict[str, Any] = msgspec.to_builtins(_File())
+    return shown
