@@ -20,7 +20,7 @@ async def send_steps(
 ) -> web.StreamResponse:
     """Send the steps, at most `limit` bytes of them; `abruptly` drops the connection instead of ending the body."""
     response = web.StreamResponse(status=status, headers=dict(headers))
-    for step in steps if limit is None else _limited(steps, limit):
+    for step in steps if limit is None else limited(steps, limit):
         match step:
             case Pause(gate):
                 await gate.wait()
@@ -42,7 +42,7 @@ async def send_steps(
     return response
 
 
-def _limited(steps: Iterable[Step], limit: int) -> Iterator[Step]:
+def limited(steps: Iterable[Step], limit: int) -> Iterator[Step]:
     left = limit
     for step in steps:
         if left <= 0:

@@ -214,7 +214,7 @@ def _order_faults(messages: list[object]) -> Iterator[str]:
 
 def _offered_tool_faults(where: str, tool: object, rules: Rules, names: list[str]) -> Iterator[str]:
     kind = tool.get("type") if isinstance(tool, dict) else None
-    if isinstance(tool, dict) and kind in rules.provider_tools:
+    if isinstance(tool, dict) and isinstance(kind, str) and kind in rules.provider_tools:
         if not isinstance(tool.get(kind), dict):
             yield f"{where}.{kind}: must be an object"
         return
