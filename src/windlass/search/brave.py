@@ -1,0 +1,57 @@
+"""Brave's search API: a key in a header, `web.results` in the answer."""
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from windlass.search.ports import Hit
+from windlass.search.wire import ask, tidy_hits
+
+BASE_URL = "https://api.search.brave.com"
+_LONGEST_QUERY = 400
+_MOST_WORDS = 50
+_MOST_RESULTS = 20
+
+
+class _Result(msgspec.Struct):
+    url: str | None = None
+    title: str | None = None
+    description: str | None = None
+    page_age: str | None = None
+    age: str | None = None
+    extra_snippets: list[str] | None = None
+
+
+class _Web(msgspec.Struct):
+    results: list[_Result] | None = None
+
+
+class _Answer(msgspec.Struct):
+    web: _Web | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Brave:
+    api_key: str = field(default="", repr=False)
+    base_url: str = BASE_URL
+    name: str = "brave"
+
+    def ready(self) -> str | None:
+        return None if self.api_key else "brave needs a key: web_search.brave_api_key"
+
+    async def search(self, query: str, count: int) -> list[Hit]:
+        short = " ".join(query.split()[:_MOST_WORDS])[:_LONGEST_QUERY]
+        answer = await ask(
+            "Brave search",
+            f"{self.base_url.rstrip('/')}/res/v1/web/search",
+            _Answer,
+            params={"q": short, "count": str(min(count, _MOST_RESULTS))},
+            headers={"X-Subscription-Token": self.api_key},
+        )
+        results = (answer.web and answer.web.results) or []
+        return tidy_hits(map(_hit, results), count)
+
+
+def _hit(result: _Result) -> Hit:
+    snippets = [result.description or "", *(result.extra_snippets or [])]
+    return Hit(result.title or "", result.url or "", "<br>".join(snippets), result.page_age or result.age or "")

@@ -1,0 +1,42 @@
+"""Keyless search through the PyPI package `ddgs`, which reads the result pages of public engines. It works until an
+engine minds; hence last in the order."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+
+from windlass.search.ports import Hit
+from windlass.search.wire import failed, tidy_hits
+
+ENGINES = "duckduckgo,brave,mojeek,startpage,yahoo"
+Results = list[dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class DDGS:
+    """`engines` leaves out the encyclopedias, which answer first and know nothing of today."""
+
+    engines: str = ENGINES
+    timeout_s: int = 15
+    name: str = "ddgs"
+
+    def ready(self) -> str | None:
+        return None if find_spec("ddgs") else "ddgs is not installed: pip install ddgs"
+
+    async def search(self, query: str, count: int) -> list[Hit]:
+        found = await asyncio.to_thread(self._search, query, count)
+        return tidy_hits(
+            (Hit(str(hit.get("title", "")), str(hit.get("href", "")), str(hit.get("body", ""))) for hit in found), count
+        )
+
+    def _search(self, query: str, count: int) -> Results:
+        # Imported here, in the thread: it brings a whole HTTP stack of its own.
+        package, errors = import_module("ddgs"), import_module("ddgs.exceptions")
+        text: Callable[..., Results] = package.DDGS(timeout=self.timeout_s).text
+        try:
+            return text(query, max_results=count, backend=self.engines)
+        except errors.DDGSException as error:
+            # An engine that refuses us looks to the package like one that found nothing, so neither is "no hits".
+            raise failed("Keyless search", f"gave no answer, the engines may be refusing us: {error}") from error

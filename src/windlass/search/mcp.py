@@ -1,0 +1,81 @@
+"""Search through a tool of an MCP server, named by the operator. The call itself is passed in: this file knows neither
+servers nor their protocol, only what a search tool's result looks like."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from windlass.core.errors import ToolError
+from windlass.core.messages import ToolOutput
+from windlass.search.ports import Hit
+from windlass.search.wire import failed, tidy_hits
+
+Arguments = dict[str, object]
+_LINK = re.compile(r"https?://[^\s<>\"'()\[\]]{3,2000}")
+_LISTS = ("results", "search_result", "web_results", "organic", "items", "hits", "data")
+_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class MCPTool:
+    """`call` runs the tool; `missing` says why it cannot be run now, None when it can."""
+
+    tool: str
+    call: Callable[[Arguments], Awaitable[ToolOutput]]
+    missing: Callable[[], str | None]
+    argument: str = "query"
+    name: str = "mcp"
+
+    def ready(self) -> str | None:
+        return self.missing()
+
+    async def search(self, query: str, count: int) -> list[Hit]:
+        try:
+            output = await self.call({self.argument: query})
+        except ToolError as error:
+            raise failed(f"The tool {self.tool}", f"failed: {error.message}") from error
+        if output.failed:
+            raise failed(f"The tool {self.tool}", f"failed: {output.text[:200]}")
+        return tidy_hits(_structured(output.text) or [*_mentioned(output.text), *_linked(output)], count)
+
+
+def _structured(text: str) -> list[Hit]:
+    try:
+        return list(_objects(msgspec.json.decode(text), _DEPTH))
+    except (msgspec.DecodeError, RecursionError):
+        return []
+
+
+def _objects(value: object, depth: int) -> Iterator[Hit]:
+    """Objects with an address in a list, at the top or under one of the usual names."""
+    if isinstance(value, str) and depth == _DEPTH:  # some servers send JSON packed in a JSON string
+        yield from _structured(value)
+    elif isinstance(value, list) and depth:
+        for entry in value:
+            yield from _objects(entry, depth - 1)
+    elif isinstance(value, dict) and depth:
+        url = _first(value, "url", "link", "href")
+        if url:
+            words = _first(value, "content", "snippet", "description", "text", "body")
+            date = _first(value, "published", "publish_date", "publishedDate", "page_age", "date")
+            yield Hit(_first(value, "title", "name"), url, words, date)
+        for name in _LISTS:
+            yield from _objects(value.get(name), depth - 1)
+
+
+def _first(entry: dict[str, object], *names: str) -> str:
+    return next((text for name in names if isinstance(text := entry.get(name), str)), "")
+
+
+def _linked(output: ToolOutput) -> Iterator[Hit]:
+    return (Hit(source.title, source.url) for source in output.sources)
+
+
+def _mentioned(text: str) -> Iterator[Hit]:
+    """Each paragraph with a link is a hit, its first line the title."""
+    for paragraph in re.split(r"\n\s*\n", text):
+        if link := _LINK.search(paragraph):
+            title = paragraph.strip().partition("\n")[0].lstrip("#*-0123456789. ").removeprefix("Title:").strip()
+            yield Hit(title[:200], link[0].rstrip(".,;:!?"), paragraph)

@@ -1,0 +1,103 @@
+"""One request to a search service the operator configured: JSON in, JSON out, and failures in words."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import aiohttp
+import msgspec
+
+from windlass.core.errors import ToolError
+from windlass.search.page import one_line, plain
+from windlass.search.ports import Hit
+
+Shape = TypeVar("Shape", bound=msgspec.Struct)
+_LARGEST = 4 * 1024 * 1024
+_SAID = 200
+
+
+async def ask(
+    service: str,
+    url: str,
+    shape: type[Shape],
+    *,
+    params: Mapping[str, str] | None = None,
+    json: Mapping[str, object] | None = None,
+    headers: Mapping[str, str] | None = None,
+    why: Mapping[int, str] | None = None,
+) -> Shape:
+    """The answer, read as `shape`. `why` explains statuses that this service uses for something particular."""
+    body = msgspec.json.encode(json) if json is not None else None
+    sent = {"Accept": "application/json", **({"Content-Type": "application/json"} if body else {}), **(headers or {})}
+    try:
+        async with (
+            aiohttp.ClientSession(trust_env=True, cookie_jar=aiohttp.DummyCookieJar()) as session,
+            session.request(
+                "POST" if body else "GET", url, params=params, data=body, headers=sent, allow_redirects=False
+            ) as response,
+        ):
+            answer = await _read(service, response)
+            status = response.status
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise failed(service, f"cannot be reached: {error or type(error).__name__}") from error
+    if status != 200:
+        raise failed(service, (why or _WHY).get(status) or _said(status, answer))
+    return _shaped(service, answer, shape)
+
+
+def failed(service: str, what: str) -> ToolError:
+    return ToolError(f"{service} {what.rstrip('.')}.", cause="search_failed")
+
+
+def tidy_hits(found: Iterable[Hit], count: int) -> list[Hit]:
+    """Plain text, web addresses only, each once."""
+    hits: dict[str, Hit] = {}
+    for hit in found:
+        url = hit.url.strip()
+        if url.lower().startswith(("http://", "https://")) and url not in hits:
+            hits[url] = Hit(plain(hit.title) or url, url, plain(hit.text), one_line(hit.published))
+    return list(hits.values())[:count]
+
+
+async def _read(service: str, response: aiohttp.ClientResponse) -> bytes:
+    answer = bytearray()
+    async for chunk in response.content.iter_chunked(64 * 1024):
+        answer += chunk
+        if len(answer) > _LARGEST:
+            raise failed(service, "sent far more than a search result")
+    return bytes(answer)
+
+
+def _shaped(service: str, answer: bytes, shape: type[Shape]) -> Shape:
+    try:
+        return msgspec.json.decode(answer, type=shape)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        said = one_line(answer[:_SAID].decode("utf-8", "replace"))
+        raise failed(service, f"sent something unexpected ({error}): {said}") from error
+
+
+def _said(status: int, answer: bytes) -> str:
+    """What the service itself says: most put a code and a message in an `error` object, some send a page."""
+    try:
+        error = msgspec.json.decode(answer, type=_Refusal).error
+    except (msgspec.DecodeError, RecursionError):
+        error = plain(answer[: 4 * _SAID].decode("utf-8", "replace"))[:_SAID]
+    if isinstance(error, _Error):
+        error = f"{error.code}: {one_line(error.message or error.detail)[:_SAID]}"
+    return f"answered HTTP {status}: {error}"
+
+
+class _Error(msgspec.Struct):
+    code: str | int = ""
+    message: str = ""
+    detail: str = ""
+
+
+class _Refusal(msgspec.Struct):
+    error: _Error | str
+
+
+_WHY = {
+    401: "refused its key (HTTP 401); check the key",
+    403: "refused its key (HTTP 403); check the key and its plan",
+    429: "is asked too often (HTTP 429); wait, or use a plan with more room",
+}

@@ -1,0 +1,67 @@
+"""Z.AI's search endpoint, beside its chat endpoint and with the same key."""
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from windlass.search.ports import Hit
+from windlass.search.wire import ask, failed, tidy_hits
+
+_MOST_RESULTS = 50
+
+
+class _Result(msgspec.Struct):
+    title: str | None = None
+    link: str | None = None
+    content: str | None = None
+    publish_date: str | None = None
+
+
+class _Error(msgspec.Struct):
+    code: str | int = ""
+    message: str = ""
+
+
+class _Answer(msgspec.Struct):
+    search_result: list[_Result] | _Result | None = None  # an array in the documentation, one object in the SDK
+    error: _Error | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ZAI:
+    """`base_url` is the provider's chat base; both its plans have the endpoint at the same place below it."""
+
+    api_key: str = field(default="", repr=False)
+    base_url: str = ""
+    engine: str = "search-prime"
+    name: str = "zai"
+
+    def ready(self) -> str | None:
+        return None if self.api_key and self.base_url else "zai needs a Z.AI provider with a key"
+
+    async def search(self, query: str, count: int) -> list[Hit]:
+        answer = await ask(
+            "Z.AI search",
+            f"{self.base_url.rstrip('/')}/web_search",
+            _Answer,
+            json={
+                "search_engine": self.engine,
+                "search_query": query,
+                "count": min(count, _MOST_RESULTS),
+                "search_recency_filter": "noLimit",
+                "content_size": "high",
+            },
+            headers={"Authorization": f"Bearer {self.api_key}"},
+            why=_WHY,
+        )
+        if answer.error:
+            raise failed("Z.AI search", f"answered {answer.error.code}: {answer.error.message}")
+        found = answer.search_result or []
+        return tidy_hits(map(_hit, [found] if isinstance(found, _Result) else found), count)
+
+
+def _hit(result: _Result) -> Hit:
+    return Hit(result.title or "", result.link or "", result.content or "", result.publish_date or "")
+
+
+_WHY = {401: "refused the provider's key (HTTP 401); check the key", 404: "is not offered at this address (HTTP 404)"}
