@@ -1,0 +1,29 @@
+"""Models behind one port: every OpenAI-compatible server, the demo model, and a scripted one for tests."""
+
+from windlass.providers.catalogue import LocalServer, detect_local
+from windlass.providers.config import ProviderConfig
+from windlass.providers.demo import DEMO_MODEL, DemoModel
+from windlass.providers.failures import Patience
+from windlass.providers.models import Models, new_session
+from windlass.providers.openai_chat import OpenAIChat
+from windlass.providers.probe import Finding, Findings
+from windlass.providers.profiles import PROFILES, Profile, profile_for
+from windlass.providers.scripted import ScriptedModel
+
+__all__ = [
+    "DEMO_MODEL",
+    "PROFILES",
+    "DemoModel",
+    "Finding",
+    "Findings",
+    "LocalServer",
+    "Models",
+    "OpenAIChat",
+    "Patience",
+    "Profile",
+    "ProviderConfig",
+    "ScriptedModel",
+    "detect_local",
+    "new_session",
+    "profile_for",
+]

@@ -1,0 +1,108 @@
+"""The body of a model server's answer, read under its deadlines and in whatever form it comes: a stream of events, one
+JSON body, or something that is no reply at all."""
+
+import asyncio
+from typing import Protocol
+
+import aiohttp
+
+from windlass.providers.assembly import Assembly
+from windlass.providers.failures import INVALID, WEB_PAGE, Patience, failure, shown
+from windlass.providers.sse import EventStream, LineTooLong
+
+REPLY_CAP = 64 * 1024 * 1024
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+
+
+class Body(Protocol):
+    """What is needed of `aiohttp.StreamReader`."""
+
+    async def readany(self) -> bytes: ...
+
+    def at_eof(self) -> bool: ...
+
+
+class Deadline:
+    """Renewed by what the model says, never by mere signs of life."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        self._loop = asyncio.get_running_loop()
+        self.timer = asyncio.timeout(patience.connect_s + patience.first_byte_s)
+        self.stage = f"no answer within {patience.first_byte_s:g} s"
+        self.first_at = 0.0
+
+    def answered(self) -> None:
+        self.stage = f"no word for {self._patience.silence_s:g} s"
+        self._set(self._patience.silence_s)
+
+    def heard(self, assembly: Assembly) -> None:
+        if not self.first_at and assembly.started:
+            self.first_at = self._loop.time()
+        if assembly.done:
+            self._set(self._patience.hang_up_s)
+        elif assembly.finished:
+            self._set(self._patience.linger_s)
+        else:
+            self._set(self._patience.silence_s)
+
+    def _set(self, seconds: float) -> None:
+        self.timer.reschedule(self._loop.time() + seconds)
+
+
+async def read_answer(body: Body, assembly: Assembly, deadline: Deadline) -> None:
+    """Feed the assembly until the body ends. A cut after the reply's own end loses nothing and is no error."""
+    try:
+        await _read(body, assembly, deadline)
+    except aiohttp.ClientPayloadError as error:
+        if not assembly.finished:
+            raise assembly.interrupted("the connection was cut") from error
+    except LineTooLong as error:
+        raise failure(INVALID, str(error), wait_s=assembly.backoff_s, partial=assembly.text) from error
+
+
+async def _read(body: Body, assembly: Assembly, deadline: Deadline) -> None:
+    head = b""
+    while not head.lstrip(_BLANK):
+        piece = await body.readany()
+        if not piece:
+            raise assembly.interrupted("the answer is empty")
+        head = head[-4096:] + piece
+    opening = head.lstrip(_BLANK)[:1]
+    if opening in (b"{", b"["):
+        assembly.feed_whole(await _whole(body, head))
+        deadline.heard(assembly)
+    elif opening == b"<":
+        raise failure(WEB_PAGE, shown(head.decode(errors="replace")), status=200)
+    else:
+        await _stream(body, head, assembly, deadline)
+
+
+async def _whole(body: Body, head: bytes) -> bytes:
+    pieces, size = [head], len(head)
+    while piece := await body.readany():
+        pieces.append(piece)
+        size += len(piece)
+        if size > REPLY_CAP:
+            raise LineTooLong(f"a reply of more than {REPLY_CAP} bytes")
+    return b"".join(pieces)
+
+
+async def _stream(body: Body, head: bytes, assembly: Assembly, deadline: Deadline) -> None:
+    stream, piece, size = EventStream(), head, 0
+    while piece:
+        size += len(piece)
+        if size > REPLY_CAP:
+            raise LineTooLong(f"a reply of more than {REPLY_CAP} bytes")
+        events = stream.feed(piece)
+        for event in events:
+            assembly.feed(event)
+        if events:
+            deadline.heard(assembly)
+        if assembly.done and body.at_eof():
+            return
+        piece = await body.readany()
+    for event in stream.close():
+        assembly.feed(event)
+    if not (assembly.fed or assembly.done):
+        raise failure(INVALID, shown(head.decode(errors="replace")), wait_s=assembly.backoff_s, status=200)

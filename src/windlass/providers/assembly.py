@@ -1,0 +1,351 @@
+"""A reply put together from the chunks of a stream, or from one whole body. No I/O.
+
+Valid streams come out as they are; every known defect is repaired where its meaning is plain, and each repair is named
+in the reply. What is not whole is never given as if it were: `reply` raises then.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+
+import msgspec
+
+from windlass.core.errors import ModelError
+from windlass.core.messages import Source, Toolset, Usage
+from windlass.core.ports import CallDelta, DraftCall, Hear, ReasoningDelta, Reply, TextDelta
+from windlass.providers.calls import CallParts
+from windlass.providers.failures import CUT, FILTERED, INVALID, OVERFLOW, Kind, failure, shown, stream_failure
+from windlass.providers.markup import Sieve, recover_calls, split_thoughts
+
+RAW_CAP = 64 * 1024
+_decode = msgspec.json.Decoder().decode
+
+_COMPLETE = {"stop": "stop", "tool_calls": "tool_calls", "function_call": "tool_calls", "length": "length"}
+_FILTERED = frozenset({"sensitive", "content_filter"})
+_SPENT = Kind(
+    "length",
+    "The model used all of its output on thinking",
+    "Ask for less at once, or raise the model's output limit.",
+)
+
+
+class Assembly:
+    """Feed it the data of each event; ask `reply` when the stream has ended."""
+
+    def __init__(
+        self,
+        offered: Toolset,
+        hear: Hear,
+        *,
+        attempt: int = 1,
+        provider: str = "",
+        finish_words: tuple[tuple[str, str], ...] = (),
+        backoff_s: float = 0,
+    ) -> None:
+        self._offered = offered
+        self._hear = hear
+        self._attempt = attempt
+        self._provider = provider
+        self._finish_words = dict(finish_words)
+        self.backoff_s = backoff_s
+        self._texts: list[str] = []
+        self._thoughts: list[str] = []
+        self._calls = CallParts(offered, lambda place, name, piece: hear(CallDelta(attempt, place, name, piece)))
+        self._events: list[bytes] = []
+        self._repairs: dict[str, None] = {}
+        self._sources: dict[str, Source] = {}
+        self._usage = Usage()
+        self._model = ""
+        self._finish = ""
+        self._sieve = Sieve(self._say, self._think, calls=bool(offered.tools))
+        self.done = False
+
+    @property
+    def finished(self) -> bool:
+        """The server said how the reply ended; all that may follow is usage and noise."""
+        return bool(self._finish)
+
+    @property
+    def fed(self) -> bool:
+        return bool(self._events)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._texts)
+
+    @property
+    def started(self) -> bool:
+        return bool(self._texts or self._thoughts or self._calls)
+
+    def feed(self, data: bytes) -> None:
+        """One event of a stream."""
+        if data.strip() == b"[DONE]":
+            self.done = True
+            return
+        self._events.append(data)
+        for chunk in self._decoded(data):
+            self._take(chunk)
+
+    def feed_whole(self, body: bytes) -> None:
+        """A body that was not streamed. That it is whole JSON is its end."""
+        self._events.append(body)
+        try:
+            value: object = _decode(body)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            raise failure(INVALID, shown(body.decode(errors="replace")), wait_s=self.backoff_s, status=200) from None
+        if not isinstance(value, dict):
+            raise self._unexpected(value)
+        self._take(value)
+        if not self._finish:
+            self._finish = "tool_calls" if self._calls else "stop"
+            self._repairs["no finish reason was sent"] = None
+        self.done = True
+
+    def reply(self) -> Reply:
+        """The whole reply, or `ModelError` if it is not whole or not one."""
+        finish = self._ending()
+        text, thought, repair = split_thoughts(self.text, told_apart=bool(self._thoughts))
+        reasoning = "".join(self._thoughts) or thought
+        text, leaked = recover_calls(text, self._offered)
+        calls = self._calls.drafts(self._provider)
+        if not (text or calls or leaked):
+            reasoning, leaked = recover_calls(reasoning, self._offered)
+        calls += [call for call in leaked if not any(_same(call, other) for other in calls)]
+        if finish == "length":
+            calls = [_cut_at_limit(call) for call in calls]
+        self._check(finish, text, reasoning, calls)
+        repairs = (
+            *self._repairs,
+            *self._calls.repairs,
+            *([repair] if repair else ()),
+            *(["a call was written as text"] if leaked else ()),
+        )
+        mended = bool(repairs) or any(call.repairs or call.broken for call in calls)
+        return Reply(
+            text,
+            tuple(calls),
+            reasoning,
+            self._usage,
+            finish,
+            self._model,
+            repairs,
+            self._raw() if mended else "",
+            tuple(self._sources.values()),
+        )
+
+    def interrupted(self, said: str = "") -> ModelError:
+        return failure(CUT, said, wait_s=self.backoff_s, partial=self.text)
+
+    def _ending(self) -> str:
+        word = self._finish_words.get(self._finish, self._finish)
+        if finish := _COMPLETE.get(word):
+            return finish
+        if not word:
+            raise self.interrupted("the stream ended before the reply did")
+        if word in _FILTERED:
+            raise failure(FILTERED, f"finish reason {self._finish}", partial=self.text)
+        if word == OVERFLOW.cause:
+            raise failure(OVERFLOW, f"finish reason {self._finish}", partial=self.text)
+        raise self.interrupted(f"finish reason {shown(self._finish)}")
+
+    def _check(self, finish: str, text: str, reasoning: str, calls: list[DraftCall]) -> None:
+        if finish == "tool_calls" and not calls and not self._calls.foreign:
+            raise failure(
+                INVALID, "the model says that it calls a tool, but no call came", wait_s=self.backoff_s, partial=text
+            )
+        if finish == "length" and not text and not calls:
+            raise failure(_SPENT, partial=reasoning)
+
+    def _decoded(self, data: bytes) -> list[dict[str, object]]:
+        try:
+            value: object = _decode(data)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return self._mended(data)
+        if isinstance(value, dict):
+            return [value]
+        if value is None:
+            return []
+        raise self._unexpected(value)
+
+    def _mended(self, data: bytes) -> list[dict[str, object]]:
+        """Events that a server ran together, or characters it broke. Anything else means that bytes are lost."""
+        lines = data.replace(b"}data:", b"}\n").split(b"\n")
+        chunks: list[dict[str, object]] = []
+        for line in lines:
+            if line.strip() == b"[DONE]":
+                self.done = True
+            elif line.strip():
+                chunk = _leniently(line)
+                if chunk is None:
+                    if self.finished:
+                        break
+                    raise self.interrupted(f"a line of the stream is no JSON: {shown(line.decode(errors='replace'))}")
+                chunks.append(chunk)
+        self._repairs["a line of the stream was malformed"] = None
+        return chunks
+
+    def _take(self, chunk: dict[str, object]) -> None:
+        if chunk.get("error"):
+            self._fail(chunk["error"])
+            return
+        if "choices" not in chunk and ("success" in chunk or "code" in chunk or "data" in chunk):
+            self._unwrap(chunk)
+            return
+        model = chunk.get("model")
+        if isinstance(model, str) and not self._model:
+            self._model = model
+        if isinstance(usage := chunk.get("usage"), dict):
+            self._usage = _usage(usage)
+        if found := chunk.get("web_search"):
+            self._cite(found)
+        choices = chunk.get("choices")
+        if isinstance(choices, list) and choices:
+            if isinstance(choices[0], dict):
+                self._choose(choices[0])
+        elif choices is None and not self.finished and not {"usage", "web_search", "model", "id"} & chunk.keys():
+            raise self._unexpected(chunk)
+
+    def _fail(self, error: object) -> None:
+        if self.finished:
+            self._repairs["an error after the end of the reply was ignored"] = None
+            return
+        raise stream_failure(error, self.backoff_s, self.text)
+
+    def _unwrap(self, chunk: dict[str, object]) -> None:
+        """`{code, success, data, msg}`, as some gateways wrap the reply."""
+        fine = chunk.get("success") is True or str(chunk.get("code")) in ("200", "0")
+        data = chunk.get("data")
+        if not fine or not isinstance(data, dict):
+            raise stream_failure(chunk, self.backoff_s, self.text) if not fine else self._unexpected(chunk)
+        self._repairs["the reply came in a wrapper"] = None
+        if "choices" in data:
+            self._take(data)
+        elif isinstance(content := data.get("content"), str):
+            self._take({**data, "choices": [{"delta": {"content": content}}]})
+        else:
+            raise self._unexpected(data)
+
+    def _choose(self, choice: dict[str, object]) -> None:
+        delta = choice.get("delta")
+        if isinstance(delta, dict):
+            self._grow(delta)
+        elif isinstance(message := choice.get("message"), dict) and not self.started:
+            self._grow(message)
+        elif isinstance(text := choice.get("text"), str):
+            self._grow({"content": text})
+        finish = choice.get("finish_reason")
+        if isinstance(finish, str) and finish:
+            self._finish = finish.lower()
+
+    def _grow(self, delta: dict[str, object]) -> None:
+        if content := delta.get("content"):
+            self._text(content)
+        if thought := delta.get("reasoning_content") or delta.get("reasoning"):
+            self._thought(thought)
+        if (calls := delta.get("tool_calls")) and isinstance(calls, list):
+            self._cite(self._calls.add(calls))
+        if isinstance(called := delta.get("function_call"), dict):
+            self._calls.add([{"index": 0, "function": called}])
+        if isinstance(refusal := delta.get("refusal"), str) and refusal:
+            self._text(refusal)
+        if notes := delta.get("annotations"):
+            self._cite(notes)
+
+    def _text(self, content: object) -> None:
+        if isinstance(content, str):
+            self._texts.append(content)
+            self._sieve.feed(content)
+        elif isinstance(content, list):
+            for part in content:
+                self._part(part)
+
+    def _part(self, part: object) -> None:
+        if not isinstance(part, dict):
+            self._text(part if isinstance(part, str) else "")
+        elif part.get("type") == "thinking":
+            inner = part.get("thinking")
+            self._thought(inner if isinstance(inner, str) else "".join(_texts_in(inner)))
+        elif isinstance(text := part.get("text"), str):
+            self._text(text)
+
+    def _thought(self, thought: object) -> None:
+        if isinstance(thought, str) and thought:
+            self._thoughts.append(thought)
+            self._think(thought)
+
+    def _say(self, text: str) -> None:
+        self._hear(TextDelta(self._attempt, text))
+
+    def _think(self, text: str) -> None:
+        self._hear(ReasoningDelta(self._attempt, text))
+
+    def _cite(self, found: object) -> None:
+        for one in found if isinstance(found, list) else [found]:
+            if not isinstance(one, dict):
+                continue
+            cited = one.get("url_citation")
+            entry = cited if isinstance(cited, dict) else one
+            url, title = entry.get("link") or entry.get("url"), entry.get("title")
+            if isinstance(url, str) and url.startswith(("http://", "https://")):
+                self._sources.setdefault(url, Source(title if isinstance(title, str) and title else url, url))
+
+    def _unexpected(self, value: object) -> ModelError:
+        shape = f"unexpected keys {sorted(map(str, value))[:10]}" if isinstance(value, dict) else type(value).__name__
+        said = f"Unexpected response format, {shape} and no choices"
+        return failure(INVALID, said, wait_s=self.backoff_s, partial=self.text)
+
+    def _raw(self) -> str:
+        return b"\n".join(self._events)[:RAW_CAP].decode(errors="replace")
+
+
+def _same(one: DraftCall, other: DraftCall) -> bool:
+    return one.name == other.name and _canonical(one.arguments) == _canonical(other.arguments)
+
+
+def _canonical(arguments: str) -> str:
+    return json.dumps(json.loads(arguments), sort_keys=True)
+
+
+def _cut_at_limit(call: DraftCall) -> DraftCall:
+    why = "The reply was cut at the model's output limit before the call was whole."
+    return replace(call, arguments="{}", raw=call.raw or call.arguments, broken=call.broken or why)
+
+
+def _leniently(line: bytes) -> dict[str, object] | None:
+    text = line.decode(errors="replace")
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    whole: dict[str, object] = _without_half_characters(value)
+    return whole
+
+
+def _without_half_characters(value: dict[str, object]) -> dict[str, object]:
+    text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    mended: dict[str, object] = json.loads(text)
+    return mended
+
+
+def _texts_in(parts: object) -> Iterable[str]:
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, dict) and isinstance(text := part.get("text"), str):
+            yield text
+
+
+def _usage(usage: dict[str, object]) -> Usage:
+    prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    cached = _count(prompt, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
+    return Usage(
+        _count(usage, "prompt_tokens"),
+        _count(usage, "completion_tokens"),
+        cached,
+        _count(completion, "reasoning_tokens"),
+    )
+
+
+def _count(holder: object, key: str) -> int:
+    value = holder.get(key) if isinstance(holder, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -1,0 +1,165 @@
+"""A reply's calls put together from their parts: by index, then by id, then by what makes sense."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from windlass.core.messages import Toolset
+from windlass.core.ports import DraftCall
+from windlass.providers.arguments import Arguments, read_arguments
+
+_KNOWN_KEYS = frozenset({"index", "id", "type", "function"})
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A call while its parts arrive."""
+
+    place: int
+    index: int | None = None
+    id: str = ""
+    name: str = ""
+    parts: list[str] = field(default_factory=list)
+    extra: dict[str, object] = field(default_factory=dict)
+    repairs: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+
+class CallParts:
+    """`hear` is told of each part: the call's place, its name so far, and a piece of its arguments."""
+
+    def __init__(self, offered: Toolset, hear: Callable[[int, str, str], None]) -> None:
+        self._offered = offered
+        self._hear = hear
+        self._slots: list[_Slot] = []
+        self.repairs: dict[str, None] = {}
+        self.foreign = False  # a call came that is the provider's own business
+
+    def __bool__(self) -> bool:
+        return bool(self._slots)
+
+    def add(self, parts: list[object]) -> list[object]:
+        """Take the parts of one chunk; what a provider's own search found is given back."""
+        found: list[object] = []
+        for nth, part in enumerate(parts):
+            if not isinstance(part, dict):
+                continue
+            function = part.get("function")
+            if isinstance(function, dict):
+                self._extend(self._slot(part, function, first=nth == 0), part, function)
+            elif part.get("type") not in (None, "", "function"):
+                self.foreign = True
+                found += _search_results(part)
+        return found
+
+    def drafts(self, provider: str) -> list[DraftCall]:
+        slots = sorted(self._slots, key=lambda slot: slot.place if slot.index is None else slot.index)
+        self._note_numbers(slots)
+        read = [read_arguments(slot.text) for slot in slots]
+        read = _dealt(slots, read) or read
+        return [_draft(slot, one, provider) for slot, several in zip(slots, read, strict=True) for one in several]
+
+    def _slot(self, part: dict[str, object], function: dict[str, object], *, first: bool) -> _Slot:
+        index, wire_id, name = _index(part.get("index")), _text(part.get("id")), _text(function.get("name"))
+        slot = self._open_slot(index, wire_id, name, first)
+        if slot is not None and self._begins_another(slot, wire_id, name, function.get("arguments")):
+            if index is not None:
+                self.repairs["two calls came under one index"] = None
+            slot = None
+        if slot is None:
+            slot = _Slot(len(self._slots), index)
+            self._slots.append(slot)
+        slot.id = slot.id or wire_id
+        return slot
+
+    def _open_slot(self, index: int | None, wire_id: str, name: str, first: bool) -> _Slot | None:
+        if index is not None:
+            return next((slot for slot in reversed(self._slots) if slot.index == index), None)
+        if wire_id:
+            return next((slot for slot in reversed(self._slots) if slot.id == wire_id), None)
+        if name and not first:
+            return None
+        return self._slots[-1] if self._slots else None
+
+    def _begins_another(self, slot: _Slot, wire_id: str, name: str, more: object) -> bool:
+        """Some servers give every call the same index. Others repeat id and name in every part of one call."""
+        if not name or not slot.name:
+            return False
+        if wire_id and slot.id and wire_id != slot.id:
+            return True
+        if name != slot.name:
+            return bool(slot.parts) or (name in self._offered.by_name and not self._leads_to_a_name(slot.name + name))
+        opens = isinstance(more, dict) or _text(more).lstrip().startswith("{")
+        return opens and bool(slot.parts) and slot.parts[-1].rstrip().endswith("}") and _whole(slot.text)
+
+    def _leads_to_a_name(self, name: str) -> bool:
+        return any(offered.startswith(name) for offered in self._offered.by_name)
+
+    def _extend(self, slot: _Slot, part: dict[str, object], function: dict[str, object]) -> None:
+        name = _text(function.get("name"))
+        if name and name != slot.name:
+            slot.name = name if name.startswith(slot.name) else slot.name + name
+        arguments = function.get("arguments")
+        piece = _text(arguments)
+        if isinstance(arguments, dict | list):
+            piece = msgspec.json.encode(arguments).decode()
+            slot.repairs["the arguments were no string"] = None
+        if piece:
+            slot.parts.append(piece)
+        if not part.keys() <= _KNOWN_KEYS:
+            slot.extra.update({key: part[key] for key in part.keys() - _KNOWN_KEYS})
+        self._hear(slot.place, slot.name, piece)
+
+    def _note_numbers(self, slots: list[_Slot]) -> None:
+        indexes = [slot.index for slot in slots if slot.index is not None]
+        if len(indexes) == len(slots) and len(set(indexes)) == len(slots) and indexes != list(range(len(slots))):
+            self.repairs["the calls were numbered with gaps"] = None
+        ids = [slot.id for slot in slots if slot.id]
+        if len(ids) < len(slots):
+            self.repairs["a call came without an id"] = None
+        if len(set(ids)) < len(ids):
+            self.repairs["two calls came with the same id"] = None
+
+
+def _dealt(slots: list[_Slot], read: list[tuple[Arguments, ...]]) -> list[tuple[Arguments, ...]] | None:
+    """The arguments of all calls run together in one of them, the others left empty: one for each, in order."""
+    full = [several for slot, several in zip(slots, read, strict=True) if slot.parts]
+    if len(slots) > 1 and len(full) == 1 and len(full[0]) == len(slots):
+        return [(one,) for one in full[0]]
+    return None
+
+
+def _draft(slot: _Slot, arguments: Arguments, provider: str) -> DraftCall:
+    repairs = (*slot.repairs, *((arguments.repair,) if arguments.repair else ()))
+    broken = arguments.broken or ("" if slot.name else "The call names no tool.")
+    raw = slot.text if repairs or broken else ""
+    extra = json.dumps({provider: slot.extra}, ensure_ascii=False) if slot.extra else ""
+    return DraftCall(slot.name, "{}" if broken else arguments.text, slot.id, raw, broken, repairs, extra)
+
+
+def _search_results(part: dict[str, object]) -> list[object]:
+    inner = part.get(_text(part.get("type")))
+    found: list[object] = []
+    for holder in (part, inner if isinstance(inner, dict) else {}):
+        results = holder.get("search_result")
+        found += results if isinstance(results, list) else [results]
+    return found
+
+
+def _whole(arguments: str) -> bool:
+    return not read_arguments(arguments)[0].broken
+
+
+def _index(value: object) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 6 else None
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

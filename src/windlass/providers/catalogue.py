@@ -1,0 +1,86 @@
+"""Which models a server has, and which model servers run on this machine."""
+
+import asyncio
+from dataclasses import dataclass
+
+import aiohttp
+import msgspec
+from yarl import URL
+
+from windlass.providers.config import ProviderConfig
+from windlass.providers.failures import INVALID, exception_failure, failure, http_failure, shown
+from windlass.providers.openai_chat import proxy_for, request_headers, trust
+
+LOCAL_PORTS = (11434, 1234, 8080, 8000)
+LIST_S = 20.0
+LOOK_S = 0.5
+_LIST_CAP = 4 * 1024 * 1024
+_NAMES = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    name: str
+    base_url: str
+    models: tuple[str, ...]
+
+
+async def fetch_models(session: aiohttp.ClientSession, config: ProviderConfig) -> tuple[str, ...]:
+    """The names at `/models`; none where the server has no such list."""
+    url = URL(config.base_url.rstrip("/") + "/models")
+    proxy, proxy_auth = proxy_for(url)
+    timeout = aiohttp.ClientTimeout(total=LIST_S)
+    try:
+        async with session.get(
+            url,
+            headers=request_headers(config.api_key),
+            proxy=proxy,
+            proxy_auth=proxy_auth,
+            ssl=trust(config.ca_file),
+            allow_redirects=False,
+            timeout=timeout,
+        ) as response:
+            body = await response.content.read(_LIST_CAP)
+            if response.status in (404, 405):
+                return ()
+            if response.status != 200:
+                raise http_failure(response.status, response.headers, body, 0)
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise exception_failure(error, 0) from error
+    names = model_names(body)
+    if names is None:
+        raise failure(INVALID, f"no list of models: {shown(body.decode(errors='replace'))}")
+    return names
+
+
+async def detect_local(ports: tuple[int, ...] = LOCAL_PORTS) -> tuple[LocalServer, ...]:
+    """Model servers that answer on this machine, in the order of the ports."""
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=LOOK_S)) as session:
+        async with asyncio.TaskGroup() as looking:
+            looks = [looking.create_task(_look(session, port)) for port in ports]
+    return tuple(found for look in looks if (found := look.result()))
+
+
+def model_names(body: bytes) -> tuple[str, ...] | None:
+    """The ids in `{"data": [{"id": ...}]}`; None for any other shape, so that a stray web server is no model."""
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    data = value.get("data") if isinstance(value, dict) else None
+    if not isinstance(data, list):
+        return None
+    names = [entry.get("id") if isinstance(entry, dict) else None for entry in data]
+    found = tuple(name for name in names if isinstance(name, str) and name)
+    return found if len(found) == len(names) else None
+
+
+async def _look(session: aiohttp.ClientSession, port: int) -> LocalServer | None:
+    base_url = f"http://127.0.0.1:{port}/v1"
+    try:
+        async with session.get(f"{base_url}/models", allow_redirects=False) as response:
+            body = await response.content.read(_LIST_CAP)
+            names = model_names(body) if response.status == 200 else None
+    except (aiohttp.ClientError, OSError, ValueError):
+        return None
+    return LocalServer(_NAMES.get(port, "Local server"), base_url, names) if names else None

@@ -1,0 +1,199 @@
+"""The demo model: no key, no network, the same answer each time. It calls real tools through the real loop, so that
+everything else can be seen at work before a model is connected."""
+
+import asyncio
+import json
+import re
+import shlex
+
+from windlass.core.errors import ModelError
+from windlass.core.messages import Message, Toolset, ToolSpec, Usage
+from windlass.core.ports import CallDelta, DraftCall, Hear, ModelRequest, ReasoningDelta, Reply, TextDelta
+from windlass.providers.demo_words import (
+    EXAMPLES,
+    FAILURE,
+    FAILURE_HINT,
+    HOW_TO_CONNECT,
+    LONG,
+    THOUGHT,
+    TRICKS,
+    WELCOME,
+)
+
+DEMO_MODEL = "demo"
+PAUSE_S = 0.012
+SHOWN_CHARS = 600
+_COMMAND = re.compile(r"/([A-Za-z0-9_.-]+)(?:\s+(.*))?", re.DOTALL)
+_PAIR = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_CITED = re.compile(r"^\[(\d+)\] (.+)$", re.MULTILINE)
+_WORDS = re.compile(r"\s*\S+\s?|\s+")
+
+
+class DemoModel:
+    """A `Model`. `pause_s` is the time between two words, so that streaming can be seen."""
+
+    def __init__(self, pause_s: float = PAUSE_S) -> None:
+        self._pause_s = pause_s
+
+    async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+        reply = demo_reply(request)
+        for word in _WORDS.findall(reply.reasoning):
+            hear(ReasoningDelta(request.attempt, word))
+            await asyncio.sleep(self._pause_s)
+        for word in _WORDS.findall(reply.text):
+            hear(TextDelta(request.attempt, word))
+            await asyncio.sleep(self._pause_s)
+        for index, call in enumerate(reply.calls):
+            hear(CallDelta(request.attempt, index, call.name, call.arguments))
+            await asyncio.sleep(self._pause_s)
+        return reply
+
+
+def demo_reply(request: ModelRequest) -> Reply:
+    """What the demo model says, as a pure function of what it is asked."""
+    results = _results(request.prompt.current)
+    asked = _asked(request.prompt.current)
+    goes_on = request.prompt.choice != "none" and request.tools.tools
+    if results:
+        again = _over_and_over(asked, request, len(results)) if goes_on else None
+        return again or _said(request, _summary(results))
+    if goes_on and request.settings.search == "due" and "web_search" in request.tools.by_name:
+        return _called(request, [DraftCall("web_search", json.dumps({"query": request.settings.query or asked}))])
+    return _obeyed(request, asked)
+
+
+def _obeyed(request: ModelRequest, asked: str) -> Reply:
+    commands = [found for line in asked.splitlines() if (found := _COMMAND.fullmatch(line.strip()))]
+    calls = [
+        DraftCall(found[1], arguments_for(request.tools.by_name[found[1]], found[2] or ""))
+        for found in commands
+        if found[1] in request.tools.by_name
+    ]
+    if calls:
+        return _called(request, calls)
+    if commands:
+        return _trick(request, commands[0][1], commands[0][2] or "")
+    return _said(request, _explanation(request.tools))
+
+
+def arguments_for(tool: ToolSpec, text: str) -> str:
+    """`key=value` pairs as the tool's schema wants them. Words without a key go to the tool's first parameter."""
+    properties = json.loads(tool.schema).get("properties", {})
+    found: dict[str, str] = {}
+    key = next(iter(properties), "input")
+    for word in _split(text):
+        pair = _PAIR.fullmatch(word)
+        if pair and (pair[1] in properties or not found):
+            key, word = pair[1], pair[2]
+            found.pop(key, None)
+        found[key] = f"{found[key]} {word}" if key in found else word
+    typed = {name: _typed(value, properties.get(name)) for name, value in found.items()}
+    return json.dumps(typed, ensure_ascii=False)
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _typed(value: str, schema: object) -> object:
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if kind in ("string", None):
+        return value
+    try:
+        return json.loads(value.lower() if kind == "boolean" else value)
+    except ValueError:
+        return value
+
+
+def _trick(request: ModelRequest, name: str, rest: str) -> Reply:
+    if name == "fail":
+        raise ModelError("demo_failure", FAILURE, hint=FAILURE_HINT)
+    if name == "long":
+        return _said(request, LONG)
+    if name == "think":
+        return _said(request, f"You asked: {rest or 'nothing in particular'}.", THOUGHT)
+    if name == "limit":
+        again = _over_and_over("/limit", request, 0)
+        return again or _said(request, "`/limit` needs the tool `calculate`, which is not enabled here.")
+    if name in ("help", "tools"):
+        return _said(request, _explanation(request.tools))
+    return _said(request, f"There is no tool `{name}` in this conversation.\n\n{_listed(request.tools)}")
+
+
+def _over_and_over(asked: str, request: ModelRequest, done: int) -> Reply | None:
+    """Calls without end, for the limit of rounds to stop."""
+    if asked.strip() != "/limit" or "calculate" not in request.tools.by_name:
+        return None
+    return _called(request, [DraftCall("calculate", json.dumps({"expression": f"{done} + 1"}))])
+
+
+def _summary(results: list[Message]) -> str:
+    said = [_result(message) for message in results]
+    cited = sorted({int(n) for message in results for n, _ in _CITED.findall(message.content or "")})
+    sources = f"\n\nSources: {' '.join(f'[{n}]' for n in cited)}" if cited else ""
+    opening = "The tool has answered." if len(results) == 1 else f"All {len(results)} calls have ended."
+    return f"{opening}\n\n" + "\n\n".join(said) + sources
+
+
+def _result(message: Message) -> str:
+    text = message.content or ""
+    failed = _error_in(text)
+    if failed:
+        return f"**{message.name}** failed: {failed}"
+    body = text.partition("\n\nSources, to be cited as [n]:")[0]
+    shown = body if len(body) <= SHOWN_CHARS else body[:SHOWN_CHARS] + "…"
+    return f"**{message.name}**\n\n```\n{shown.replace('```', chr(0x2032) * 3)}\n```"
+
+
+def _error_in(text: str) -> str:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return ""
+    error = value.get("error") if isinstance(value, dict) and len(value) == 1 else None
+    return error if isinstance(error, str) else ""
+
+
+def _explanation(tools: Toolset) -> str:
+    return f"{WELCOME}\n\n{_listed(tools)}\n\n{TRICKS}\n\n{HOW_TO_CONNECT}"
+
+
+def _listed(tools: Toolset) -> str:
+    if not tools.tools:
+        return "No tools are enabled in this conversation. Enable some, then ask again."
+    lines = [f"- `{_example(tool)}` {tool.description.partition(chr(10))[0]}".rstrip() for tool in tools.tools]
+    return "Tools you can call here:\n\n" + "\n".join(lines)
+
+
+def _example(tool: ToolSpec) -> str:
+    if tool.name in EXAMPLES:
+        return EXAMPLES[tool.name]
+    needed = json.loads(tool.schema).get("required", [])
+    return " ".join([f"/{tool.name}", *(f"{name}=…" for name in needed)])
+
+
+def _results(current: tuple[Message, ...]) -> list[Message]:
+    return [message for message in current if message.role == "tool"]
+
+
+def _asked(current: tuple[Message, ...]) -> str:
+    """The person's own words: the first user message; a later one is the loop's word to answer now."""
+    said = [message.content or "" for message in current if message.role == "user"]
+    return said[0] if said else ""
+
+
+def _said(request: ModelRequest, text: str, reasoning: str = "") -> Reply:
+    return Reply(text, reasoning=reasoning, usage=_usage(request, text + reasoning), model=DEMO_MODEL)
+
+
+def _called(request: ModelRequest, calls: list[DraftCall]) -> Reply:
+    words = "".join(call.name + call.arguments for call in calls)
+    return Reply("", tuple(calls), usage=_usage(request, words), finish="tool_calls", model=DEMO_MODEL)
+
+
+def _usage(request: ModelRequest, said: str) -> Usage:
+    heard = len(request.prompt.system) + sum(len(message.content or "") for message in request.prompt.current)
+    return Usage(1 + heard // 4, 1 + len(said) // 4)

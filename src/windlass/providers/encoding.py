@@ -1,0 +1,138 @@
+"""Request bodies, joined from bytes that were encoded before: past turns once per revision, tools once per toolset."""
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable
+
+import msgspec
+
+from windlass.core.messages import Message, PastTurn, ToolCall, Toolset
+from windlass.core.ports import ModelRequest
+from windlass.providers.profiles import Profile
+
+CACHE_BYTES = 16 * 1024 * 1024
+OPTIONAL = ("stream_options", "tool_choice", "tool_stream", "thinking", "temperature", "do_sample")
+_dumps = msgspec.json.Encoder().encode
+
+
+class Encoder:
+    """Bodies for one provider. `drop` leaves out an optional field from now on, for a server that refuses it."""
+
+    def __init__(self, provider: str, cache: "ByteCache") -> None:
+        self._provider = provider
+        self._cache = cache
+        self._dropped: set[str] = set()
+
+    def drop(self, field: str) -> None:
+        self._dropped.add(field)
+
+    def body(self, request: ModelRequest, profile: Profile, model: str, temperature: float | None) -> bytes:
+        parts = [b'{"model":', _dumps(model), b',"messages":[', self._messages(request, profile), b'],"stream":true']
+        for name, value in self._fields(request, profile, temperature):
+            if name not in self._dropped:
+                parts += (b',"', name.encode(), b'":', value)
+        if profile.body:
+            parts += self._extras(profile.body)
+        if request.tools.tools:
+            parts += (b',"tools":', self._tools(request.tools))
+            if profile.tools_body:
+                parts += self._extras(profile.tools_body)
+        parts.append(b"}")
+        return b"".join(parts)
+
+    def _fields(self, request: ModelRequest, profile: Profile, temperature: float | None) -> list[tuple[str, bytes]]:
+        fields: list[tuple[str, bytes]] = []
+        if profile.usage_option:
+            fields.append(("stream_options", b'{"include_usage":true}'))
+        if temperature is not None and profile.temperature:
+            fields.append(("temperature", _dumps(profile.temperature.fit(temperature))))
+            if profile.greedy and temperature <= profile.temperature.low:
+                fields.append((profile.greedy, b"false"))
+        choice = request.prompt.choice
+        if request.tools.tools and choice != "auto" and choice in profile.choices:
+            fields.append(("tool_choice", _dumps(choice)))
+        return fields
+
+    def _extras(self, fields: str) -> list[bytes]:
+        """A profile's own fields, less those that this server refused."""
+        if not self._dropped:
+            return [b",", fields.encode()]
+        kept = {key: value for key, value in json.loads(f"{{{fields}}}").items() if key not in self._dropped}
+        return [b",", _dumps(kept)[1:-1]] if kept else []
+
+    def _messages(self, request: ModelRequest, profile: Profile) -> bytes:
+        prompt = request.prompt
+        parts = [_dumps({"role": "system", "content": prompt.system})] if prompt.system else []
+        dialect = f"{self._provider}\0{profile.reasoning_field}"
+        for turn in prompt.past:
+            if encoded := self._past(turn, dialect, profile):
+                parts.append(encoded)
+        parts += [self._message(message, profile) for message in prompt.current]
+        return b",".join(parts)
+
+    def _past(self, turn: PastTurn, dialect: str, profile: Profile) -> bytes:
+        def encoded() -> bytes:
+            return b",".join(self._message(message, profile) for message in turn.messages)
+
+        return self._cache.get((turn.turn_id, turn.revision, dialect), encoded)
+
+    def _message(self, message: Message, profile: Profile) -> bytes:
+        wire: dict[str, object] = {"role": message.role, "content": message.content}
+        if message.calls:
+            wire["tool_calls"] = [self._call(call) for call in message.calls]
+        if message.role == "tool":
+            wire["tool_call_id"] = message.call_id
+        if message.reasoning and profile.reasoning_field:
+            wire[profile.reasoning_field] = message.reasoning
+        try:
+            return _dumps(wire)
+        except UnicodeEncodeError:  # half a character from a broken source; no wire takes it
+            return _dumps(json.loads(json.dumps(wire).encode("ascii").replace(b"\\ud", b"\\ufffd\\ud")))
+
+    def _call(self, call: ToolCall) -> dict[str, object]:
+        wire: dict[str, object] = {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments},
+        }
+        if call.extra:
+            opaque = json.loads(call.extra).get(self._provider)
+            wire.update(opaque or {})
+        return wire
+
+    def _tools(self, toolset: Toolset) -> bytes:
+        if not toolset.hash:
+            return encoded_tools(toolset)
+        return self._cache.get(("tools", toolset.hash), lambda: encoded_tools(toolset))
+
+
+def encoded_tools(toolset: Toolset) -> bytes:
+    """The `tools` array. Schemas are JSON text already."""
+    tools = []
+    for tool in toolset.tools:
+        said = b',"description":' + _dumps(tool.description) if tool.description else b""
+        head = b'{"type":"function","function":{"name":' + _dumps(tool.name) + said
+        tools.append(head + b',"parameters":' + tool.schema.encode() + b"}}")
+    return b"[" + b",".join(tools) + b"]"
+
+
+class ByteCache:
+    """Encoded pieces by key, the least used dropped when they grow past a size."""
+
+    def __init__(self, most: int = CACHE_BYTES) -> None:
+        self._most = most
+        self._size = 0
+        self._held: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
+
+    def get(self, key: tuple[object, ...], make: Callable[[], bytes]) -> bytes:
+        held = self._held.get(key)
+        if held is not None:
+            self._held.move_to_end(key)
+            return held
+        made = make()
+        self._held[key] = made
+        self._size += len(made)
+        while self._size > self._most and len(self._held) > 1:
+            _, dropped = self._held.popitem(last=False)
+            self._size -= len(dropped)
+        return made

@@ -1,0 +1,267 @@
+"""Every way a model call can fail, in one place: what it is called, whether it can heal, when to try again, and what a
+person reads."""
+
+import random
+import re
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+import aiohttp
+import msgspec
+
+from windlass.core.errors import ModelError
+
+LONGEST_WAIT_S = 120.0
+SHOWN_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    cause: str
+    words: str
+    hint: str = ""
+    retryable: bool = False
+
+
+_KEY = "Check the provider's key and address."
+_REQUEST = "Try another model, or report this with the turn's log."
+_LATER = "Wait a little, or use another provider."
+
+AUTH = Kind("auth", "The model's server refused the key", _KEY)
+ARREARS = Kind(
+    "quota",
+    "The account is in arrears, or this key belongs to the other Z.AI plan's endpoint",
+    "Top up the account, or switch between .../api/paas/v4 and .../api/coding/paas/v4.",
+)
+QUOTA = Kind("quota", "The account's quota is used up", "Wait for it to reset, or change the plan or the provider.")
+ACCOUNT = Kind("account", "The account is locked or not active", "Look at the account on the provider's site.")
+BAD_REQUEST = Kind("bad_request", "The model's server refused the request", _REQUEST)
+NO_MODEL = Kind(
+    "unknown_model", "The model's server does not know this model", "Choose one that `windlass models list` shows."
+)
+FORBIDDEN = Kind("forbidden", "The key may not do this", "Ask for access, or choose another model.")
+FILTERED = Kind("content_filter", "The provider's content filter stopped this", "Put it in other words.")
+RATE = Kind("rate_limited", "The model's server has too many requests", _LATER, True)
+BUSY = Kind("overloaded", "The model's server is overloaded", _LATER, True)
+SERVER = Kind("server_error", "The model's server failed", "Try again later.", True)
+OVERFLOW = Kind(
+    "context_overflow",
+    "The conversation is too long for this model",
+    "Start a new one, or choose a model with a larger context.",
+    True,
+)
+NOT_FOUND = Kind(
+    "not_found", "There is no chat endpoint at this address", "Check the provider's base URL; most end in /v1."
+)
+REDIRECT = Kind(
+    "redirected", "The model's server answers from another address", "Set the provider's base URL to the new address."
+)
+TIMEOUT = Kind("timeout", "Timeout", "Try again, or choose a faster model.", True)
+UNREACHABLE = Kind(
+    "unreachable", "The model's server cannot be reached", "Is it running, and is the address right?", True
+)
+CERTIFICATE = Kind(
+    "tls", "The model server's certificate is not trusted", "Set SSL_CERT_FILE, or the provider's ca_file, to your CA."
+)
+TLS = Kind("tls", "No secure connection to the model's server", "Check the address and any proxy.", True)
+PROXY = Kind("proxy", "The proxy refused the connection", "Check HTTPS_PROXY and NO_PROXY.", True)
+CUT = Kind("interrupted", "The reply broke off", "Try again.", True)
+INVALID = Kind("invalid_reply", "Invalid format", "Check that the base URL is that of a chat-completions server.", True)
+WEB_PAGE = Kind(
+    "invalid_reply", "Invalid format, a web page instead of a reply", "Check the provider's base URL; most end in /v1."
+)
+BAD_URL = Kind("bad_address", "The provider's base URL is no usable address", "It should look like https://host/v1.")
+
+ZAI_CODES: dict[str, Kind] = {
+    **dict.fromkeys(("1000", "1001", "1002", "1003", "1004"), AUTH),
+    **dict.fromkeys(("1110", "1111", "1112", "1120", "1121"), ACCOUNT),
+    "1100": SERVER,
+    "1113": ARREARS,
+    "1200": SERVER,
+    **dict.fromkeys(("1210", "1212", "1213", "1214", "1215", "1222", "1230", "1231"), BAD_REQUEST),
+    "1211": NO_MODEL,
+    "1220": FORBIDDEN,
+    "1221": NO_MODEL,
+    "1234": SERVER,
+    "1261": OVERFLOW,
+    "1300": FILTERED,
+    "1301": FILTERED,
+    **dict.fromkeys(("1302", "1303", "1305"), RATE),
+    **dict.fromkeys(("1304", "1308", "1309", "1310"), QUOTA),
+    "1312": BUSY,
+    "1313": Kind("quota", "The account broke the plan's fair-use rule", "Look at the account on the provider's site."),
+}
+WORD_CODES: dict[str, Kind] = {
+    "invalid_api_key": AUTH,
+    "authentication_error": AUTH,
+    "insufficient_quota": QUOTA,
+    "billing_hard_limit_reached": QUOTA,
+    "model_not_found": NO_MODEL,
+    "context_length_exceeded": OVERFLOW,
+    "exceed_context_size_error": OVERFLOW,
+    "content_policy_violation": FILTERED,
+    "content_filter": FILTERED,
+    "data_inspection_failed": FILTERED,
+    "rate_limit_exceeded": RATE,
+    "rate_limit_error": RATE,
+    "overloaded_error": BUSY,
+    "server_error": SERVER,
+}
+STATUSES: dict[int, Kind] = {
+    400: BAD_REQUEST,
+    401: AUTH,
+    402: QUOTA,
+    403: FORBIDDEN,
+    404: NOT_FOUND,
+    405: NOT_FOUND,
+    408: TIMEOUT,
+    413: OVERFLOW,
+    422: BAD_REQUEST,
+    425: BUSY,
+    429: RATE,
+    503: BUSY,
+    504: TIMEOUT,
+    529: BUSY,
+}
+_TOO_LONG = re.compile(
+    r"context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens|"
+    r"exceeds? the (available|model'?s) context|input is too long|reduce the length of the messages",
+    re.IGNORECASE,
+)
+_NO_SUCH_MODEL = re.compile(r"model\b.{0,80}(not found|does not exist|not exist|unknown)", re.IGNORECASE | re.DOTALL)
+_LOOKS_LIKE_KEY = re.compile(r"\b(sk|key|pk)-[\w*.-]{6,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long each part of a call may take, and how long to wait between attempts."""
+
+    connect_s: float = 60
+    first_byte_s: float = 240
+    silence_s: float = 240
+    linger_s: float = 2  # for what may follow a finish reason
+    hang_up_s: float = 0.1  # for the end of the body after the end of the stream
+    backoff_s: float = 1
+    backoff_cap_s: float = 30
+
+    def backoff(self, attempt: int, roll: Callable[[], float] = random.random) -> float:
+        """Full jitter: any moment up to a bound that doubles."""
+        return float(roll() * min(self.backoff_cap_s, self.backoff_s * 2 ** min(attempt - 1, 16)))
+
+
+def failure(kind: Kind, said: str = "", *, wait_s: float = 0, partial: str = "", status: int = 0) -> ModelError:
+    """An error of this kind. `said` is the server's own text."""
+    message = f"{kind.words}: {said}" if said else f"{kind.words}."
+    return ModelError(
+        kind.cause, message, hint=kind.hint, retryable=kind.retryable, wait_s=wait_s, partial=partial, status=status
+    )
+
+
+def http_failure(status: int, headers: Mapping[str, str], body: bytes, backoff_s: float) -> ModelError:
+    """What an answer that is no 200 means."""
+    code, said = body_error(body)
+    kind = kind_of(status, code, said)
+    named = f"HTTP {status}" + (f", code {code}" if code and code != str(status) else "")
+    if 300 <= status < 400:
+        said = headers.get("Location", "")
+    return _timed(kind, f"{named}: {said}" if said else named, asked_wait(headers), backoff_s, status)
+
+
+def stream_failure(error: object, backoff_s: float, partial: str, status: int = 200) -> ModelError:
+    """An error object that came with a 200, alone or in the middle of a stream."""
+    code, said = _described(error)
+    kind = kind_of(int(code) if code.isdigit() and len(code) == 3 else 500, code, said)
+    named = f"code {code}: {said}" if code else said
+    return failure(kind, named, wait_s=backoff_s if kind.retryable else 0, partial=partial, status=status)
+
+
+def exception_failure(error: Exception, backoff_s: float, partial: str = "") -> ModelError:
+    """What an exception of the HTTP client means."""
+    kind = next((kind for kinds, kind in _EXCEPTIONS if isinstance(error, kinds)), CUT)
+    said = "" if isinstance(error, TimeoutError) else shown(str(error) or type(error).__name__)
+    return failure(kind, said, wait_s=backoff_s if kind.retryable else 0, partial=partial)
+
+
+def kind_of(status: int, code: str, said: str) -> Kind:
+    """The body's code says more than the status, and a plain word about the context more than both."""
+    if known := ZAI_CODES.get(code) or WORD_CODES.get(code):
+        return OVERFLOW if known is BAD_REQUEST and _TOO_LONG.search(said) else known
+    if status in (400, 404, 413, 422, 500) and _TOO_LONG.search(said):
+        return OVERFLOW
+    if status == 404 and _NO_SUCH_MODEL.search(said):
+        return NO_MODEL
+    if 300 <= status < 400:
+        return REDIRECT
+    return STATUSES.get(status) or (SERVER if status >= 500 else BAD_REQUEST)
+
+
+def asked_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds the server asks to wait, given in milliseconds, seconds or as a date; None when it says nothing clear."""
+    try:
+        if text := headers.get("Retry-After-Ms", "").strip():
+            return max(0.0, float(text) / 1000)
+        text = headers.get("Retry-After", "").strip()
+        if not text:
+            return None
+        if re.fullmatch(r"[\d.]+", text):
+            return float(text)
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
+def body_error(body: bytes) -> tuple[str, str]:
+    """The code and the words of an error body, whatever its shape."""
+    try:
+        value: object = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return "", shown(body.decode(errors="replace"))
+    if isinstance(value, list) and value:
+        value = value[0]
+    return _described(value.get("error") or value if isinstance(value, dict) else value)
+
+
+def shown(text: str) -> str:
+    """The beginning of a text, on one line, for a person."""
+    line = " ".join(_LOOKS_LIKE_KEY.sub("[key]", text[: SHOWN_CHARS * 4]).split())
+    return line if len(line) <= SHOWN_CHARS else line[:SHOWN_CHARS] + "…"
+
+
+def _described(error: object) -> tuple[str, str]:
+    if not isinstance(error, dict):
+        return "", shown(str(error or ""))
+    code = error.get("code")
+    if not isinstance(code, str | int) or code == "":
+        code = error.get("type") if error.get("type") in WORD_CODES else ""
+    said = error.get("message") or error.get("msg") or error.get("detail") or error.get("error") or ""
+    if not isinstance(said, str):
+        said = msgspec.json.encode(said).decode()
+    return str(code), shown(said)
+
+
+def _timed(kind: Kind, said: str, asked: float | None, backoff_s: float, status: int) -> ModelError:
+    if not kind.retryable:
+        return failure(kind, said, status=status)
+    if asked is None:
+        return failure(kind, said, wait_s=backoff_s, status=status)
+    if asked <= LONGEST_WAIT_S:
+        return failure(kind, said, wait_s=asked + backoff_s * 0.1, status=status)
+    when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(time.time() + asked))
+    raised = failure(kind, f"{said}. It asks to wait {round(asked)} s, until {when}", status=status)
+    raised.retryable = False
+    raised.hint = f"Try again after {when}, or use another provider."
+    return raised
+
+
+_EXCEPTIONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Kind], ...] = (
+    (TimeoutError, TIMEOUT),
+    (aiohttp.InvalidURL, BAD_URL),
+    ((aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError), CERTIFICATE),
+    ((aiohttp.ClientSSLError, ssl.SSLError), TLS),
+    ((aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError), PROXY),
+    (aiohttp.ClientConnectorError, UNREACHABLE),
+    (aiohttp.ClientResponseError, INVALID),
+)

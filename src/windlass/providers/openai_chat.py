@@ -1,0 +1,178 @@
+"""The chat-completions wire: one provider, asked over HTTP, its answer streamed."""
+
+import asyncio
+import re
+import ssl
+import time
+from dataclasses import replace
+from urllib.request import getproxies_environment, proxy_bypass
+
+import aiohttp
+from yarl import URL
+
+from windlass.core.errors import ModelError
+from windlass.core.ports import Hear, ModelRequest, Reply
+from windlass.providers.answer import Deadline, read_answer
+from windlass.providers.assembly import Assembly
+from windlass.providers.config import ProviderConfig
+from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
+from windlass.providers.failures import RATE, TIMEOUT, exception_failure, failure, http_failure
+from windlass.providers.limiter import Limiter
+from windlass.providers.profiles import Profile, profile_for
+
+ERROR_CAP = 64 * 1024
+KEEP_ALIVE_S = 30.0
+_LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1|.*\.localhost")
+
+
+class OpenAIChat:
+    """A `Model` for one provider."""
+
+    def __init__(
+        self,
+        config: ProviderConfig,
+        session: aiohttp.ClientSession,
+        cache: ByteCache | None = None,
+        limiter: Limiter | None = None,
+    ) -> None:
+        self.config = config
+        self.limiter = limiter or Limiter()
+        self._session = session
+        self._encoder = Encoder(config.id, cache or ByteCache())
+        self._url = URL(config.base_url.rstrip("/") + "/chat/completions")
+        self._proxy, self._proxy_auth = proxy_for(self._url)
+        self._ssl = trust(config.ca_file)
+        self._headers = request_headers(config.api_key)
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=config.patience.connect_s)
+        self._profiles: dict[str, Profile] = {}
+        self._warm_until = 0.0
+
+    async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+        await self.limiter.acquire()
+        try:
+            reply = await self._ask(request, hear)
+        except ModelError as error:
+            if error.code == RATE.cause and error.retryable:
+                self.limiter.slow_down(error.wait_s)
+            raise
+        finally:
+            self.limiter.release()
+        self.limiter.went_well()
+        return reply
+
+    def body(self, request: ModelRequest) -> bytes:
+        """The request exactly as it is sent."""
+        model = request.settings.model or self.config.model
+        asked = request.settings.temperature
+        temperature = self.config.temperature if asked is None else asked
+        return self._encoder.body(request, self.profile(model), model, temperature)
+
+    def profile(self, model: str) -> Profile:
+        if model not in self._profiles:
+            self._profiles[model] = profile_for(self.config.base_url, model, self.config.profile)
+        return self._profiles[model]
+
+    async def _ask(self, request: ModelRequest, hear: Hear) -> Reply:
+        profile = self.profile(request.settings.model or self.config.model)
+        assembly = Assembly(
+            request.tools,
+            hear,
+            attempt=request.attempt,
+            provider=self.config.id,
+            finish_words=profile.finish,
+            backoff_s=self.config.patience.backoff(request.attempt),
+        )
+        body = self.body(request)
+        began = asyncio.get_running_loop().time()
+        try:
+            first_at = await self._exchange(body, assembly)
+            reply = assembly.reply()
+        except ModelError as error:
+            self._learn(error, body)
+            raise self._without_key(error) from error.__cause__
+        self._warm_until = time.monotonic() + KEEP_ALIVE_S
+        return replace(reply, first_ms=max(0, round((first_at - began) * 1000)))
+
+    async def _exchange(self, body: bytes, assembly: Assembly) -> float:
+        """A kept connection may have been closed at its other end just now: then the request is sent once more."""
+        try:
+            return await self._send(body, assembly)
+        except (aiohttp.ServerDisconnectedError, ConnectionError) as error:
+            if assembly.fed or time.monotonic() > self._warm_until:
+                raise exception_failure(error, assembly.backoff_s, assembly.text) from error
+            self._warm_until = 0.0
+            return await self._exchange(body, assembly)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise exception_failure(error, assembly.backoff_s, assembly.text) from error
+
+    async def _send(self, body: bytes, assembly: Assembly) -> float:
+        """Ask and read the answer; gives the moment of its first word."""
+        deadline = Deadline(self.config.patience)
+        try:
+            async with deadline.timer, self._post(body) as response:
+                deadline.answered()
+                if not 200 <= response.status < 300:
+                    text = await response.content.read(ERROR_CAP)
+                    raise http_failure(response.status, response.headers, text, assembly.backoff_s)
+                await read_answer(response.content, assembly, deadline)
+        except aiohttp.ServerTimeoutError as error:
+            said = f"no connection within {self.config.patience.connect_s:g} s"
+            raise failure(TIMEOUT, said, wait_s=assembly.backoff_s) from error
+        except TimeoutError as error:
+            if not assembly.finished:
+                raise failure(TIMEOUT, deadline.stage, wait_s=assembly.backoff_s, partial=assembly.text) from error
+        return deadline.first_at
+
+    def _post(self, body: bytes) -> "aiohttp.client._BaseRequestContextManager[aiohttp.ClientResponse]":
+        return self._session.post(
+            self._url,
+            data=body,
+            headers=self._headers,
+            proxy=self._proxy,
+            proxy_auth=self._proxy_auth,
+            ssl=self._ssl,
+            allow_redirects=False,
+            timeout=self._timeout,
+        )
+
+    def _learn(self, error: ModelError, body: bytes) -> None:
+        """A server that refuses an optional field by its name is asked again without it."""
+        if error.code != "bad_request":
+            return
+        for field in OPTIONAL:
+            if field in error.message and f'"{field}":'.encode() in body:
+                self._encoder.drop(field)
+                error.retryable = True
+                error.hint = f"Asked again without {field}."
+                return
+
+    def _without_key(self, error: ModelError) -> ModelError:
+        key = self.config.api_key
+        if key and key in error.message:
+            error.message = error.message.replace(key, "[key]")
+            error.args = (error.message,)
+        return error
+
+
+def request_headers(api_key: str) -> dict[str, str]:
+    headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
+    if api_key:
+        headers["Authorization"] = f"Bearer {api_key}"
+    return headers
+
+
+def trust(ca_file: str) -> ssl.SSLContext | bool:
+    """The system's authorities (SSL_CERT_FILE counts), or an operator's own."""
+    return ssl.create_default_context(cafile=ca_file) if ca_file else True
+
+
+def proxy_for(url: URL) -> tuple[URL | None, aiohttp.BasicAuth | None]:
+    """The environment's proxy for an address, found once instead of at every request. Never one for this machine."""
+    host = url.host or ""
+    found = getproxies_environment()
+    address = found.get(url.scheme) or found.get("all")
+    if not address or _LOOPBACK.fullmatch(host) or proxy_bypass(host):
+        return None, None
+    proxy = URL(address if "//" in address else f"http://{address}")
+    auth = aiohttp.BasicAuth(proxy.user, proxy.password or "") if proxy.user else None
+    return proxy.with_user(None), auth
