@@ -190,10 +190,13 @@ def _port(env: Mapping[str, str], file: _File) -> int:
 
 
 def _durability(env: Mapping[str, str], file: _File) -> Literal["full", "normal"]:
-    text = env.get("WINDLASS_DURABILITY") or file.durability or "full"
-    if text == "full" or text == "normal":
-        return text
-    raise BadInput(f"WINDLASS_DURABILITY is {text!r}; it must be full or normal.")
+    match env.get("WINDLASS_DURABILITY") or file.durability or "full":
+        case "full":
+            return "full"
+        case "normal":
+            return "normal"
+        case text:
+            raise BadInput(f"WINDLASS_DURABILITY is {text!r}; it must be full or normal.")
 
 
 def _read(path: Path, must_exist: bool) -> _File:

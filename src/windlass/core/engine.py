@@ -79,7 +79,7 @@ async def _drive(crew: Crew) -> AwaitPerson | Done:
                 await crew.log.changed(len(seen))
             case Close(events):
                 await crew.log.begin(len(seen), *events)
-            case AwaitPerson() | Done():
+            case _:
                 return step
 
 

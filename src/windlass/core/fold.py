@@ -142,7 +142,7 @@ def _apply_to_call(
             _progress(view)
             call.finished = event
             call.running = False
-        case StopRequested():
+        case _:
             call.stopped = True
 
 

@@ -1,0 +1,168 @@
+"""What comes next, decided from the log alone."""
+
+import pytest
+
+from tests.core.memory import started
+from windlass.core.events import (
+    CallDecided,
+    CallJudged,
+    CallResolved,
+    Event,
+    Limits,
+    ModelFailed,
+    ModelReplied,
+    Settings,
+    StopRequested,
+    ToolFinished,
+    ToolStarted,
+    TurnClaimed,
+    TurnFinished,
+)
+from windlass.core.fold import fold
+from windlass.core.messages import ToolCall, ToolOutput, Usage
+from windlass.core.steps import AwaitPerson, CallModel, Close, Done, RunTools, Step, Wait, next_step
+
+A, B = ToolCall("c1", "a"), ToolCall("c2", "b")
+AUTO, ASK = CallJudged("c1", "auto"), CallJudged("c1", "ask", "rule 1")
+ASKED = ModelReplied("", (A,))
+
+
+def outcome(step: Step) -> tuple[str, str]:
+    assert isinstance(step, Close)
+    last = step.events[-1]
+    assert isinstance(last, TurnFinished)
+    return last.outcome, last.cause
+
+
+@pytest.mark.parametrize(
+    ("events", "step"),
+    [
+        ([], CallModel(1)),
+        ([ModelReplied("hi")], Close((TurnFinished("answered"),))),
+        ([ModelReplied("hi"), TurnFinished("answered")], Done(TurnFinished("answered"))),
+        ([ASKED, AUTO], RunTools((A,))),
+        ([ASKED, AUTO, ToolStarted("c1")], Wait(("c1",))),
+        ([ASKED, AUTO, ToolStarted("c1"), ToolFinished("c1", "ok")], CallModel(1)),
+        ([ASKED], AwaitPerson(("c1",))),
+        ([ASKED, ASK], AwaitPerson(("c1",))),
+        ([ASKED, ASK, CallDecided("c1", True)], RunTools((A,))),
+        ([ASKED, AUTO, ToolStarted("c1"), TurnClaimed()], AwaitPerson((), ("c1",))),
+        ([ASKED, AUTO, ToolStarted("c1"), TurnClaimed(), CallResolved("c1", "retry")], RunTools((A,))),
+        ([ModelFailed("busy", retryable=True, wait_s=3)], CallModel(2, wait_s=3)),
+        # Words that come too late, or for a call nobody knows, change nothing.
+        ([ASKED, AUTO, CallDecided("c1", False)], RunTools((A,))),
+        ([ASKED, AUTO, CallResolved("c1", "skip")], RunTools((A,))),
+        ([ASKED, AUTO, CallDecided("elsewhere", False)], RunTools((A,))),
+        ([ASKED, ASK, CallDecided("c1", True), CallDecided("c1", False)], RunTools((A,))),
+    ],
+)
+def test_the_step_follows_from_the_log(events: list[Event], step: Step) -> None:
+    assert next_step([started(), *events]) == step
+
+
+@pytest.mark.parametrize(
+    ("events", "state", "cause"),
+    [
+        ([CallJudged("c1", "refuse", refusal="unknown_tool", reason="no such tool")], "error", "unknown_tool"),
+        ([CallJudged("c1", "refuse", refusal="policy", reason="rule 2")], "denied", "policy"),
+        ([ASK, CallDecided("c1", False)], "denied", "person"),
+        ([ASK, CallDecided("c1", False, reason="not now")], "denied", "person"),
+        ([ASK, StopRequested(call_id="c1")], "cancelled", "stopped"),
+        ([AUTO, ToolStarted("c1"), StopRequested(call_id="c1")], "unknown", "stopped"),
+        ([AUTO, ToolStarted("c1"), TurnClaimed(), CallResolved("c1", "done")], "ok", "person"),
+        ([AUTO, ToolStarted("c1"), TurnClaimed(), CallResolved("c1", "skip")], "unknown", "person"),
+    ],
+)
+def test_a_call_that_needs_no_tool_to_end_is_ended(events: list[Event], state: str, cause: str) -> None:
+    step = next_step([started(), ASKED, *events])
+    assert isinstance(step, Close)
+    (end,) = step.events
+    assert isinstance(end, ToolFinished)
+    assert (end.state, end.cause) == (state, cause)
+
+
+def test_the_reason_of_a_denial_reaches_the_model() -> None:
+    step = next_step([started(), ASKED, ASK, CallDecided("c1", False, reason="not now")])
+    assert isinstance(step, Close)
+    assert isinstance(step.events[0], ToolFinished)
+    assert "not now" in step.events[0].output.text
+
+
+def test_a_complete_answer_beats_a_later_stop() -> None:
+    assert outcome(next_step([started(), ModelReplied("hi"), StopRequested()])) == ("answered", "")
+
+
+@pytest.mark.parametrize(("by", "cause"), [("person", "stopped"), ("deadline", "turn_timeout"), ("defect", "internal")])
+def test_who_asked_for_the_stop_decides_the_outcome(by: str, cause: str) -> None:
+    assert outcome(next_step([started(), StopRequested(by)]))[1] == cause
+
+
+def test_a_reply_cut_by_the_models_own_limit_is_a_limit() -> None:
+    assert outcome(next_step([started(), ModelReplied("and then", finish="length")])) == ("limit", "length")
+
+
+def test_a_second_call_in_single_round_mode_ends_in_the_seeds_words() -> None:
+    first: list[Event] = [ASKED, AUTO, ToolStarted("c1"), ToolFinished("c1", "ok")]
+    single = started(settings=Settings(limits=Limits(rounds=1)))
+    assert next_step([single, *first]) == CallModel(1)
+    step = next_step([single, *first, ModelReplied("", (B,)), CallJudged("c2", "auto")])
+    assert isinstance(step, Close)
+    assert step.events[-1] == TurnFinished("limit", "rounds", "Multi-round tool calls not supported")
+    answered = next_step([single, *first, ModelReplied("done")])
+    assert outcome(answered) == ("answered", "")
+
+
+def test_the_callers_own_tools_are_handed_over() -> None:
+    handed = CallJudged("c1", "refuse", refusal="handed_over")
+    assert outcome(next_step([started(), ASKED, handed])) == ("handed_over", "")
+
+
+def _round(
+    number: int, end: ToolFinished | None = None, judged: CallJudged | None = None, usage: Usage = Usage()
+) -> list[Event]:
+    call = ToolCall(f"r{number}", "a")
+    finish = end or ToolFinished(call.id, "ok", ToolOutput("same", digest="d"))
+    return [
+        ModelReplied("", (call,), usage=usage),
+        judged or CallJudged(call.id, "auto"),
+        ToolStarted(call.id),
+        ToolFinished(call.id, finish.state, finish.output),
+    ]
+
+
+def test_the_same_call_with_the_same_result_three_times_forces_the_answer() -> None:
+    assert next_step([started(), *_round(1), *_round(2)]) == CallModel(1)
+    assert next_step([started(), *_round(1), *_round(2), *_round(3)]) == CallModel(1, "repeats")
+
+
+def test_the_same_call_with_another_result_is_no_repetition() -> None:
+    other = ToolFinished("", "ok", ToolOutput("new", digest="e"))
+    assert next_step([started(), *_round(1), *_round(2), *_round(3, other)]) == CallModel(1)
+
+
+def test_three_bad_tries_on_one_tool_force_the_answer() -> None:
+    def bad(number: int, name: str = "a") -> list[Event]:
+        call = ToolCall(f"b{number}", name)
+        return [
+            ModelReplied("", (call,)),
+            CallJudged(call.id, "refuse", refusal="bad_arguments"),
+            ToolFinished(call.id, "error"),
+        ]
+
+    assert next_step([started(), *bad(1), *bad(2)]) == CallModel(1)
+    assert next_step([started(), *bad(1), *bad(2), *bad(3)]) == CallModel(1, "bad_arguments")
+    assert next_step([started(), *bad(1), *bad(2), *bad(3, "other")]) == CallModel(1)
+    assert next_step([started(), *bad(1), *bad(2), *_round(4), *bad(3)]) == CallModel(1)
+
+
+def test_a_spent_token_budget_forces_the_answer() -> None:
+    budget = started(settings=Settings(limits=Limits(tokens=100)))
+    assert next_step([budget, *_round(1, usage=Usage(60, 39))]) == CallModel(1)
+    assert next_step([budget, *_round(1, usage=Usage(60, 40))]) == CallModel(1, "tokens")
+
+
+def test_a_log_must_begin_with_its_start_and_have_only_one() -> None:
+    with pytest.raises(ValueError, match="begins with"):
+        fold([TurnClaimed()])
+    with pytest.raises(ValueError, match="starts once"):
+        fold([started(), started()])
