@@ -93,6 +93,50 @@ export interface ServerInfo {
   era: string;
   from_config: boolean;
   created_at: string | null;
+  /** What newer servers tell besides. */
+  calls?: number;
+  errors?: number;
+  starts?: number;
+  pid?: number | null;
+  program?: string;
+  changed_tools?: number;
+  retry_at?: string | null;
+}
+
+/** What goes in when a server is added or changed. A field left out stays as it is. */
+export interface ServerFields {
+  name: string;
+  transport: ServerInfo["transport"];
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+  cwd: string;
+  url: string;
+  headers: Record<string, string>;
+  trusted: boolean;
+  tools: string;
+  approval: Approval | null;
+  timeout_s: number;
+  retries: number;
+  parallel: number;
+  sandbox: "off" | "bwrap";
+}
+
+export interface ToolDefinition {
+  title: string;
+  description: string;
+  input_schema: JsonSchema;
+  annotations: ToolAnnotations;
+  hash: string;
+}
+
+export interface ServerTool extends ToolDefinition {
+  name: string;
+  tokens: number;
+  changed: boolean;
+  problem: string;
+  /** The definition that was allowed, on a changed tool. */
+  was?: ToolDefinition | null;
 }
 
 export interface ProviderInfo {
@@ -113,6 +157,30 @@ export interface ProviderTest {
   model: string;
   message: string;
   hint: string;
+  findings?: Finding[];
+}
+
+/** One thing a model was asked to do, and whether it did. */
+export interface Finding {
+  question: string;
+  answer: "yes" | "no" | "failed";
+  detail: string;
+}
+
+/** A model server that answers on this computer. */
+export interface LocalServer {
+  name: string;
+  base_url: string;
+  models: string[];
+}
+
+export interface ProviderFields {
+  name: string;
+  base_url: string;
+  api_key: string;
+  model: string;
+  temperature: number | null;
+  default: boolean;
 }
 
 export interface ModelInfo {
@@ -137,6 +205,14 @@ export interface Rule {
   tool: string;
   arguments: Record<string, string>;
   tool_hash: string;
+}
+
+/** A limit in force, and who set it. */
+export interface LimitInfo {
+  name: string;
+  value: number | null;
+  default: number | null;
+  source: "default" | "file" | "environment" | "flag";
 }
 
 export interface ResultPiece {

@@ -6,12 +6,18 @@ import type {
   Approval,
   AvailableTools,
   ConversationInfo,
+  LimitInfo,
+  LocalServer,
   ModelInfo,
   PersonaInfo,
+  ProviderFields,
   ProviderInfo,
+  ProviderTest,
   ResultPiece,
   Rule,
+  ServerFields,
   ServerInfo,
+  ServerTool,
   TurnInfo,
   WebSearch,
 } from "./shapes";
@@ -114,21 +120,52 @@ export const results = {
     get<ResultPiece>(`/results/${e(id)}?offset=${offset}&length=${length}`),
 };
 
-export const servers = { list: () => get<{ servers: ServerInfo[] }>("/servers") };
+const server = (id: string) => `/servers/${e(id)}`;
+
+export const servers = {
+  list: () => get<{ servers: ServerInfo[] }>("/servers"),
+  add: (fields: Partial<ServerFields>) => post<{ server: ServerInfo }>("/servers", fields),
+  change: (id: string, fields: Partial<ServerFields>) => patch<{ server: ServerInfo }>(server(id), fields),
+  forget: (id: string) => remove(server(id)),
+  import: (mcpServers: Record<string, unknown>) =>
+    post<{ servers: ServerInfo[] }>("/servers/import", { mcpServers }),
+  confirm: (id: string, argv: string[]) => post<{ server: ServerInfo }>(`${server(id)}/confirm`, { argv }),
+  start: (id: string) => post<{ server: ServerInfo }>(`${server(id)}/start`),
+  stop: (id: string) => post<{ server: ServerInfo }>(`${server(id)}/stop`),
+  tools: (id: string) => get<{ tools: ServerTool[]; status: string }>(`${server(id)}/tools`),
+  log: (id: string) => get<{ lines: string[]; count: number }>(`${server(id)}/log`),
+  /** Allow a changed tool again, as it is now; another definition than this one is a 409. */
+  accept: (id: string, tool: string, hash: string) =>
+    post(`${server(id)}/tools/accept`, { name: tool, hash }),
+};
 
 export const providers = {
   list: () => get<{ providers: ProviderInfo[] }>("/providers"),
+  add: (fields: Partial<ProviderFields>) => post<{ provider: ProviderInfo }>("/providers", fields),
+  change: (id: string, fields: Partial<ProviderFields>) =>
+    patch<{ provider: ProviderInfo }>(`/providers/${e(id)}`, fields),
+  forget: (id: string) => remove(`/providers/${e(id)}`),
+  test: (id: string) => post<ProviderTest>(`/providers/${e(id)}/test`),
   models: (id: string) => get<{ models: ModelInfo[] }>(`/providers/${e(id)}/models`),
+  /** Model servers that answer on this computer. */
+  local: () => get<{ servers: LocalServer[] }>("/providers/local"),
 };
 
 export const personas = {
   list: () => get<{ personas: PersonaInfo[] }>("/personas"),
+  add: (fields: Partial<PersonaInfo>) => post<{ persona: PersonaInfo }>("/personas", fields),
   change: (id: string, fields: Partial<PersonaInfo>) => patch(`/personas/${e(id)}`, fields),
+  delete: (id: string) => remove(`/personas/${e(id)}`),
 };
 
 export const policy = {
   get: () => get<{ rules: Rule[] }>("/policy"),
   put: (rules: Rule[]) => put<{ rules: Rule[] }>("/policy", { rules }),
+};
+
+export const house = {
+  health: () => get<{ status: string; version: string }>("/health"),
+  limits: () => get<{ limits: LimitInfo[] }>("/limits"),
 };
 
 export async function download(url: string): Promise<Blob> {
