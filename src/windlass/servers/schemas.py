@@ -1,0 +1,175 @@
+"""Tool schemas: which can be used at all, what of them a model is shown, and whether arguments fit. All that a server
+writes here may be hostile, so references stay inside the document, sizes are capped, patterns run in bounded time."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import jsonschema_rs
+
+from windlass.core.errors import BadInput
+
+LARGEST = 128 << 10
+DEEPEST = 40
+MOST_NODES = 20_000
+MOST_ERRORS = 5
+_REGEX_BYTES = 1 << 20
+_ENGINES = (
+    jsonschema_rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES),
+    # Look-around is common in honest schemas; this engine has it, and gives up after so many steps.
+    jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES),
+)
+_NOT_FOR_MODELS = frozenset({"$schema", "$id", "$anchor", "$comment", "$defs", "definitions", "examples"})
+_COMBINING = ("allOf", "anyOf", "oneOf")
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_DATA = frozenset({"const", "enum", "default", "examples", "required"})
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+
+
+class Checker:
+    """A tool's schema, compiled once. Raises `BadInput` with the reason when the tool cannot be offered."""
+
+    def __init__(self, schema: Mapping[str, Any] | None) -> None:
+        self.schema = _usable(schema)
+        self.shown = shown(self.schema)
+        self._validator = _compiled(self.schema)
+
+    def errors(self, arguments: object) -> list[str]:
+        """What does not fit, each with the JSON pointer to it."""
+        found: list[str] = []
+        for error in self._validator.iter_errors(arguments):
+            found.append(f"{_pointer(error.instance_path)}: {_shortened(error.message)}")
+            if len(found) == MOST_ERRORS:
+                break
+        return found
+
+
+def shown(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema as models take it: one plain object, no references, no invisible letters. A copy; what arguments are
+    checked against stays as it was written."""
+    budget = _Budget(MOST_NODES)
+    clean: dict[str, Any] = _clean(schema, schema, (), budget)
+    properties: dict[str, Any] = {}
+    for part in (*(branch for word in _COMBINING for branch in clean.pop(word, ())), clean):
+        if isinstance(part, dict) and isinstance(part.get("properties"), dict):
+            properties.update(part["properties"])
+    clean.update(type="object", properties=properties)
+    return clean
+
+
+def visible(text: str) -> str:
+    """Without the letters a person cannot see but a model reads."""
+    return _INVISIBLE.sub("", text)
+
+
+def _usable(schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    if schema is None:
+        return {"type": "object", "properties": {}}
+    if not isinstance(schema, dict):
+        raise BadInput("Its schema is not an object.")
+    if schema.get("type", "object") not in ("object", ["object"]):
+        raise BadInput("Its schema does not describe an object.")
+    try:
+        size = len(json.dumps(schema))
+    except (ValueError, RecursionError, TypeError):
+        raise BadInput("Its schema is nested too deep.") from None
+    if size > LARGEST:
+        raise BadInput(f"Its schema is too big: {size:,} bytes.")
+    if any(depth > DEEPEST for _, depth in _nodes(schema)):
+        raise BadInput("Its schema is nested too deep.")
+    for node, _ in _nodes(schema):
+        _refuse_far_references(node)
+    return schema
+
+
+def _nodes(schema: object) -> Iterator[tuple[dict[str, Any], int]]:
+    """Every object that may be a schema, without recursion: the text may be nested deeper than our stack."""
+    waiting: list[tuple[object, int]] = [(schema, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if isinstance(node, dict):
+            yield node, depth
+            waiting += [(value, depth + 1) for key, value in node.items() if key not in _DATA]
+        elif isinstance(node, list):
+            waiting += [(value, depth + 1) for value in node]
+
+
+def _refuse_far_references(node: dict[str, Any]) -> None:
+    for word in ("$ref", "$dynamicRef", "$recursiveRef"):
+        target = node.get(word)
+        if isinstance(target, str) and (not target.startswith("#") or word != "$ref"):
+            raise BadInput(f"Its schema refers to {target[:100]!r}, outside of itself.")
+
+
+def _compiled(schema: dict[str, Any]) -> jsonschema_rs.Validator:
+    failure = ""
+    for engine in _ENGINES:
+        try:
+            return jsonschema_rs.validator_for(schema, pattern_options=engine, offline=True)
+        except (ValueError, jsonschema_rs.ReferencingError) as error:
+            failure = str(error).partition("\n")[0]
+    raise BadInput(f"Its schema is invalid: {_shortened(failure)}")
+
+
+class _Budget:
+    def __init__(self, nodes: int) -> None:
+        self._left = nodes
+
+    def spend(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise BadInput("Its schema is too big once its references are followed.")
+
+
+def _clean(node: Any, root: Mapping[str, Any], within: tuple[str, ...], budget: _Budget) -> Any:
+    budget.spend()
+    if isinstance(node, list):
+        return [_clean(item, root, within, budget) for item in node]
+    if not isinstance(node, dict):
+        return visible(node) if isinstance(node, str) else node
+    target = node.get("$ref")
+    if isinstance(target, str):
+        return _followed(node, target, root, within, budget)
+    return {
+        key: _cleaned_value(key, value, root, within, budget)
+        for key, value in node.items()
+        if key not in _NOT_FOR_MODELS and not key.startswith("x-")
+    }
+
+
+def _cleaned_value(key: str, value: Any, root: Mapping[str, Any], within: tuple[str, ...], budget: _Budget) -> Any:
+    if key in _NAMED and isinstance(value, dict):  # these keys are names of the tool's, not words of the schema's
+        return {name: _clean(inner, root, within, budget) for name, inner in value.items()}
+    return value if key in _DATA else _clean(value, root, within, budget)
+
+
+def _followed(
+    node: dict[str, Any], target: str, root: Mapping[str, Any], within: tuple[str, ...], budget: _Budget
+) -> Any:
+    if target in within:
+        raise BadInput("Its schema refers to itself.")
+    found = _resolved(target, root)
+    beside = {key: value for key, value in node.items() if key != "$ref"}
+    return _clean({**found, **beside} if isinstance(found, dict) else found, root, (*within, target), budget)
+
+
+def _resolved(target: str, root: Mapping[str, Any]) -> Any:
+    found: Any = root
+    for step in target.removeprefix("#").split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        try:
+            found = found[int(name)] if isinstance(found, list) else found[name]
+        except (KeyError, IndexError, ValueError, TypeError):
+            raise BadInput(f"Its schema refers to {target[:100]!r}, which is not there.") from None
+    if found is root:
+        raise BadInput("Its schema refers to itself.")
+    return found
+
+
+def _pointer(path: list[str | int]) -> str:
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path) or "(arguments)"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 300 else f"{text[:200]} … {text[-80:]}"
