@@ -26,9 +26,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"core", "shapes", "views", "bus", "runner"},
     "web": {"core", "shapes", "views", "bus", "runner", "client"},
     "testing": {"core", "providers"},
+    "demo": set(),
     "app": {
         *("core", "shapes", "providers", "search", "servers", "store", "config"),
-        *("views", "bus", "telemetry", "runner", "client", "web"),
+        *("views", "bus", "telemetry", "runner", "client", "web", "demo"),
     },
     "cli": {"core", "shapes", "config", "client", "app"},
     "__main__": {"cli"},
