@@ -179,7 +179,7 @@ class StrictLLM:
         return any(tool.get("type") == "web_search" for tool in request.tools)
 
     async def _send_reply(self, http: web.Request, request: ChatRequest, reply: Reply) -> web.StreamResponse:
-        steps = answer_steps(reply, self._answering(request))
+        steps = answer_steps(reply, self._answering(request, http.content_length or 0))
         kind = "text/event-stream" if request.stream else "application/json"
         headers = {"Content-Type": f"{kind}; charset=utf-8"}
         if reply.byte_sizes:
@@ -187,13 +187,13 @@ class StrictLLM:
         limit = reply.cut.after if reply.cut else None
         return await send_steps(http, 200, headers, steps, limit, reply.cut is not None and not reply.cut.cleanly)
 
-    def _answering(self, request: ChatRequest) -> Answering:
+    def _answering(self, request: ChatRequest, prompt_chars: int) -> Answering:
         zai = self._dialect.name == "zai"
         options = request.body.get("stream_options") or {}
         return Answering(
             number=request.number,
             model=request.model,
-            prompt_chars=len(json.dumps(request.messages)),
+            prompt_chars=prompt_chars,
             stream=request.stream,
             usage_chunk=options.get("include_usage") is True,
             usage_at_end=self._dialect.usage_at_end,

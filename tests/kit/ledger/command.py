@@ -22,7 +22,12 @@ def main() -> None:
         time.sleep(0.005)
     toolbox = Toolbox(options.extra, options.tools, options.describe, options.page, options.only)
     protocol = Protocol(options.era == "stateless", options.version, toolbox, journal, options.gate)
-    _serve_lines(protocol, Output(options.fault))
+    if options.http is None:
+        _serve_lines(protocol, Output(options.fault))
+    else:
+        from tests.kit.ledger.streamable import serve_http  # slow to import, and seldom wanted
+
+        serve_http(protocol, journal, options.http, options.http_fault, options.bearer)
     journal.write("closed")
     os._exit(0)  # calls that hang must not keep the server alive
 
@@ -48,4 +53,7 @@ def _options() -> argparse.Namespace:
     add("--describe", action="append", default=[], metavar="NAME=TEXT", help="give a tool another description")
     add("--only", help="offer only these tools, separated by commas")
     add("--page", type=int, default=0, help="list tools in pages of this size")
+    add("--http", type=int, metavar="PORT", help="serve streamable HTTP instead of standard input; 0 is any port")
+    add("--http-fault", action="append", default=[], metavar="KIND[@CALL]", help="see ledger/streamable.py")
+    add("--bearer", help="over HTTP, refuse every other token")
     return parser.parse_args()

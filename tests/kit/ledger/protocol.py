@@ -60,6 +60,11 @@ class Protocol:
         if call := self._calls.get(request_id):
             call.cancelled.set()
 
+    def disconnected(self, request_id: object) -> None:
+        """Over HTTP the stateless era has no cancel message: hanging up is one. In the handshake era it is not."""
+        if self.stateless:
+            self.cancel(request_id)
+
     def _result(self, request: Json, send: Send) -> Json:
         method, params = request["method"], request.get("params") or {}
         result = self._stateless(method, params, request, send) if self.stateless else None

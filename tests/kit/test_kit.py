@@ -1,0 +1,60 @@
+"""The kit's own small parts: reading a ledger, waiting, and the fixture that watches for refusals."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import until
+
+
+def line(event: str, at: float, call: int, effect_id: str = "a", pid: int = 1) -> str:
+    fields = {"event": event, "at": at, "call": call, "effect_id": effect_id, "pid": pid, "tool": "record", "meta": {}}
+    return json.dumps(fields) + "\n"
+
+
+def test_starts_and_ends_are_paired_across_processes(ledger: Ledger) -> None:
+    lines = [
+        line("started", 1.0, 0),
+        line("started", 2.0, 0, "b", pid=2),
+        line("ended", 3.0, 0),
+        line("started", 4.0, 1),
+        line("cancelled", 5.0, 0, "b", pid=2),
+        '{"event": "sta',
+    ]
+    ledger.path.write_text("".join(lines))
+    assert [(e.effect_id, e.started, e.ended, e.cancelled) for e in ledger.effects()] == [
+        ("a", 1.0, 3.0, False),
+        ("b", 2.0, None, True),
+        ("a", 4.0, None, False),
+    ]
+    assert ledger.counts() == {"a": 2, "b": 1}
+    assert ledger.most_at_once() == 2
+
+
+def test_a_ledger_that_was_never_written_is_empty(ledger: Ledger) -> None:
+    assert (ledger.effects(), ledger.most_at_once(), ledger.pids()) == ([], 0, [])
+
+
+async def test_waiting_in_vain_fails_with_a_sentence(ledger: Ledger) -> None:
+    with pytest.raises(AssertionError, match=r"waited 0\.01 s in vain for rain"):
+        await until(lambda: False, "rain", patience_s=0.01)
+
+
+async def test_an_event_that_is_there_is_seen(ledger: Ledger) -> None:
+    ledger.path.write_text(line("started", 1.0, 0) + line("started", 2.0, 1))
+    await ledger.seen("started", "a", times=2)
+
+
+def test_the_fixture_fails_a_test_whose_request_was_refused(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    settings = f"[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\npythonpath = {root}"
+    (tmp_path / "pytest.ini").write_text(settings)
+    (tmp_path / "conftest.py").write_text("from tests.kit.fixtures import strict_llm")
+    (tmp_path / "test_it.py").write_text("async def test_it(strict_llm):\n    strict_llm.refused.append('why')")
+    run = subprocess.run([sys.executable, "-m", "pytest", "-q"], cwd=tmp_path, capture_output=True, text=True)
+    assert "1 passed, 1 error" in run.stdout
+    assert "the model server refused a request" in run.stdout
