@@ -232,7 +232,7 @@ def test_a_configured_backend_is_ready(service: Service) -> None:
 @pytest.mark.parametrize(
     ("backend", "why"),
     [
-        (Brave(), "web_search.brave_api_key"),
+        (Brave(), "web_search.brave_key"),
         (SearXNG(), "web_search.searxng_url"),
         (ZAI(base_url="https://api.z.ai"), "Z.AI provider"),
         (ZAI(api_key="key"), "Z.AI provider"),

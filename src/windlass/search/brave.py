@@ -37,7 +37,7 @@ class Brave:
     name: str = "brave"
 
     def ready(self) -> str | None:
-        return None if self.api_key else "brave needs a key: web_search.brave_api_key"
+        return None if self.api_key else "brave needs a key: web_search.brave_key"
 
     async def search(self, query: str, count: int) -> list[Hit]:
         short = " ".join(query.split()[:_MOST_WORDS])[:_LONGEST_QUERY]

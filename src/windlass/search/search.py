@@ -1,0 +1,137 @@
+"""The web search itself: the first backend that answers, its best pages read through the guard, and a result that says
+where everything came from."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from time import monotonic
+
+from windlass.core.errors import ToolError
+from windlass.core.messages import Source, ToolOutput
+from windlass.search.page import Page
+from windlass.search.ports import Backend, Hit
+from windlass.search.report import Reading, report
+
+AUTO_ORDER = ("brave", "searxng", "mcp", "zai", "ddgs")
+Read = Callable[[str], Awaitable[Page]]
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    seconds: float = 240  # for the whole search
+    reading_seconds: float = 25  # of these, for the pages
+    pages: int = 3
+    most_hits: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One backend, tried by itself: what `windlass search test` shows."""
+
+    name: str
+    problem: str = ""
+    hits: tuple[Hit, ...] = ()
+    took_ms: int = 0
+
+
+def chosen(setting: str, backends: Mapping[str, Backend]) -> tuple[Backend, ...]:
+    """The backends to ask, in order. A backend chosen by name is asked alone: whoever keeps an instance of their own
+    does not want the query to go elsewhere when it fails."""
+    if setting == "off":
+        return ()
+    if setting != "auto":
+        return (backends[setting],)
+    return tuple(backends[name] for name in AUTO_ORDER if name in backends and backends[name].ready() is None)
+
+
+@dataclass(frozen=True, slots=True)
+class WebSearch:
+    backends: tuple[Backend, ...]
+    read: Read
+    caps: Caps = Caps()
+
+    async def search(self, query: str, count: int = 5, say: Say = lambda _: None) -> ToolOutput:
+        """Search and read; `ToolError` in words a person can act on. `say` hears what is under way."""
+        wanted = max(1, min(count, self.caps.most_hits))
+        if not query.strip():
+            raise ToolError("The search was asked for without a query.", cause="bad_arguments")
+        ends = monotonic() + self.caps.seconds
+        backend, hits, failures = await self._hits(query.strip(), wanted, ends, say)
+        readings = await self._readings(hits, ends, say)
+        sources = tuple(Source(hit.title, hit.url) for hit in hits)
+        return ToolOutput(report(query, backend, hits, readings, failures), sources=sources, untrusted=True)
+
+    async def trials(self, query: str, count: int = 3) -> list[Trial]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._trial(backend, query, count)) for backend in self.backends]
+        return [task.result() for task in tasks]
+
+    async def _hits(self, query: str, count: int, ends: float, say: Say) -> tuple[str, list[Hit], list[str]]:
+        """The first answer with hits in it. An empty one stands only when no backend does better."""
+        failures: list[str] = []
+        empty = ""
+        for place, backend in enumerate(self.backends):
+            say(f"Asking {backend.name}")
+            try:
+                hits = await self._ask(backend, query, count, ends, last=place + 1 == len(self.backends))
+            except ToolError as error:
+                failures.append(error.message)
+                continue
+            if hits:
+                return backend.name, hits, failures
+            empty = empty or backend.name
+        if empty:
+            return empty, [], failures
+        raise _no_search(failures)
+
+    async def _ask(self, backend: Backend, query: str, count: int, ends: float, last: bool) -> list[Hit]:
+        if problem := backend.ready():
+            raise ToolError(f"{problem[:1].upper()}{problem[1:]}.", cause="search_failed")
+        left = max(0.0, ends - monotonic())
+        # One that hangs must leave time for the next.
+        share = left if last else left / 2
+        try:
+            async with asyncio.timeout(share):
+                return await backend.search(query, count)
+        except TimeoutError:
+            raise ToolError(f"{backend.name} did not answer within {share:.0f} s.", cause="search_failed") from None
+
+    async def _readings(self, hits: list[Hit], ends: float, say: Say) -> dict[str, Reading]:
+        top = hits[: self.caps.pages]
+        if not top:
+            return {}
+        say(f"Reading {len(top)} pages")
+        left = min(self.caps.reading_seconds, ends - monotonic())
+        async with asyncio.TaskGroup() as group:
+            tasks = {hit.url: group.create_task(self._reading(hit.url, left)) for hit in top}
+        return {url: task.result() for url, task in tasks.items()}
+
+    async def _reading(self, url: str, seconds: float) -> Reading:
+        try:
+            async with asyncio.timeout(seconds):
+                return Reading(page=await self.read(url))
+        except ToolError as error:
+            return Reading(problem=error.message)
+        except TimeoutError:
+            return Reading(problem="The page could not be fetched: it took too long.")
+
+    async def _trial(self, backend: Backend, query: str, count: int) -> Trial:
+        began = monotonic()
+        try:
+            hits = await self._ask(backend, query, count, began + self.caps.seconds, last=True)
+        except ToolError as error:
+            return Trial(backend.name, error.message, took_ms=round((monotonic() - began) * 1000))
+        return Trial(backend.name, "", tuple(hits), round((monotonic() - began) * 1000))
+
+
+def _no_search(failures: list[str]) -> ToolError:
+    if not failures:
+        return ToolError(
+            "No web search is configured.", cause="search_failed", hint="Set web_search.backend, or install ddgs."
+        )
+    return ToolError(
+        f"The web search failed. {' '.join(failures)} Do not make up results: say that the search failed.",
+        cause="search_failed",
+        hint="`windlass search test TEXT` shows which backend works.",
+    )

@@ -1,0 +1,214 @@
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.search.kit import says, site
+from windlass.core.errors import ToolError
+from windlass.core.messages import Source
+from windlass.search.guard import Guard
+from windlass.search.page import Page
+from windlass.search.ports import Backend, Hit
+from windlass.search.search import Caps, WebSearch, chosen
+
+HITS = [Hit(f"Title {n}", f"https://a.test/{n}", f"snippet {n}", f"2026-02-0{n}") for n in range(1, 6)]
+
+
+@dataclass
+class Scripted:
+    """A backend that does as it is told; `asked` keeps what it was asked."""
+
+    name: str
+    hits: list[Hit] = field(default_factory=lambda: HITS)
+    problem: str = ""
+    missing: str | None = None
+    hangs: bool = False
+    asked: list[tuple[str, int]] = field(default_factory=list)
+
+    def ready(self) -> str | None:
+        return self.missing
+
+    async def search(self, query: str, count: int) -> list[Hit]:
+        self.asked.append((query, count))
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.problem:
+            raise ToolError(self.problem, cause="search_failed")
+        return self.hits[:count]
+
+
+async def read(url: str) -> Page:
+    return Page(url, "", f"the text of {url}")
+
+
+def every(*missing: str) -> dict[str, Backend]:
+    names = ("ddgs", "zai", "mcp", "searxng", "brave", "builtin")
+    return {name: Scripted(name, missing="not set" if name in missing else None) for name in names}
+
+
+@pytest.mark.parametrize(
+    ("setting", "missing", "order"),
+    [
+        ("auto", (), ["brave", "searxng", "mcp", "zai", "ddgs"]),
+        ("auto", ("brave", "mcp"), ["searxng", "zai", "ddgs"]),
+        ("auto", ("brave", "searxng", "mcp", "zai", "ddgs"), []),
+        ("zai", (), ["zai"]),
+        ("zai", ("zai",), ["zai"]),
+        ("builtin", (), ["builtin"]),
+        ("off", (), []),
+    ],
+)
+def test_backends_are_asked_in_this_order(setting: str, missing: tuple[str, ...], order: list[str]) -> None:
+    assert [backend.name for backend in chosen(setting, every(*missing))] == order
+
+
+async def test_the_result_says_who_answered_and_what_was_found() -> None:
+    output = await WebSearch((Scripted("brave"),), read).search("weather in Nanaimo", 5)
+    assert output.text.startswith("Searched the web with brave for: weather in Nanaimo\nFound 5 results.")
+    for hit in HITS:
+        assert f"## {hit.title}\nURL: {hit.url}\nPublished: {hit.published}\nSnippet: {hit.text}" in output.text
+    assert "From the page:\nthe text of https://a.test/1" in output.text
+    assert "the text of https://a.test/4" not in output.text
+    assert output.sources == tuple(Source(hit.title, hit.url) for hit in HITS)
+    assert output.untrusted and not output.failed
+
+
+async def test_the_result_leaves_the_numbers_to_the_prompt() -> None:
+    assert "[1]" not in (await WebSearch((Scripted("brave"),), read).search("x")).text
+
+
+async def test_a_failing_backend_falls_to_the_next_and_says_so() -> None:
+    backends = (
+        Scripted("brave", problem="Brave search is asked too often (HTTP 429)."),
+        Scripted("searxng", missing="searxng needs an address"),
+        Scripted("zai"),
+        Scripted("ddgs"),
+    )
+    heard: list[str] = []
+    output = await WebSearch(backends, read).search("x", say=heard.append)
+    assert "with zai" in output.text
+    assert "Also tried: Brave search is asked too often (HTTP 429)." in output.text
+    assert "Also tried: Searxng needs an address." in output.text
+    assert not backends[3].asked
+    assert heard == ["Asking brave", "Asking searxng", "Asking zai", "Reading 3 pages"]
+
+
+async def test_a_backend_that_hangs_leaves_time_for_the_next() -> None:
+    search = WebSearch((Scripted("brave", hangs=True), Scripted("zai")), read, Caps(seconds=0.2))
+    output = await search.search("x")
+    assert "Also tried: brave did not answer within 0 s." in output.text
+
+
+async def test_a_slow_search_succeeds_within_its_deadline() -> None:
+    answered = asyncio.Event()
+
+    @dataclass
+    class Slow(Scripted):
+        async def search(self, query: str, count: int) -> list[Hit]:
+            await answered.wait()
+            return HITS
+
+    searching = asyncio.create_task(WebSearch((Slow("zai"),), read).search("latest stock prices"))
+    await asyncio.sleep(0)
+    answered.set()
+    assert "Found 5 results" in (await searching).text
+
+
+async def test_when_all_fail_the_error_names_each_cause() -> None:
+    backends = (Scripted("brave", problem="Brave is down."), Scripted("ddgs", hangs=True))
+    with pytest.raises(ToolError) as failed:
+        await WebSearch(backends, read, Caps(seconds=0.05)).search("x")
+    assert "Brave is down." in failed.value.message and "ddgs did not answer" in failed.value.message
+    assert "Do not make up results" in failed.value.message
+    assert "windlass search test" in failed.value.hint
+    assert failed.value.code == "search_failed" and not failed.value.sent
+
+
+async def test_without_a_backend_the_error_says_what_to_set() -> None:
+    with pytest.raises(ToolError) as failed:
+        await WebSearch((), read).search("x")
+    assert "No web search is configured" in failed.value.message and "web_search.backend" in failed.value.hint
+
+
+async def test_an_empty_answer_is_told_only_when_nobody_finds_more() -> None:
+    nothing = Scripted("brave", hits=[])
+    assert "with zai" in (await WebSearch((nothing, Scripted("zai")), read).search("x")).text
+    output = await WebSearch((nothing, Scripted("zai", problem="Z.AI is down.")), read).search("x")
+    assert output.text == "Searched the web with brave for: x\nFound nothing.\nAlso tried: Z.AI is down."
+    assert output.sources == ()
+
+
+async def test_a_page_that_cannot_be_read_costs_only_itself() -> None:
+    async def careful(url: str) -> Page:
+        if url.endswith("/1"):
+            raise ToolError("This page is not fetched: a.test is not on the public internet.")
+        if url.endswith("/2"):
+            await asyncio.Event().wait()
+        return Page(url, "", "read")
+
+    output = await WebSearch((Scripted("zai"),), careful, Caps(reading_seconds=0.05)).search("x")
+    assert "(This page is not fetched: a.test is not on the public internet.)" in output.text
+    assert "(The page could not be fetched: it took too long.)" in output.text
+    assert "From the page:\nread" in output.text
+    assert len(output.sources) == 5
+
+
+async def test_pages_are_read_side_by_side() -> None:
+    together = asyncio.Barrier(3)
+
+    async def meet(url: str) -> Page:
+        await together.wait()
+        return Page(url, "", "met")
+
+    assert (await WebSearch((Scripted("zai"),), meet).search("x")).text.count("met") == 3
+
+
+async def test_pages_of_hits_go_through_the_guard() -> None:
+    async with site(says("secret of the house")) as inside:
+        backend = Scripted("zai", hits=[Hit("Inside", inside.url(), "snippet")])
+        output = await WebSearch((backend,), Guard().fetch).search("x")
+        assert "is not on the public internet" in output.text and "secret" not in output.text
+        assert not inside.requests
+
+
+@pytest.mark.parametrize(("count", "asked"), [(-5, 1), (0, 1), (3, 3), (1000, 10)])
+async def test_the_count_is_kept_within_reason(count: int, asked: int) -> None:
+    backend = Scripted("zai")
+    await WebSearch((backend,), read).search(" x ", count)
+    assert backend.asked == [("x", asked)]
+
+
+async def test_a_search_for_nothing_is_refused() -> None:
+    backend = Scripted("zai")
+    with pytest.raises(ToolError, match="without a query"):
+        await WebSearch((backend,), read).search("  ")
+    assert not backend.asked
+
+
+async def test_a_stopped_search_stops_reading() -> None:
+    started, stopped = asyncio.Event(), asyncio.Event()
+
+    async def endless(url: str) -> Page:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        raise AssertionError
+
+    searching = asyncio.create_task(WebSearch((Scripted("zai"),), endless).search("x"))
+    await started.wait()
+    searching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await searching
+    assert stopped.is_set()
+
+
+async def test_each_backend_can_be_tried_by_itself() -> None:
+    backends = (Scripted("brave", missing="brave needs a key"), Scripted("zai"), Scripted("ddgs", problem="Refused."))
+    trials = await WebSearch(backends, read).trials("x")
+    assert [(trial.name, trial.problem, len(trial.hits)) for trial in trials] == [
+        ("brave", "Brave needs a key.", 0),
+        ("zai", "", 3),
+        ("ddgs", "Refused.", 0),
+    ]
