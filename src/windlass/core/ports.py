@@ -121,6 +121,7 @@ class InputNeeded:
     call_id: str
     message: str
     schema: str
+    url: str = ""
 
 
 Heard = TextDelta | ReasoningDelta | CallDelta | ReplyReset | ToolProgress | InputNeeded

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from windlass.core.errors import Conflict, NotFound
-from windlass.core.events import Committed, Event, ModelReplied, Recorded, ToolFinished, TurnStarted
+from windlass.core.events import Committed, Event, ModelFailed, ModelReplied, Recorded, ToolFinished, TurnStarted
 from windlass.core.ids import new_id
 from windlass.core.messages import Message, ToolOutput
 from windlass.store.codec import decode, encode
@@ -59,6 +59,7 @@ class Listed:
     outcome: str
     approvals: int
     unknowns: int
+    head: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +128,14 @@ class Conversations:
         rows = self._reader.execute(
             "select c.id, c.title, c.hidden, c.created_at, c.updated_at, c.body, t.state, t.outcome,"
             " (select coalesce(sum(approvals), 0) from turns where conversation = c.n and state <> 'finished'),"
-            " (select coalesce(sum(unknowns), 0) from turns where conversation = c.n and state <> 'finished')"
+            " (select coalesce(sum(unknowns), 0) from turns where conversation = c.n and state <> 'finished'), t.id"
             " from conversations c left join turns t"
             " on t.id = (select max(id) from turns where conversation = c.n)"
             " where not c.hidden and (?1 is null or (c.updated_at, c.id) < (?1, ?2))"
             " order by c.updated_at desc, c.id desc limit ?3",
             (*(before or (None, None)), limit),
         )
-        return [Listed(_conversation(row[:6]), row[6] or "", row[7] or "", row[8], row[9]) for row in rows]
+        return [Listed(_conversation(row[:6]), row[6] or "", row[7] or "", row[8], row[9], row[10] or "") for row in rows]
 
     def search(self, words: str, limit: int = 50) -> list[Found]:
         """Full text over messages and tool results, and titles."""
@@ -259,10 +260,13 @@ def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tupl
     target = next((event for place, event in log if place == seq), None)
     match target:
         case TurnStarted(opening=opening) if part < len(opening) and part not in target.blanked:
+            gone_with = _belonging(opening, part)
             kept = tuple(
-                Message(message.role, "") if place == part else message for place, message in enumerate(opening)
+                Message(message.role, "") if place in gone_with else message for place, message in enumerate(opening)
             )
-            return [(seq, replace(target, opening=kept, blanked=(*target.blanked, part)))]
+            return [(seq, replace(target, opening=kept, blanked=tuple(sorted({*target.blanked, *gone_with}))))]
+        case ModelFailed(partial=partial) if partial:
+            return [(seq, replace(target, partial=""))]
         case ModelReplied(blanked=False):
             reply = target
         case ToolFinished(blanked=False, call_id=call_id):
@@ -278,6 +282,15 @@ def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tupl
         elif isinstance(event, ToolFinished) and event.call_id in calls:
             gone.append((place, replace(event, output=ToolOutput(""), blanked=True)))
     return gone
+
+
+def _belonging(opening: Sequence[Message], part: int) -> set[int]:
+    """The place of a message and, where it makes calls or answers one, the places of all that hang together with it."""
+    call_id = opening[part].call_id
+    makers = [place for place, message in enumerate(opening) if any(call.id == call_id for call in message.calls)]
+    maker = makers[0] if call_id and makers else part
+    calls = {call.id for call in opening[maker].calls}
+    return {maker, part, *(place for place, message in enumerate(opening) if message.call_id in calls)}
 
 
 def _body(conversation: Conversation) -> bytes:

@@ -35,6 +35,11 @@ class Documents(Generic[T]):
         )
         return [self._decoder.decode(body) for (body,) in rows]
 
+    def everything(self) -> list[T]:
+        """All rows of the kind, whatever their parent."""
+        rows = self._reader.execute("select body from documents where kind = ? order by at, id", (self._kind,))
+        return [self._decoder.decode(body) for (body,) in rows]
+
     def put(self, id: str, row: T, *, parent: str = "") -> "asyncio.Future[None]":
         body = msgspec.json.encode(row)
 

@@ -1,0 +1,9 @@
+"""The tools of a conversation and of a turn: those of MCP servers, the built-in ones, and functions of a program."""
+
+from windlass.toolbox.box import Toolbox
+from windlass.toolbox.functions import Function, Functions
+from windlass.toolbox.offers import Offer
+from windlass.toolbox.questions import Questions
+from windlass.toolbox.rows import EnabledTool, Pin, PolicyRules
+
+__all__ = ["EnabledTool", "Function", "Functions", "Offer", "Pin", "PolicyRules", "Questions", "Toolbox"]

@@ -1,0 +1,293 @@
+"""All tools there are: which are on in a conversation, which a turn is given, what people said about them."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TypeVar, cast
+
+import msgspec
+
+from windlass.core.errors import BadInput, Conflict, NotFound
+from windlass.core.events import Search, Settings
+from windlass.core.ids import new_id
+from windlass.core.messages import Toolset, ToolSpec
+from windlass.search.tool import WEB_SEARCH
+from windlass.servers import Servers, ServerStatus
+from windlass.servers.names import offered_names
+from windlass.servers.policy import Grant, Rule
+from windlass.servers.preview import RESULT_TOOLS
+from windlass.store import Documents, Store
+from windlass.toolbox.built_in import SearchFor, built_in_tools
+from windlass.toolbox.functions import Functions
+from windlass.toolbox.offers import Offer, Offers
+from windlass.toolbox.questions import Questions
+from windlass.toolbox.rows import EnabledTool, Pin, PolicyRules
+from windlass.toolbox.turn import Means, TurnTools
+
+T = TypeVar("T")
+MOST_REMEMBERED = 4096
+RESERVED = {WEB_SEARCH.name, *(spec.name for spec in RESULT_TOOLS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Available:
+    """A tool as a conversation sees it."""
+
+    offer: Offer
+    name: str
+    enabled: bool
+    approval: str
+    changed: bool
+
+
+class Toolbox:
+    def __init__(self, store: Store, servers: Servers, search_for: SearchFor, rules: Sequence[Rule] = ()) -> None:
+        self.questions = Questions()
+        self.functions = Functions()
+        self._store = store
+        self._servers = servers
+        self._offers = Offers(servers)
+        self._operator_rules = tuple(rules)
+        self._enabled: Documents[EnabledTool] = store.documents("enabled_tool", EnabledTool)
+        self._pins: Documents[Pin] = store.documents("pin", Pin)
+        self._grants: Documents[Grant] = store.documents("grant", Grant)
+        self._policy: Documents[PolicyRules] = store.documents("policy", PolicyRules)
+        self._pinned = {(pin.server_id, pin.tool): pin for pin in self._all_pins()}
+        self._cache = _Remembered()
+        self._means = Means(
+            servers,
+            self._offers,
+            self.questions,
+            self.functions,
+            built_in_tools(search_for, self._whole),
+            self.rules,
+            self._grants_in,
+            self._agreed,
+            store.keep_result,
+        )
+
+    def for_turn(self, conversation_id: str, turn_id: str, settings: Settings) -> TurnTools:
+        toolset = self._store.toolset(settings.toolset)
+        return TurnTools(self._means, conversation_id, turn_id, settings, toolset)
+
+    def freeze(self, conversation_id: str, search: Search = "off", extra: Sequence[ToolSpec] = ()) -> Toolset:
+        """The tools a new turn is given, kept under their hash."""
+        toolset = _toolset([*self._specs(conversation_id, search), *extra])
+        self._store.keep_toolset(toolset)
+        return toolset
+
+    def missing(self, conversation_id: str) -> list[ServerStatus]:
+        """Servers whose enabled tools cannot be offered now."""
+        wanted = {word.server_id for word in self._words(conversation_id).values() if word.enabled}
+        return [
+            status
+            for status in self._servers.statuses()
+            if status.state != "running" and (status.config.id in wanted or status.config.tools)
+        ]
+
+    def available(self, conversation_id: str) -> list[Available]:
+        """Every usable tool of every running server, in a stable order."""
+        words = self._words(conversation_id)
+        offers = list(self._running())
+        on = [offer for offer in offers if self._is_on(offer, words)]
+        names = {offer.key: name for offer, name in _named(on)}
+        own = dict(_named_alone(offers))
+        return [
+            Available(
+                offer,
+                names.get(offer.key) or own[offer.key],
+                offer.key in names,
+                self._approval(offer, words),
+                self._changed(offer),
+            )
+            for offer in offers
+        ]
+
+    def offer(self, server: str, tool: str) -> Offer:
+        config = self._servers.status(server).config
+        offer = self._offers.get(config.id, tool)
+        if offer is None:
+            state = self._servers.status(config.id).state
+            hint = "" if state == "running" else f"The server is {state}; start it first."
+            raise NotFound(f"The server {config.slug} has no tool {tool!r}.", hint=hint)
+        return offer
+
+    async def enable(self, conversation_id: str, server: str, tool: str, approval: str = "") -> EnabledTool:
+        """Naming a tool is agreeing to it as it is defined now; a changed one must be accepted first."""
+        self._store.conversations.get(conversation_id)
+        offer = self.offer(server, tool)
+        if offer.problem:
+            raise BadInput(f"{tool} cannot be offered: {offer.problem}")
+        if self._changed(offer):
+            raise Conflict(
+                f"{tool} changed after it was agreed to.",
+                hint="Look at the difference and accept it first.",
+                code="tool_changed",
+            )
+        word = EnabledTool(offer.server.id, tool, True, approval)
+        await self._enabled.put(word.key(conversation_id), word, parent=conversation_id)
+        await self._pin(offer)
+        self._cache.clear()
+        return word
+
+    async def disable(self, conversation_id: str, server: str, tool: str) -> bool:
+        self._store.conversations.get(conversation_id)
+        config = self._servers.status(server).config
+        word = EnabledTool(config.id, tool, False)
+        was_on = any(
+            found.enabled and (found.offer.server.id, found.offer.tool.name) == (config.id, tool)
+            for found in self.available(conversation_id)
+        ) or bool((old := self._enabled.get(word.key(conversation_id))) and old.enabled)
+        await self._enabled.put(word.key(conversation_id), word, parent=conversation_id)
+        self._cache.clear()
+        return was_on
+
+    def enabled(self, conversation_id: str) -> list[EnabledTool]:
+        """What is on, also of servers that do not run now."""
+        words = self._words(conversation_id)
+        found = [word for word in words.values() if word.enabled]
+        for offer in self._running():
+            key = (offer.server.id, offer.tool.name)
+            if key not in words and self._is_on(offer, words):
+                found.append(EnabledTool(*key, approval=self._approval(offer, words)))
+        return found
+
+    def pin(self, server_id: str, tool: str) -> Pin | None:
+        return self._pinned.get((server_id, tool))
+
+    async def accept(self, server: str, tool: str, hash: str) -> None:
+        """Agree to a changed definition, which must be the very one that was looked at."""
+        offer = self.offer(server, tool)
+        if offer.hash != hash:
+            raise Conflict("The tool changed again.", hint="Look at the difference once more.", code="tool_changed")
+        await self._pin(offer, anew=True)
+        self._cache.clear()
+
+    def changed(self, offer: Offer) -> bool:
+        return self._changed(offer)
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The operator's file comes first: it cannot be loosened from a page."""
+        return (*self._operator_rules, *self._said_rules())
+
+    @property
+    def operator_rules(self) -> tuple[Rule, ...]:
+        return self._operator_rules
+
+    async def set_rules(self, rules: Sequence[Rule]) -> None:
+        await self._policy.put("policy", PolicyRules(tuple(rules)))
+        self._cache.clear()
+
+    async def grant(self, conversation_id: str, tool_hash: str, grant: Grant) -> None:
+        parent = conversation_id if grant.scope == "conversation" else ""
+        await self._grants.put(new_id("grant"), grant, parent=parent)
+        self._cache.clear()
+
+    def servers_changed(self) -> None:
+        self._cache.clear()
+
+    def _specs(self, conversation_id: str, search: Search) -> list[ToolSpec]:
+        return self._cache.get(
+            f"specs:{search}:{conversation_id}", lambda: list(self._offered(conversation_id, search))
+        )
+
+    def _offered(self, conversation_id: str, search: Search) -> Iterator[ToolSpec]:
+        words = self._words(conversation_id)
+        on = [offer for offer in self._running() if self._is_on(offer, words) and not self._changed(offer)]
+        for offer, name in _named(on):
+            yield offer.spec(name, self._approval(offer, words))
+        yield from self.functions.specs
+        if on:
+            yield from RESULT_TOOLS
+        if search != "off":
+            yield WEB_SEARCH
+
+    def _running(self) -> Iterator[Offer]:
+        for config in sorted(self._servers.configs(), key=lambda config: config.slug):
+            offers = self._offers.of(config.id)
+            yield from (offers[name] for name in sorted(offers) if not offers[name].problem)
+
+    def _is_on(self, offer: Offer, words: dict[tuple[str, str], EnabledTool]) -> bool:
+        word = words.get((offer.server.id, offer.tool.name))
+        if word:
+            return word.enabled
+        return bool(offer.server.tools) and fnmatchcase(offer.tool.name, offer.server.tools)
+
+    def _approval(self, offer: Offer, words: dict[tuple[str, str], EnabledTool]) -> str:
+        word = words.get((offer.server.id, offer.tool.name))
+        return word.approval if word else ""
+
+    def _words(self, conversation_id: str) -> dict[tuple[str, str], EnabledTool]:
+        return self._cache.get(
+            f"words:{conversation_id}",
+            lambda: {(word.server_id, word.tool): word for word in self._enabled.all(conversation_id)},
+        )
+
+    def _changed(self, offer: Offer) -> bool:
+        agreed = self._agreed(offer.server.id, offer.tool.name)
+        return bool(agreed) and agreed != offer.hash
+
+    def _agreed(self, server_id: str, tool: str) -> str:
+        pin = self._pinned.get((server_id, tool))
+        return pin.hash if pin else ""
+
+    async def _pin(self, offer: Offer, anew: bool = False) -> None:
+        key = (offer.server.id, offer.tool.name)
+        if key in self._pinned and not anew:
+            return
+        tool = offer.tool
+        pin = Pin(
+            *key, offer.hash, tool.title, tool.description, tool.input_schema, tool.output_schema, tool.annotations
+        )
+        self._pinned[key] = pin
+        await self._pins.put("/".join(key), pin, parent=offer.server.id)
+
+    def _all_pins(self) -> Iterator[Pin]:
+        return iter(self._pins.everything())
+
+    def _said_rules(self) -> tuple[Rule, ...]:
+        return self._cache.get("rules", lambda: (self._policy.get("policy") or PolicyRules()).rules)
+
+    def _grants_in(self, conversation_id: str) -> Sequence[Grant]:
+        return self._cache.get(
+            f"grants:{conversation_id}", lambda: [*self._grants.all(conversation_id), *self._grants.all()]
+        )
+
+    async def _whole(self, result_id: str) -> bytes:
+        return (await self._store.result(result_id)).body
+
+
+class _Remembered:
+    """What was computed from rows and running servers, until one of them changes."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, object] = {}
+
+    def get(self, key: str, make: Callable[[], T]) -> T:
+        if key not in self._known:
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            self._known[key] = make()
+        return cast(T, self._known[key])
+
+    def clear(self) -> None:
+        self._known.clear()
+
+
+def _named(offers: Sequence[Offer]) -> list[tuple[Offer, str]]:
+    names = offered_names((offer.key for offer in offers), RESERVED)
+    return sorted(((offer, names[offer.key]) for offer in offers), key=lambda pair: pair[1])
+
+
+def _named_alone(offers: Sequence[Offer]) -> Iterator[tuple[tuple[str, str], str]]:
+    """What each would be called if it alone were on."""
+    for offer in offers:
+        yield offer.key, offered_names([offer.key], RESERVED)[offer.key]
+
+
+def _toolset(specs: Sequence[ToolSpec]) -> Toolset:
+    if not specs:
+        return Toolset()
+    digest = hashlib.sha256(msgspec.json.encode(specs)).hexdigest()[:32]
+    return Toolset(digest, tuple(specs))

@@ -1,0 +1,45 @@
+"""Windlass's own tools: the web search, and reading on in results that were too long to show."""
+
+import json
+from collections.abc import Awaitable, Callable
+
+from windlass.core.errors import NotFound, ToolError
+from windlass.core.events import Settings
+from windlass.core.messages import ToolCall, ToolOutput
+from windlass.core.ports import Hear, ToolProgress
+from windlass.search.search import WebSearch
+from windlass.search.tool import wanted
+from windlass.servers.preview import read_piece, search_whole
+from windlass.toolbox.turn import BuiltIn
+
+SearchFor = Callable[[Settings], WebSearch]
+Whole = Callable[[str], Awaitable[bytes]]
+
+
+def built_in_tools(search_for: SearchFor, whole: Whole) -> dict[str, BuiltIn]:
+    async def web_search(call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
+        asked = wanted(call.arguments)
+        steps = iter(range(1, 1000))
+
+        def say(what: str) -> None:
+            hear(ToolProgress(call.id, next(steps), message=what))
+
+        return await search_for(settings).search(asked.query, asked.count, say)
+
+    async def result_read(call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
+        given = json.loads(call.arguments)
+        body = await _whole(whole, given["result_id"])
+        return ToolOutput(read_piece(body, given.get("offset", 0), given.get("length", 12_000)))
+
+    async def result_search(call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
+        given = json.loads(call.arguments)
+        return ToolOutput(search_whole(await _whole(whole, given["result_id"]), given["query"]))
+
+    return {"web_search": web_search, "result_read": result_read, "result_search": result_search}
+
+
+async def _whole(whole: Whole, result_id: str) -> bytes:
+    try:
+        return await whole(result_id)
+    except NotFound as error:
+        raise ToolError(error.message, cause="not_found") from None

@@ -1,0 +1,80 @@
+"""The tools of running servers, made ready to be offered: hashed, their schemas cleaned and compiled. Done once for
+each list a server gives, since a turn must not pay for the size of the catalogue."""
+
+import json
+from dataclasses import dataclass
+
+from windlass.core.errors import BadInput
+from windlass.core.messages import ToolSpec
+from windlass.servers import ServerConfig, Servers, ToolDefinition
+from windlass.servers.pins import tool_hash
+from windlass.servers.schemas import Checker, visible
+
+LETTERS_PER_TOKEN = 4  # an estimate, and labelled as one wherever it is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    server: ServerConfig
+    tool: ToolDefinition
+    hash: str
+    schema: str = ""
+    checker: Checker | None = None
+    problem: str = ""  # why it cannot be offered
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.server.slug, self.tool.name
+
+    @property
+    def tokens(self) -> int:
+        return (len(self.tool.name) + len(self.tool.description) + len(self.schema)) // LETTERS_PER_TOKEN
+
+    @property
+    def safe(self) -> bool:
+        """Whether an interrupted call may be repeated: the server's claim, believed where the operator trusts it."""
+        return self.server.trusted and bool(self.tool.read_only or self.tool.idempotent)
+
+    def spec(self, name: str, approval: str) -> ToolSpec:
+        return ToolSpec(
+            name,
+            self.server.id,
+            self.tool.name,
+            visible(self.tool.description),
+            self.schema,
+            self.hash,
+            self.safe,
+            approval,
+            read_only=bool(self.tool.read_only),
+            destructive=self.tool.destructive is True,
+            open_world=self.tool.open_world is True,
+        )
+
+
+class Offers:
+    def __init__(self, servers: Servers) -> None:
+        self._servers = servers
+        self._known: dict[str, tuple[tuple[ToolDefinition, ...], ServerConfig, dict[str, Offer]]] = {}
+
+    def of(self, server_id: str) -> dict[str, Offer]:
+        """By the tool's own name; empty while the server does not run."""
+        tools, config = self._servers.tools(server_id), self._servers.status(server_id).config
+        known = self._known.get(config.id)
+        if known is None or known[0] is not tools or known[1] is not config:
+            known = (tools, config, {tool.name: _offer(config, tool) for tool in tools})
+            self._known[config.id] = known
+        return known[2]
+
+    def get(self, server_id: str, tool: str) -> Offer | None:
+        if all(config.id != server_id for config in self._servers.configs()):
+            return None
+        return self.of(server_id).get(tool)
+
+
+def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:
+    hash = tool_hash(tool, config)
+    try:
+        checker = Checker(tool.input_schema)
+    except BadInput as error:
+        return Offer(config, tool, hash, problem=error.message)
+    return Offer(config, tool, hash, json.dumps(checker.shown, ensure_ascii=False, separators=(",", ":")), checker)

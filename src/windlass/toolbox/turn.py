@@ -1,0 +1,147 @@
+"""The tools of one turn: core's `Tools` port. Judges each call when the reply lands, and runs it when its time comes."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from windlass.core.errors import BadInput, ToolError
+from windlass.core.events import CallJudged, Event, Settings, ToolFinished
+from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
+from windlass.core.ports import Hear, InputNeeded, ToolProgress
+from windlass.servers import Answer, Question, Servers
+from windlass.servers.policy import Grant, Rule, Standing, doubtful, judge
+from windlass.servers.results import tool_output
+from windlass.servers.schemas import Checker
+from windlass.toolbox.functions import PYTHON, Functions
+from windlass.toolbox.offers import Offers
+from windlass.toolbox.questions import Questions
+
+BUILT_IN, CALLER = "windlass", "caller"
+BuiltIn = Callable[[ToolCall, Settings, Hear], Awaitable[ToolOutput]]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What every turn's tools work with."""
+
+    servers: Servers
+    offers: Offers
+    questions: Questions
+    functions: Functions
+    built_in: dict[str, BuiltIn]
+    rules: Callable[[], Sequence[Rule]]
+    grants: Callable[[str], Sequence[Grant]]
+    agreed: Callable[[str, str], str]  # server id, tool -> the hash somebody agreed to
+    keep: Callable[[str, str, bytes, str], Awaitable[str]]  # conversation, turn, body, mime -> result id
+
+
+class TurnTools:
+    def __init__(
+        self,
+        means: Means,
+        conversation_id: str,
+        turn_id: str,
+        settings: Settings,
+        toolset: Toolset,
+        *,
+        asks: bool = True,
+    ) -> None:
+        self.toolset = toolset
+        self._means = means
+        self._conversation_id = conversation_id
+        self._turn_id = turn_id
+        self._settings = settings
+        self._asks = asks
+
+    def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
+        spec = self.toolset.by_name.get(call.name)
+        if spec and spec.server == CALLER:
+            return CallJudged(call.id, "refuse", CALLER, refusal="handed_over", reason="Handed over.", server=CALLER)
+        judged = judge(
+            call,
+            spec,
+            offered=list(self.toolset.by_name),
+            errors=self._errors(call, spec),
+            standing=self._standing(spec) if spec else Standing(),
+            rules=self._means.rules(),
+            grants=self._means.grants(self._conversation_id),
+            in_doubt=doubtful(call, log),
+        )
+        if judged.verdict == "auto" and spec and _reaches_out(spec) and _has_read_untrusted(log):
+            return CallJudged(call.id, "ask", UNTRUSTED_READ, judged.tool_hash, judged.safe, server=judged.server)
+        return judged
+
+    async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
+        spec = self.toolset.by_name[call.name]
+        if spec.server == BUILT_IN:
+            return await self._means.built_in[spec.tool](call, self._settings, hear)
+        if spec.server == PYTHON:
+            return ToolOutput(await self._means.functions.get(spec.tool).call(json.loads(call.arguments)))
+        await self._unchanged(spec)
+        result = await self._means.servers.call(
+            spec.server,
+            spec.tool,
+            call.arguments,
+            key=call.id,
+            safe=spec.safe,
+            on_progress=lambda progress, total, message: hear(ToolProgress(call.id, progress, total, message)),
+            on_input=lambda question: self._ask(call.id, question, hear),
+        )
+        return await tool_output(result, self._keep, untrusted=spec.open_world)
+
+    async def _keep(self, body: bytes, mime: str) -> str:
+        return await self._means.keep(self._conversation_id, self._turn_id, body, mime)
+
+    async def _ask(self, call_id: str, question: Question, hear: Hear) -> Answer:
+        hear(InputNeeded(call_id, question.message, json.dumps(question.schema or {}), question.url))
+        return await self._means.questions.ask(call_id, question)
+
+    async def _unchanged(self, spec: ToolSpec) -> None:
+        """The tool is still the one that was judged. After a restart its server may need a moment to come up."""
+        if all(config.id != spec.server for config in self._means.servers.configs()):
+            raise ToolError(f"The server of {spec.name} has been removed.", cause="not_running")
+        config = self._means.servers.status(spec.server).config
+        status = await self._means.servers.wait_ready(spec.server, config.connect_s)
+        if status.state != "running":
+            why = f": {status.reason}" if status.reason else "."
+            raise ToolError(f"The server {config.slug} is not running{why}", cause="not_running")
+        offer = self._means.offers.get(spec.server, spec.tool)
+        if offer is None or offer.hash != spec.hash:
+            raise ToolError(f"{spec.name} changed after this turn began, so it was not run.", cause="changed")
+
+    def _standing(self, spec: ToolSpec) -> Standing:
+        if spec.server in (BUILT_IN, PYTHON):
+            return Standing(spec.server, trusted=True)
+        offer = self._means.offers.get(spec.server, spec.tool)
+        if offer is None:
+            return Standing(spec.server)
+        config = offer.server
+        agreed = self._means.agreed(spec.server, spec.tool)
+        return Standing(config.slug, config.trusted, config.approval_of(spec.tool), offer.hash, agreed)
+
+    def _errors(self, call: ToolCall, spec: ToolSpec | None) -> list[str]:
+        if spec is None or call.broken:
+            return []
+        offer = self._means.offers.get(spec.server, spec.tool)
+        checker = offer.checker if offer and offer.hash == spec.hash else _checker(spec)
+        return checker.errors(json.loads(call.arguments)) if checker else []
+
+
+def _checker(spec: ToolSpec) -> Checker | None:
+    try:
+        schema: dict[str, Any] = json.loads(spec.schema)
+        return Checker(schema)
+    except (ValueError, BadInput):
+        return None
+
+
+def _reaches_out(spec: ToolSpec) -> bool:
+    return (spec.open_world or spec.destructive) and not spec.read_only
+
+
+def _has_read_untrusted(log: Sequence[Event]) -> bool:
+    return any(isinstance(event, ToolFinished) and event.output.untrusted for event in log)
+
+
+UNTRUSTED_READ = "this turn has read text from outside"

@@ -1,0 +1,48 @@
+"""Secrets in a file of their own, readable by its owner alone, outside the database. Rows hold only their names.
+Encrypting it beside its own key would only look safe."""
+
+import json
+import os
+import threading
+from pathlib import Path
+
+PREFIX = "secret:"
+
+
+class Vault:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._secrets: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
+
+    def put(self, name: str, secret: str) -> str:
+        """Keep a secret and give the reference that stands for it in rows."""
+        with self._lock:
+            self._secrets[name] = secret
+            self._write()
+        return PREFIX + name
+
+    def reveal(self, value: str) -> str:
+        """What a reference stands for; any other value is itself. No environment is read here: values come from people
+        who may not be allowed to see it."""
+        if not value.startswith(PREFIX):
+            return value
+        return self._secrets.get(value.removeprefix(PREFIX), "")
+
+    def drop(self, prefix: str) -> None:
+        """Forget every secret whose name begins so."""
+        with self._lock:
+            self._secrets = {name: secret for name, secret in self._secrets.items() if not name.startswith(prefix)}
+            self._write()
+
+    def values(self) -> list[str]:
+        return list(self._secrets.values())
+
+    def _write(self) -> None:
+        fresh = self._path.with_suffix(".new")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(self._secrets, file)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)
