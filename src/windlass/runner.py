@@ -9,7 +9,7 @@ from typing import Protocol
 from windlass.bus import Bus
 from windlass.core.engine import run_turn
 from windlass.core.errors import Conflict, Fenced, NotFound, ToolError, Unavailable
-from windlass.core.events import CallDecided, CallJudged, CallResolved, Event, Settings, StopRequested, TurnStarted
+from windlass.core.events import CallDecided, CallJudged, CallResolved, Event, StopRequested, TurnStarted
 from windlass.core.fold import CallView, fold
 from windlass.core.ids import new_id
 from windlass.core.messages import ToolCall, ToolOutput, Toolset
@@ -22,7 +22,7 @@ STORE_RETRY_S = 2.0
 
 
 class Toolbox(Protocol):
-    def for_turn(self, conversation_id: str, turn_id: str, settings: Settings) -> Tools: ...
+    def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> Tools: ...
 
 
 class Runner:
@@ -144,7 +144,7 @@ class Runner:
         if view.stop:
             tools: Tools = NoTools()
         else:
-            tools = self._toolbox.for_turn(conversation_id, turn_log.turn_id, view.started.settings)
+            tools = self._toolbox.for_turn(conversation_id, turn_log.turn_id, view.started)
 
         def hear(heard: Heard) -> None:
             self._bus.heard(conversation_id, turn_log.turn_id, heard)

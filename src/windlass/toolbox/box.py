@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 import msgspec
 
 from windlass.core.errors import BadInput, Conflict, NotFound
-from windlass.core.events import Search, Settings
+from windlass.core.events import Search, TurnStarted
 from windlass.core.ids import new_id
 from windlass.core.messages import Toolset, ToolSpec
 from windlass.search.tool import WEB_SEARCH
@@ -67,13 +67,16 @@ class Toolbox:
             store.keep_result,
         )
 
-    def for_turn(self, conversation_id: str, turn_id: str, settings: Settings) -> TurnTools:
-        toolset = self._store.toolset(settings.toolset)
-        return TurnTools(self._means, conversation_id, turn_id, settings, toolset)
+    def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> TurnTools:
+        toolset = self._store.toolset(started.settings.toolset)
+        can_ask = started.origin != "v1"
+        return TurnTools(self._means, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask)
 
     def freeze(self, conversation_id: str, search: Search = "off", extra: Sequence[ToolSpec] = ()) -> Toolset:
         """The tools a new turn is given, kept under their hash."""
-        toolset = _toolset([*self._specs(conversation_id, search), *extra])
+        toolset = self._frozen(conversation_id, search)
+        if extra:
+            toolset = _toolset([*toolset.tools, *extra])
         self._store.keep_toolset(toolset)
         return toolset
 
@@ -179,7 +182,7 @@ class Toolbox:
         await self._policy.put("policy", PolicyRules(tuple(rules)))
         self._cache.clear()
 
-    async def grant(self, conversation_id: str, tool_hash: str, grant: Grant) -> None:
+    async def grant(self, conversation_id: str, grant: Grant) -> None:
         parent = conversation_id if grant.scope == "conversation" else ""
         await self._grants.put(new_id("grant"), grant, parent=parent)
         self._cache.clear()
@@ -187,10 +190,9 @@ class Toolbox:
     def servers_changed(self) -> None:
         self._cache.clear()
 
-    def _specs(self, conversation_id: str, search: Search) -> list[ToolSpec]:
-        return self._cache.get(
-            f"specs:{search}:{conversation_id}", lambda: list(self._offered(conversation_id, search))
-        )
+    def _frozen(self, conversation_id: str, search: Search) -> Toolset:
+        key = f"toolset:{search != 'off'}:{conversation_id}"
+        return self._cache.get(key, lambda: _toolset(list(self._offered(conversation_id, search))))
 
     def _offered(self, conversation_id: str, search: Search) -> Iterator[ToolSpec]:
         words = self._words(conversation_id)

@@ -1,8 +1,8 @@
-"""The tools of one turn: core's `Tools` port. Judges each call when the reply lands, and runs it when its time comes."""
+"""The tools of one turn: core's `Tools` port. Judges each call when the reply lands, runs it when its time comes."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from windlass.core.errors import BadInput, ToolError
@@ -45,14 +45,14 @@ class TurnTools:
         settings: Settings,
         toolset: Toolset,
         *,
-        asks: bool = True,
+        can_ask: bool,
     ) -> None:
         self.toolset = toolset
         self._means = means
         self._conversation_id = conversation_id
         self._turn_id = turn_id
         self._settings = settings
-        self._asks = asks
+        self._can_ask = can_ask
 
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         spec = self.toolset.by_name.get(call.name)
@@ -69,7 +69,10 @@ class TurnTools:
             in_doubt=doubtful(call, log),
         )
         if judged.verdict == "auto" and spec and _reaches_out(spec) and _has_read_untrusted(log):
-            return CallJudged(call.id, "ask", UNTRUSTED_READ, judged.tool_hash, judged.safe, server=judged.server)
+            judged = replace(judged, verdict="ask", rule=UNTRUSTED_READ)
+        if judged.verdict == "ask" and not self._can_ask:
+            reason = f"This call needs a person's word ({judged.rule}), and nobody can be asked here."
+            return replace(judged, verdict="refuse", refusal="policy", reason=reason)
         return judged
 
     async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
