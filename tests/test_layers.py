@@ -14,6 +14,8 @@ PACKAGE = Path(__file__).parent.parent / "src" / "windlass"
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
     "shapes": set(),
+    "personas": set(),
+    "context": {"core"},
     "providers": {"core"},
     "search": {"core"},
     "servers": {"core"},
@@ -29,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "demo": set(),
     "app": {
         *("core", "shapes", "providers", "search", "servers", "store", "config"),
-        *("views", "bus", "telemetry", "runner", "client", "web", "demo"),
+        *("views", "bus", "telemetry", "runner", "client", "web", "demo", "personas", "context"),
     },
     "cli": {"core", "shapes", "config", "client", "app"},
     "__main__": {"cli"},
