@@ -95,6 +95,20 @@ async def test_a_fault_comes_before_each_answer(ledger: Ledger, fault: str, line
                 assert line == expected if isinstance(expected, bytes) else json.loads(line) == expected
 
 
+async def test_a_fault_can_come_many_times(ledger: Ledger) -> None:
+    async with started(ledger, "--fault", "junk", "--times", "1000") as pipe:
+        pipe.send(PING)
+        assert [await pipe.line() for _ in range(1000)] == [b"this is not JSON\n"] * 1000
+        assert await pipe.answer() == PONG
+
+
+async def test_a_change_can_be_told_many_times(ledger: Ledger) -> None:
+    async with started(ledger) as pipe:
+        await pipe.call("change_tools", name="echo", times=50)
+        told = [(await pipe.answer())["method"] for _ in range(50)]
+    assert told == ["notifications/tools/list_changed"] * 50
+
+
 async def test_an_answer_can_hold_bytes_that_are_no_utf8(ledger: Ledger) -> None:
     async with started(ledger, "--fault", "utf8-answer") as pipe:
         params = {"name": "echo", "arguments": {"text": "a~b"}}

@@ -23,7 +23,7 @@ def main() -> None:
     toolbox = Toolbox(options.extra, options.tools, options.describe, options.page, options.only)
     protocol = Protocol(options.era == "stateless", options.version, toolbox, journal, options.gate)
     if options.http is None:
-        _serve_lines(protocol, Output(options.fault))
+        _serve_lines(protocol, Output(options.fault, options.times))
     else:
         from tests.kit.ledger.streamable import serve_http  # slow to import, and seldom wanted
 
@@ -46,6 +46,7 @@ def _options() -> argparse.Namespace:
     add("--era", choices=["handshake", "stateless"], default="handshake")
     add("--version", help="agree to this handshake version only, e.g. 2025-06-18")
     add("--fault", action="append", default=[], choices=FAULTS, help="; ".join(f"{k}: {v}" for k, v in FAULTS.items()))
+    add("--times", type=int, default=1, help="so many of what a fault puts before an answer")
     add("--gate", help="the file that slow tools wait for when their arguments name none")
     add("--start-gate", help="do not read anything before this file exists")
     add("--extra", type=int, default=0, help="offer this many generated tools more")

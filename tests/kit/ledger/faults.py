@@ -25,8 +25,10 @@ FAULTS = {
 
 
 class Output:
-    def __init__(self, faults: list[str]) -> None:
-        self._faults = faults
+    """`times` repeats what comes before an answer."""
+
+    def __init__(self, faults: list[str], times: int = 1) -> None:
+        self._faults, self._times = faults, times
         self._lock = threading.Lock()
 
     def send(self, message: Json) -> None:
@@ -41,11 +43,11 @@ class Output:
     def _spoil(self, message: Json, line: bytes) -> bytes:
         for fault in self._faults:
             if fault in BEFORE:
-                _write(1, BEFORE[fault](message, line))
+                _write(1, BEFORE[fault](message, line), self._times)
         if "stderr" in self._faults:
-            _write(2, (b"e" * 1023 + b"\n") * 1024)
+            _write(2, (b"e" * 1023 + b"\n") * 1024, self._times)
         if "endless" in self._faults and "content" in (message.get("result") or {}):
-            _write(1, b"x" * 16 * 1024 * 1024)
+            _write(1, b"x" * 16 * 1024 * 1024, self._times)
         if "utf8-answer" in self._faults:
             line = line.replace(b"~", b"\xff")
         if "split" in self._faults:
@@ -68,8 +70,9 @@ def _line(message: Json) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
-def _write(fd: int, data: bytes) -> None:
-    view = memoryview(data)
+def _write(fd: int, data: bytes, times: int = 1) -> None:
     with suppress(BrokenPipeError):  # the client has left; the end of standard input follows
-        while view:
-            view = view[os.write(fd, view) :]
+        for _ in range(times):
+            view = memoryview(data)
+            while view:
+                view = view[os.write(fd, view) :]

@@ -142,9 +142,11 @@ class Protocol:
         self._listeners[request_id] = send
 
     def _tell_changes(self) -> None:
-        if not self._toolbox.changes:
-            return
-        self._toolbox.changes = 0
+        times, self._toolbox.changes = self._toolbox.changes, 0
+        for _ in range(times):
+            self._tell_change()
+
+    def _tell_change(self) -> None:
         changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
         for request_id, send in list(self._listeners.items()):
             send({**changed, "params": {"_meta": {META + "subscriptionId": request_id}}})

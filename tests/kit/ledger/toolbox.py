@@ -46,14 +46,14 @@ class Toolbox:
         self._tools[name], self._definitions[name] = tool, tool.definition(name)
 
     def _change(self, call: Call) -> Json:
-        """Any field of the definition may be given; `remove` takes the tool away."""
+        """Any field of the definition may be given; `remove` takes the tool away, `times` tells of it so many times."""
         name = call["name"]
         if call.get("remove"):
             del self._definitions[name]
         else:
-            changed = {key: value for key, value in call.arguments.items() if key not in ("name", "remove")}
+            changed = {key: value for key, value in call.arguments.items() if key not in ("name", "remove", "times")}
             self._definitions[name] = {**self._definitions[name], **(changed or {"description": "Changed."})}
-        self.changes += 1
+        self.changes += call.get("times", 1)
         return text(f"changed {name}")
 
 
@@ -63,6 +63,7 @@ CHANGE: Json = {
     "inputSchema": {"type": "object"},
     "annotations": {"type": "object"},
     "remove": {"type": "boolean"},
+    "times": {"type": "integer"},
 }
 
 
