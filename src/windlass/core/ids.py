@@ -6,12 +6,17 @@ import time
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
+class _Clock:
+    last = 0  # two ids of one millisecond still sort as they were made: the newest turn is the one with the largest id
+
+
 def new_id(prefix: str) -> str:
     """`turn-06fq…`: 48 bits of milliseconds, then 74 random ones."""
     stamp = time.time_ns() // 1_000_000
     noise = int.from_bytes(os.urandom(10))
     number = stamp << 80 | 0x7 << 76 | (noise >> 68) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
-    return f"{prefix}-{_letters(number)}"
+    _Clock.last = max(number, _Clock.last + 1)
+    return f"{prefix}-{_letters(_Clock.last)}"
 
 
 def call_id(turn_id: str, reply: int, index: int) -> str:

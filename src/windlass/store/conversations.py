@@ -10,7 +10,16 @@ from typing import Any
 import msgspec
 
 from windlass.core.errors import Conflict, NotFound
-from windlass.core.events import Committed, Event, ModelFailed, ModelReplied, Recorded, ToolFinished, TurnStarted
+from windlass.core.events import (
+    CallDecided,
+    Committed,
+    Event,
+    ModelFailed,
+    ModelReplied,
+    Recorded,
+    ToolFinished,
+    TurnStarted,
+)
 from windlass.core.ids import new_id
 from windlass.core.messages import Message, ToolOutput
 from windlass.store.codec import decode, encode
@@ -80,7 +89,7 @@ class Conversations:
         reader: sqlite3.Connection,
         logs: TurnLogs,
         changed: Callable[[str], None],
-        drop_blobs: Callable[[str], None],
+        drop_blobs: Callable[[str, Sequence[str] | None], None],
     ) -> None:
         self._writer = writer
         self._reader = reader
@@ -135,7 +144,9 @@ class Conversations:
             " order by c.updated_at desc, c.id desc limit ?3",
             (*(before or (None, None)), limit),
         )
-        return [Listed(_conversation(row[:6]), row[6] or "", row[7] or "", row[8], row[9], row[10] or "") for row in rows]
+        return [
+            Listed(_conversation(row[:6]), row[6] or "", row[7] or "", row[8], row[9], row[10] or "") for row in rows
+        ]
 
     def search(self, words: str, limit: int = 50) -> list[Found]:
         """Full text over messages and tool results, and titles."""
@@ -234,7 +245,7 @@ class Conversations:
 
         await self._writer.put(work, durable=True)
         self._changed(id)
-        await asyncio.to_thread(self._drop_blobs, id)
+        await asyncio.to_thread(self._drop_blobs, id, None)
 
     async def blank(self, turn_id: str, seq: int, part: int = 0) -> None:
         """Delete one message for good: its text leaves the log. A call and its results go together."""
@@ -242,17 +253,23 @@ class Conversations:
         if turn.state != "finished":
             raise Conflict("This turn is still under way.", hint="Stop it first, then delete the message.")
 
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: sqlite3.Connection) -> list[str]:
             rows = db.execute("select seq, kind, body, version from events where turn_id = ? order by seq", (turn_id,))
             log = [(place, decode(kind, body, version)) for place, kind, body, version in rows]
-            for place, event in _blanked(log, seq, part):
+            gone = _blanked(log, seq, part)
+            for place, event in gone:
                 db.execute("update events set body = ? where turn_id = ? and seq = ?", (encode(event), turn_id, place))
+            results = _results(log, {place for place, _ in gone})
+            db.executemany("delete from results where id = ?", [(id,) for id in results])
             db.execute("update turns set revision = revision + 1, indexed = 0 where id = ?", (turn_id,))
             db.execute("delete from words where turn_id = ?", (turn_id,))
             db.execute("insert into words(words) values('optimize')")
+            return results
 
-        await self._writer.put(work, durable=True)
+        results = await self._writer.put(work, durable=True)
         self._changed(turn.conversation_id)
+        if results:
+            await asyncio.to_thread(self._drop_blobs, turn.conversation_id, results)
 
 
 def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tuple[int, Event]]:
@@ -264,7 +281,9 @@ def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tupl
             kept = tuple(
                 Message(message.role, "") if place in gone_with else message for place, message in enumerate(opening)
             )
-            return [(seq, replace(target, opening=kept, blanked=tuple(sorted({*target.blanked, *gone_with}))))]
+            places = tuple(sorted({*target.blanked, *gone_with}))
+            settings = replace(target.settings, query="")
+            return [(seq, replace(target, opening=kept, blanked=places, settings=settings))]
         case ModelFailed(partial=partial) if partial:
             return [(seq, replace(target, partial=""))]
         case ModelReplied(blanked=False):
@@ -281,7 +300,18 @@ def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tupl
             gone.append((place, replace(reply, text="", reasoning="", raw="", calls=bare, sources=(), blanked=True)))
         elif isinstance(event, ToolFinished) and event.call_id in calls:
             gone.append((place, replace(event, output=ToolOutput(""), blanked=True)))
+        elif isinstance(event, CallDecided) and event.call_id in calls:
+            gone.append((place, replace(event, arguments="", reason="")))
     return gone
+
+
+def _results(log: Sequence[tuple[int, Event]], places: set[int]) -> list[str]:
+    """What was kept in full of the results at these places."""
+    return [
+        event.output.result_id
+        for place, event in log
+        if place in places and isinstance(event, ToolFinished) and event.output.result_id
+    ]
 
 
 def _belonging(opening: Sequence[Message], part: int) -> set[int]:

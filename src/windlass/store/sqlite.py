@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -141,9 +141,13 @@ class Store:
         """Raise unless something can be written now."""
         await self._writer.put(lambda db: db.execute("select 1").fetchone(), durable=True)
 
-    def _drop_blobs(self, conversation_id: str) -> None:
+    def _drop_blobs(self, conversation_id: str, results: Sequence[str] | None) -> None:
+        """Those named, or all of the conversation."""
         folder = self._folder / "blobs" / conversation_id
-        if folder.is_dir():
+        if results is not None:
+            for result_id in results:
+                (folder / result_id).unlink(missing_ok=True)
+        elif folder.is_dir():
             for file in folder.iterdir():
                 file.unlink()
             folder.rmdir()
