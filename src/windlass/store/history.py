@@ -5,7 +5,7 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from windlass.core.events import Event
+from windlass.core.events import NO_HISTORY, Event
 from windlass.core.fold import fold
 from windlass.core.messages import PastTurn
 from windlass.core.prompt import past_turn
@@ -25,7 +25,7 @@ class PastTurns:
             "select t.parent_id, c.id from turns t join conversations c on c.n = t.conversation where t.id = ?",
             (turn_id,),
         ).fetchone()
-        if not found or found[0] is None:
+        if not found or found[0] is None or history_from == NO_HISTORY:
             return ()
         path = self.up_to(found[0], found[1])
         start = next((place for place, turn in enumerate(path) if turn.turn_id == history_from), 0)
@@ -33,7 +33,9 @@ class PastTurns:
 
     async def shorten(self, turn_id: str, log: Sequence[Event]) -> str | None:
         past = await self.before(turn_id, fold(log).history_from)
-        return past[(len(past) + 1) // 2].turn_id if len(past) > 1 else None
+        if not past:
+            return None
+        return past[(len(past) + 1) // 2].turn_id if len(past) > 1 else NO_HISTORY
 
     def up_to(self, turn_id: str, conversation_id: str) -> tuple[PastTurn, ...]:
         """The path that ends with this finished turn."""

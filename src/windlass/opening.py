@@ -1,0 +1,167 @@
+"""How a turn begins: from what somebody asks, the conversation it is asked in and the settings of the house to the
+`TurnStarted` that freezes all of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from windlass import config
+from windlass.context import Budget, kept_within
+from windlass.core.errors import BadInput
+from windlass.core.events import Limits, Origin, Search, Settings, TurnStarted
+from windlass.core.ids import new_id
+from windlass.core.messages import Message, PastTurn, Toolset, ToolSpec
+from windlass.personas import ASSISTANT, BUILT_IN, ContextItem, Persona, mode_for, system_text
+from windlass.providers import Models, ProviderConfig
+from windlass.search.intent import Intent, asked
+from windlass.store import HEAD, Conversation, Documents, Store
+from windlass.toolbox import Toolbox
+
+LONGEST_MESSAGE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one request wants. `parent_id` is the turn to answer after; `opening` is empty when a turn is continued."""
+
+    opening: tuple[Message, ...]
+    parent_id: str | None = HEAD
+    client_message_id: str = ""
+    model: str = ""
+    temperature: float | None = None
+    web_search: Literal["auto", "on", "off"] = "auto"
+    max_rounds: int | None = None
+    origin: Origin = "chat"
+    extra_tools: tuple[ToolSpec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    turn_id: str
+    parent_id: str | None
+    started: TurnStarted
+
+
+class Openings:
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        toolbox: Toolbox,
+        limits: config.Limits,
+        web_search: config.WebSearch,
+        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+    ) -> None:
+        self._store = store
+        self._models = models
+        self._toolbox = toolbox
+        self._limits = limits
+        self._web_search = web_search
+        self._now = now
+        self._personas: Documents[Persona] = store.documents("persona", Persona)
+        self._context: Documents[ContextItem] = store.documents("context", ContextItem)
+
+    def open(self, conversation_id: str, wanted: Asked) -> Opened:
+        conversation = self._store.conversations.get(conversation_id)
+        persona = self.persona(conversation.persona)
+        intent = self._intent(wanted, persona)
+        opening = _said(wanted.opening, intent)
+        toolset = Toolset() if intent.small_talk else self._toolset(conversation_id, intent.search, wanted.extra_tools)
+        system = self._system(conversation, persona, toolset, intent)
+        provider, model = self._model(conversation, persona, wanted)
+        turn_id = new_id("turn")
+        settings = Settings(
+            provider=provider.id,
+            model=model,
+            temperature=_first(wanted.temperature, conversation.temperature, persona.temperature, provider.temperature),
+            persona=persona.id,
+            system=system,
+            search=intent.search,
+            query=intent.query,
+            toolset=toolset.hash,
+            history_from=self._history_from(conversation, wanted.parent_id, turn_id, system, opening, toolset),
+            limits=self._turn_limits(wanted),
+        )
+        started = TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
+        return Opened(turn_id, wanted.parent_id, started)
+
+    def persona(self, id: str) -> Persona:
+        """One that was changed or made here comes before one that came with Windlass."""
+        known = {persona.id: persona for persona in BUILT_IN}
+        return self._personas.get(id) or known.get(id) or ASSISTANT
+
+    def _intent(self, wanted: Asked, persona: Persona) -> Intent:
+        if not wanted.opening:
+            return Intent("", "off")
+        text = wanted.opening[-1].content or ""
+        if len(text) > LONGEST_MESSAGE:
+            raise BadInput(f"content: at most {LONGEST_MESSAGE:,} characters.", code="message_too_long")
+        if wanted.origin == "v1" and persona.web_search != "on":
+            return Intent(text, "off")
+        mode = mode_for(wanted.web_search, persona)
+        return asked(text, mode, self._web_search.prefix, self._web_search.backend)
+
+    def _toolset(self, conversation_id: str, search: Search, extra: Sequence[ToolSpec]) -> Toolset:
+        return self._toolbox.freeze(conversation_id, search, extra)
+
+    def _system(self, conversation: Conversation, persona: Persona, toolset: Toolset, intent: Intent) -> str:
+        return system_text(
+            conversation.system_prompt or persona.system_prompt,
+            self._now().date(),
+            self._context.all(conversation.id),
+            tools=bool(toolset.tools),
+            search=intent.search == "due",
+            search_unmet=intent.unmet,
+        )
+
+    def _model(self, conversation: Conversation, persona: Persona, wanted: Asked) -> tuple[ProviderConfig, str]:
+        """`provider/model` names both; a model alone is asked of the conversation's provider, or the default one."""
+        name = wanted.model or conversation.model or persona.model
+        provider_id, _, rest = name.partition("/")
+        if rest and any(provider.id == provider_id for provider in self._models.configs()):
+            return self._models.config(provider_id), rest
+        provider = self._models.config(conversation.provider)
+        return provider, name or provider.model
+
+    def _history_from(
+        self,
+        conversation: Conversation,
+        parent_id: str | None,
+        turn_id: str,
+        system: str,
+        opening: tuple[Message, ...],
+        toolset: Toolset,
+    ) -> str:
+        if conversation.max_tokens is None and conversation.max_messages is None:
+            return ""
+        budget = Budget(conversation.max_tokens, conversation.max_messages)
+        past = self._past(conversation.id, parent_id)
+        return kept_within(budget, turn_id, system, past, opening, toolset).history_from
+
+    def _past(self, conversation_id: str, parent_id: str | None) -> Sequence[PastTurn]:
+        if parent_id == HEAD:
+            path = self._store.conversations.path(conversation_id)
+            parent_id = path[-1].id if path else None
+        return self._store.history.up_to(parent_id, conversation_id) if parent_id else ()
+
+    def _turn_limits(self, wanted: Asked) -> Limits:
+        limits = self._limits
+        return Limits(
+            rounds=wanted.max_rounds or limits.rounds,
+            calls=limits.calls,
+            attempts=limits.attempts,
+            work_s=limits.turn_s,
+            tokens=limits.turn_tokens,
+        )
+
+
+def _said(opening: tuple[Message, ...], intent: Intent) -> tuple[Message, ...]:
+    """The message without the prefix that asked for the web."""
+    if not opening or opening[-1].role != "user" or opening[-1].content == intent.text:
+        return opening
+    return (*opening[:-1], Message("user", intent.text))
+
+
+def _first(*values: float | None) -> float | None:
+    return next((value for value in values if value is not None), None)

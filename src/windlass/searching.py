@@ -1,0 +1,84 @@
+"""Which search engines a turn may use: the operator's choice, and what the turn's own provider brings along."""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from windlass.config import WebSearch as SearchConfig
+from windlass.config import resolve_secret
+from windlass.core.errors import ToolError
+from windlass.core.events import Settings
+from windlass.core.messages import ToolOutput
+from windlass.providers import Models, ProviderConfig
+from windlass.search.brave import Brave
+from windlass.search.builtin import Builtin
+from windlass.search.ddgs import DDGS
+from windlass.search.guard import Guard
+from windlass.search.mcp import MCPTool
+from windlass.search.ports import Backend
+from windlass.search.search import Caps, WebSearch, chosen
+from windlass.search.searxng import SearXNG
+from windlass.search.zai import ZAI
+from windlass.servers import Servers
+from windlass.servers.results import tool_output
+
+ZAI_HOSTS = ("api.z.ai", "open.bigmodel.cn")
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    config: SearchConfig
+    models: Models
+    servers: Servers
+
+    def for_turn(self, settings: Settings) -> WebSearch:
+        return self.for_provider(self.models.config(settings.provider))
+
+    def for_provider(self, provider: ProviderConfig) -> WebSearch:
+        guard = Guard(allow=frozenset(self.config.allow_hosts))
+        backends = chosen(self.config.backend, self.backends(provider))
+        return WebSearch(backends, guard.fetch, Caps(seconds=self.config.timeout_s))
+
+    def backends(self, provider: ProviderConfig) -> dict[str, Backend]:
+        zai = ZAI(provider.api_key, provider.base_url) if is_zai(provider) else ZAI()
+        found: dict[str, Backend] = {
+            "brave": Brave(resolve_secret(self.config.brave_key)),
+            "searxng": SearXNG(self.config.searxng_url),
+            "zai": zai,
+            "ddgs": DDGS(),
+            "builtin": Builtin(offers=is_zai(provider)),
+        }
+        if self.config.mcp_tool:
+            found["mcp"] = self._mcp(self.config.mcp_tool)
+        return found
+
+    def _mcp(self, named: str) -> MCPTool:
+        server, _, tool = named.partition(".")
+
+        def missing() -> str | None:
+            if all(server not in (config.slug, config.id) for config in self.servers.configs()):
+                return f"there is no server {server!r} for web_search.mcp_tool"
+            state = self.servers.status(server).state
+            return None if state == "running" else f"the server {server!r} is {state}"
+
+        return MCPTool(named, self._caller(server, tool), missing)
+
+    def _caller(self, server: str, tool: str) -> Callable[[dict[str, object]], Awaitable[ToolOutput]]:
+        async def call(arguments: dict[str, object]) -> ToolOutput:
+            result = await self.servers.call(server, tool, json.dumps(arguments), safe=True)
+            output = await tool_output(result, _not_kept, untrusted=True)
+            if output.failed:
+                raise ToolError(output.text, cause="search_failed")
+            return output
+
+        return call
+
+
+async def _not_kept(body: bytes, mime: str) -> str:
+    """What the search shows is kept with the search's own result."""
+    return ""
+
+
+def is_zai(provider: ProviderConfig) -> bool:
+    return urlsplit(provider.base_url).hostname in ZAI_HOSTS or provider.profile.startswith("glm")
