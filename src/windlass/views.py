@@ -50,6 +50,11 @@ class TurnRecord:
     def events(self) -> list[Event]:
         return [row.event for row in self.rows]
 
+    @property
+    def outcome(self) -> str | None:
+        end = self.rows[-1].event
+        return end.outcome if isinstance(end, TurnFinished) else None
+
 
 def turn_shown(record: TurnRecord) -> shapes.Turn:
     view = fold(record.events)

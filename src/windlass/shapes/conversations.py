@@ -12,6 +12,7 @@ class NewConversation(Request):
     description: Annotated[str, Meta(max_length=10_000)] = ""
     system_prompt: Annotated[Prose, Meta(description="Empty: the persona's")] = ""
     persona: Annotated[str, Meta(max_length=200, description="Id of a persona", examples=["assistant"])] = ""
+    provider: Annotated[str, Meta(max_length=200, description="Id of a provider; empty: the default")] = ""
     model: Annotated[str, Meta(max_length=200, description="Empty: the persona's, else the default")] = ""
     temperature: Temperature | None = None
     max_tokens: Annotated[Budget | None, Meta(description="Context budget in tokens; null: none")] = None
@@ -25,6 +26,7 @@ class ConversationChange(Request):
     description: Annotated[str, Meta(max_length=10_000)] | UnsetType = UNSET
     system_prompt: Prose | UnsetType = UNSET
     persona: Annotated[str, Meta(max_length=200)] | UnsetType = UNSET
+    provider: Annotated[str, Meta(max_length=200)] | UnsetType = UNSET
     model: Annotated[str, Meta(max_length=200)] | UnsetType = UNSET
     temperature: Temperature | UnsetType | None = UNSET
     max_tokens: Budget | UnsetType | None = UNSET
@@ -37,6 +39,7 @@ class Conversation(Answer):
     description: str
     system_prompt: str
     persona: str
+    provider: str
     model: str
     temperature: float | None
     max_tokens: int | None
@@ -48,6 +51,8 @@ class Conversation(Answer):
         Literal["empty", "running", "awaiting_person", "finished"], Meta(description="Of the newest turn")
     ] = "empty"
     outcome: str | None = None
+    approvals: Annotated[int, Meta(description="Calls in it that wait for approval")] = 0
+    unknowns: Annotated[int, Meta(description="Calls in it whose outcome a person must tell")] = 0
     excerpt: Annotated[str, Meta(description="Where a search found its words")] | UnsetType = UNSET
 
 

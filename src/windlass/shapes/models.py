@@ -1,6 +1,6 @@
 """Where models come from, the personas that use them, and the policy over what they may call."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -115,13 +115,18 @@ class PersonaList(Answer):
 
 
 class Rule(Request):
-    """The first rule that fits a call decides. `arguments` names argument values, each with a pattern of its own."""
+    """The first rule that fits a call decides. `arguments` maps an argument's name or JSON pointer to a pattern over
+    its text; `*` stands for all of them as compact JSON."""
 
     then: Approval
     server: Pattern = "*"
     tool: Pattern = "*"
     arguments: Annotated[dict[str, Pattern], Meta(max_length=50)] = field(default_factory=dict)
-    tool_hash: Annotated[str, Meta(max_length=200, description="Only while the tool's definition is this one")] = ""
+    hint: Annotated[
+        Literal["", "read_only", "not_read_only", "destructive", "open_world"],
+        Meta(description="Only tools whose server claims this"),
+    ] = ""
+    name: Annotated[str, Meta(max_length=200, description="Shown to whoever is asked")] = ""
 
 
 class Policy(Request):

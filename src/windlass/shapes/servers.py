@@ -102,12 +102,28 @@ class Confirm(Request):
     argv: Annotated[list[Argument], Meta(min_length=1, max_length=501, description="Exactly as `argv` shows it")]
 
 
-class ImportServers(Request):
-    """`mcpServers` as other clients write it. Nothing starts: all become drafts."""
+ImportServers = Annotated[
+    dict[str, Any],
+    Meta(
+        description="A server list as other clients write it, under `mcpServers` or `servers`. Nothing starts: all "
+        "become drafts.",
+        examples=[{"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server", "/docs"]}}}],
+    ),
+]
 
-    mcp_servers: Annotated[dict[str, Any], Meta(max_length=200, examples=[{"files": {"command": "npx"}}])] = field(
-        name="mcpServers"
-    )
+
+class ImportNote(Answer):
+    name: str
+    problem: Annotated[str, Meta(description="Why it was left out; empty when it came in")]
+    warnings: list[str]
+
+
+class ImportedServers(Answer):
+    servers: list[Server]
+    count: int
+    notes: list[ImportNote]
+    success: bool = True
+    message: str = ""
 
 
 class ServerTool(Answer):

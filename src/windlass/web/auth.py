@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from starlette.types import Scope
 
 from windlass.core.errors import BadInput
 from windlass.web.errors import TooMany, Unauthorized
@@ -140,6 +141,37 @@ class Access:
 
     def _keep_sessions(self) -> None:
         _write_private(self._sessions_file, msgspec.json.encode(self._sessions))
+
+
+def credentials_of(scope: Scope) -> Credentials:
+    bearer = session = ""
+    same_origin = False
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            scheme, _, given = value.decode("latin-1").partition(" ")
+            bearer = given.strip() if scheme.lower() == "bearer" else ""
+        elif name == b"cookie":
+            session = _cookie(value.decode("latin-1"), cookie_name(scope))
+        elif name == b"sec-fetch-site":
+            same_origin = value == b"same-origin"
+    return Credentials(bearer, session, same_origin, address_of(scope))
+
+
+def cookie_name(scope: Scope) -> str:
+    """Cookies do not know ports, so that two servers on one machine need two names."""
+    return f"windlass_{(scope.get('server') or ('', 0))[1]}"
+
+
+def address_of(scope: Scope) -> str:
+    return str((scope.get("client") or ("",))[0])
+
+
+def _cookie(header: str, name: str) -> str:
+    for part in header.split(";"):
+        key, _, value = part.strip().partition("=")
+        if key == name:
+            return value
+    return ""
 
 
 def _digest(secret: str) -> bytes:

@@ -40,8 +40,9 @@ def page_policy(nonce: str) -> bytes:
 class Guard:
     """`hosts` are further names this server goes by, each with its port where that is not the default one."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str] = (), version: str = "") -> None:
         self._app = app
+        self._headers = [*SAFE_HEADERS, (b"x-windlass-version", version.encode())]
         self._hosts = frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,7 +52,7 @@ class Guard:
         path: str = scope["path"]
         if len(path) > 1 and path.endswith("/"):
             scope["path"] = path.rstrip("/") or "/"
-        headed = _Headed(scope, send)
+        headed = _Headed(scope, send, self._headers)
         try:
             self._check(scope)
         except WindlassError as error:
@@ -82,17 +83,18 @@ class Guard:
 class _Headed:
     """Adds the safety headers to whatever is sent."""
 
-    __slots__ = ("_policy", "_send")
+    __slots__ = ("_headers", "_policy", "_send")
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         self._send = send
+        self._headers = headers
         self._policy = scope.setdefault("state", {})
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             nonce = self._policy.get("nonce")
             headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
-            headers += SAFE_HEADERS
+            headers += self._headers
             headers.append((b"content-security-policy", page_policy(nonce) if nonce else NOTHING))
             if not any(name == b"cache-control" for name, _ in headers):
                 headers.append((b"cache-control", b"no-store"))

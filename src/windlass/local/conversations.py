@@ -1,0 +1,263 @@
+"""Conversations: make, find, change, take out, bring in, delete for good."""
+
+import asyncio
+import base64
+import time
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from windlass import shapes
+from windlass.bus import Bus
+from windlass.core.errors import BadInput
+from windlass.core.events import TurnFinished, TurnStarted
+from windlass.core.ids import new_id
+from windlass.core.messages import Message
+from windlass.local import exports
+from windlass.local.context import Context
+from windlass.local.records import Records
+from windlass.local.repair import Mended, mended, with_own_ids
+from windlass.local.tools import Tools
+from windlass.local.watching import Stream
+from windlass.runner import Runner
+from windlass.store import Conversation, Store, Turn
+from windlass.views import iso
+
+STOP_S = 5
+
+
+class Conversations:
+    def __init__(
+        self, store: Store, bus: Bus, runner: Runner, records: Records, context: Context, tools: Tools
+    ) -> None:
+        self._store = store
+        self._bus = bus
+        self._runner = runner
+        self._records = records
+        self._context = context
+        self._tools = tools
+
+    async def create(self, new: shapes.NewConversation) -> shapes.ConversationAnswer:
+        made = await self._store.conversations.create(Conversation("", **msgspec.structs.asdict(new)))
+        return shapes.ConversationAnswer(conversation_shown(made), message="Conversation created")
+
+    async def recent(self, page: shapes.PageQuery) -> shapes.ConversationList:
+        listed = self._store.conversations.recent(page.limit + 1, _place(page.cursor))
+        shown = [
+            conversation_shown(
+                one.conversation,
+                state=one.state,
+                outcome=one.outcome,
+                approvals=one.approvals,
+                unknowns=one.unknowns,
+                head=one.head,
+            )
+            for one in listed[: page.limit]
+        ]
+        more = len(listed) > page.limit
+        return shapes.ConversationList(
+            shown, len(shown), _cursor(listed[page.limit - 1].conversation) if more else None
+        )
+
+    async def search(self, query: shapes.SearchQuery) -> shapes.ConversationList:
+        words = "".join(letter if letter.isprintable() else " " for letter in query.q)
+        first: dict[str, shapes.Conversation] = {}
+        for found in self._store.conversations.search(words, query.limit):
+            shown = conversation_shown(found.conversation)
+            shown.excerpt = found.snippet
+            first.setdefault(shown.id, shown)
+        return shapes.ConversationList(list(first.values()), len(first))
+
+    async def get(self, conversation_id: str) -> shapes.ConversationAnswer:
+        return shapes.ConversationAnswer(self._shown(conversation_id), message="Conversation found")
+
+    async def change(self, conversation_id: str, change: shapes.ConversationChange) -> shapes.ConversationAnswer:
+        given = {name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET}
+        await self._store.conversations.update(replace(self._store.conversations.get(conversation_id), **given))
+        return shapes.ConversationAnswer(self._shown(conversation_id), message="Conversation changed")
+
+    async def delete(self, conversation_id: str) -> shapes.Done:
+        """Running turns are stopped first; then everything of it goes, results and index too."""
+        self._store.conversations.get(conversation_id)
+        running = [turn for turn in self._store.conversations.turns(conversation_id) if turn.state != "finished"]
+        for turn in running:
+            await self._runner.stop(turn.id)
+        for turn in running:
+            await self._runner.settled(turn.id, STOP_S)
+        await self._store.conversations.delete(conversation_id)
+        return shapes.Done(message="Conversation deleted")
+
+    async def turns(self, conversation_id: str) -> shapes.TurnList:
+        self._store.conversations.get(conversation_id)
+        turns = [_turn_listed(turn) for turn in self._store.conversations.turns(conversation_id)]
+        return shapes.TurnList(turns, len(turns))
+
+    async def events(self, conversation_id: str, after: int) -> Stream:
+        self._store.conversations.get(conversation_id)
+        return self._records.stream(conversation_id, after)
+
+    async def export(self, conversation_id: str, query: shapes.ExportQuery) -> shapes.Export | str:
+        shown = self._shown(conversation_id)
+        path = self._records.path(conversation_id)
+        if query.format == "markdown":
+            return exports.as_markdown(shown, path)
+        context = (await self._context.all(conversation_id)).context
+        tools = (await self._tools.enabled(conversation_id)).enabled_tools
+        every = self._records.all(conversation_id)
+        return exports.as_json(shown, context, tools, path, every, time.time())
+
+    async def bring_in(self, given: dict[str, Any] | list[Any]) -> shapes.Imported:
+        """All of it or nothing. Every turn comes in finished: an unfinished one would be run at the next start."""
+        document: dict[str, Any] = {"messages": given} if isinstance(given, list) else given
+        branches = _branches(document)
+        made = await self._store.conversations.create(_described(document, branches))
+        try:
+            await self._put_turns(made.id, branches)
+            for item in _context_items(document):
+                await self._context.add(made.id, item)
+        except BaseException:
+            await self._store.conversations.delete(made.id)
+            raise
+        repairs = [repair for _, _, history in branches for repair in history.repairs]
+        count = sum(history.count for _, _, history in branches)
+        return shapes.Imported(self._shown(made.id), count, repairs, message="Conversation imported")
+
+    async def _put_turns(self, conversation_id: str, branches: "list[Branch]") -> None:
+        """Ids are made beforehand and in order, so that the last turn is the newest one."""
+        ids = iter(sorted(new_id("turn") for _, _, history in branches for _ in history.turns))
+        last_of: dict[str, str] = {}
+        waiting: list[asyncio.Future[Any]] = []
+        for name, parent, history in branches:
+            parent_id = last_of.get(parent)
+            for turn in history.turns:
+                turn_id = next(ids)
+                started = TurnStarted(with_own_ids(turn_id, turn), origin="added")
+                waiting.append(
+                    self._store.logs.create(
+                        conversation_id, started, TurnFinished("added"), parent_id=parent_id, turn_id=turn_id
+                    )
+                )
+                parent_id = turn_id
+            if parent_id:
+                last_of[name] = parent_id
+        for one in waiting:
+            await one
+
+    def _shown(self, conversation_id: str) -> shapes.Conversation:
+        conversation = self._store.conversations.get(conversation_id)
+        turns = self._store.conversations.turns(conversation_id)
+        if not turns:
+            return conversation_shown(conversation)
+        head = turns[-1]
+        open_turns = [turn for turn in turns if turn.state != "finished"]
+        return conversation_shown(
+            conversation,
+            state=head.state,
+            outcome=head.outcome,
+            approvals=sum(turn.approvals for turn in open_turns),
+            unknowns=sum(turn.unknowns for turn in open_turns),
+            head=head.id,
+        )
+
+
+Branch = tuple[str, str, Mended]  # a name, the name of the branch it grows from, its turns
+
+
+def conversation_shown(
+    one: Conversation, *, state: str = "", outcome: str = "", approvals: int = 0, unknowns: int = 0, head: str = ""
+) -> shapes.Conversation:
+    return shapes.Conversation(
+        id=one.id,
+        title=one.title,
+        description=one.description,
+        system_prompt=one.system_prompt,
+        persona=one.persona,
+        provider=one.provider,
+        model=one.model,
+        temperature=one.temperature,
+        max_tokens=one.max_tokens,
+        max_messages=one.max_messages,
+        created_at=iso(one.created_at),
+        updated_at=iso(one.updated_at),
+        head_turn_id=head or None,
+        state=turn_state(state) if state else "empty",
+        outcome=outcome or None,
+        approvals=approvals,
+        unknowns=unknowns,
+    )
+
+
+def turn_state(state: str) -> Any:
+    return state
+
+
+def _turn_listed(turn: Turn) -> shapes.TurnSummary:
+    return shapes.TurnSummary(
+        turn.id, turn.parent_id, turn_state(turn.state), turn.outcome or None, iso(turn.created_at)
+    )
+
+
+def _cursor(last: Conversation) -> str:
+    return base64.urlsafe_b64encode(f"{last.updated_at!r} {last.id}".encode()).decode()
+
+
+def _place(cursor: str) -> tuple[float, str] | None:
+    if not cursor:
+        return None
+    try:
+        at, _, id = base64.urlsafe_b64decode(cursor).decode().partition(" ")
+        return float(at), id
+    except ValueError:
+        raise BadInput("cursor: this is none of ours.", hint="Use `next_cursor` of the page before.") from None
+
+
+def _branches(document: dict[str, Any]) -> list[Branch]:
+    """Our own export names every turn and its parent; anything else is one line of messages."""
+    turns = document.get("turns")
+    if document.get("format") == "windlass" and isinstance(turns, list):
+        return [_branch(place, turn) for place, turn in enumerate(turns)]
+    messages = document.get("messages")
+    if not isinstance(messages, list):
+        raise BadInput("messages: a list is needed.", hint='Send {"messages": [{"role": "user", "content": "..."}]}.')
+    return [("", "none", mended(messages))]
+
+
+def _branch(place: int, turn: Any) -> Branch:
+    if not isinstance(turn, dict) or not isinstance(turn.get("messages"), list):
+        raise BadInput(f"turns[{place}]: an object with `messages` is needed.", detail={"path": f"turns[{place}]"})
+    return str(turn.get("id")), str(turn.get("parent_turn_id")), mended(turn["messages"])
+
+
+def _described(document: dict[str, Any], branches: list[Branch]) -> Conversation:
+    """The settings that came along, as far as they are of the right kind."""
+    given = document.get("conversation")
+    fields = given if isinstance(given, dict) else document
+    known = {field.name for field in msgspec.structs.fields(shapes.NewConversation)}
+    try:
+        chosen = {name: value for name, value in fields.items() if name in known}
+        new = msgspec.convert(chosen, shapes.NewConversation)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"conversation: {error}") from None
+    if not new.title:
+        said = (message for _, _, history in branches for turn in history.turns for message in turn)
+        new.title = title_from(next(said, Message("user", "")).content or "")
+    return Conversation("", **msgspec.structs.asdict(new))
+
+
+def _context_items(document: dict[str, Any]) -> list[shapes.NewContextItem]:
+    items = document.get("context")
+    known = {field.name for field in msgspec.structs.fields(shapes.NewContextItem)}
+    try:
+        return [
+            msgspec.convert({k: v for k, v in item.items() if k in known}, shapes.NewContextItem)
+            for item in (items if isinstance(items, list) else [])
+            if isinstance(item, dict)
+        ]
+    except msgspec.ValidationError as error:
+        raise BadInput(f"context: {error}") from None
+
+
+def title_from(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:59].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,72 @@
+"""The messages of a conversation: read, put in by hand, blanked."""
+
+import re
+
+from windlass import shapes
+from windlass.core.errors import BadInput, NotFound
+from windlass.core.events import TurnFinished, TurnStarted
+from windlass.core.ids import new_id
+from windlass.local.records import Records
+from windlass.local.repair import mended, with_own_ids
+from windlass.store import Store
+from windlass.views import messages_shown
+
+_ID = re.compile(r"msg-([0-9a-z]+)-(\d{1,9})(?:\.(\d{1,9}))?")
+
+
+class Messages:
+    def __init__(self, store: Store, records: Records) -> None:
+        self._store = store
+        self._records = records
+
+    async def get_all(self, conversation_id: str, query: shapes.HeadQuery) -> shapes.MessageList:
+        self._store.conversations.get(conversation_id)
+        path = self._records.path(conversation_id, query.head)
+        said = [message for record in path for message in messages_shown(record)]
+        return shapes.MessageList(said, len(said))
+
+    async def add(self, conversation_id: str, new: shapes.NewMessage) -> shapes.MessageAnswer:
+        """A finished turn of its own. Calls get a result each, since no provider takes a call without one."""
+        if new.role == "tool":
+            raise BadInput(
+                "role: a tool result cannot stand alone.",
+                hint="Put the call and its result in together with POST /conversations/import.",
+                detail={"path": "role"},
+            )
+        if new.role != "assistant" and new.tool_calls:
+            raise BadInput("tool_calls: only the assistant makes calls.", detail={"path": "tool_calls"})
+        turns = mended([_plain(new)]).turns
+        if not turns:
+            raise BadInput("content: a message needs some text.", detail={"path": "content"})
+        turn_id = new_id("turn")
+        started = TurnStarted(with_own_ids(turn_id, turns[0]), origin="added")
+        await self._store.logs.create(conversation_id, started, TurnFinished("added"), turn_id=turn_id)
+        return shapes.MessageAnswer(messages_shown(self._records.get(turn_id))[0])
+
+    async def delete(self, conversation_id: str, message_id: str) -> shapes.Deleted:
+        self._store.conversations.get(conversation_id)
+        found = _ID.fullmatch(message_id)
+        if not found:
+            raise _unknown(message_id)
+        turn_id = f"turn-{found[1]}"
+        before = self._ids(conversation_id, turn_id)
+        if message_id not in before:
+            raise _unknown(message_id)
+        await self._store.conversations.blank(turn_id, int(found[2]), int(found[3] or 0))
+        after = set(self._ids(conversation_id, turn_id))
+        return shapes.Deleted([one for one in before if one not in after], message="Message deleted")
+
+    def _ids(self, conversation_id: str, turn_id: str) -> list[str]:
+        return [message.id for message in messages_shown(self._records.in_conversation(conversation_id, turn_id))]
+
+
+def _plain(new: shapes.NewMessage) -> dict[str, object]:
+    calls = [
+        {"id": call.id, "function": {"name": call.function.name, "arguments": call.function.arguments}}
+        for call in new.tool_calls or []
+    ]
+    return {"role": new.role, "content": new.content, "tool_calls": calls}
+
+
+def _unknown(message_id: str) -> NotFound:
+    return NotFound(f"There is no message {message_id[:100]} in this conversation.")

@@ -1,0 +1,61 @@
+"""Turns read from the store, ready for the views."""
+
+from collections.abc import Callable, Mapping
+
+from windlass.bus import Bus
+from windlass.core.errors import NotFound
+from windlass.core.events import TurnFinished
+from windlass.core.ports import InputNeeded
+from windlass.local.watching import Stream
+from windlass.store import Store, Turn
+from windlass.views import TurnRecord
+
+Slugs = Callable[[], Mapping[str, str]]
+Questions = Callable[[str], Mapping[str, InputNeeded]]
+
+
+class Records:
+    """`slugs` gives the servers' slugs by id, `questions` what the calls of a turn ask people just now."""
+
+    def __init__(self, store: Store, bus: Bus, slugs: Slugs, questions: Questions) -> None:
+        self._store = store
+        self._bus = bus
+        self._slugs = slugs
+        self._questions = questions
+
+    def get(self, turn_id: str) -> TurnRecord:
+        return self._record(self._store.conversations.turn(turn_id))
+
+    def path(self, conversation_id: str, head: str = "") -> list[TurnRecord]:
+        return [self._record(turn) for turn in self._store.conversations.path(conversation_id, head or None)]
+
+    def all(self, conversation_id: str) -> list[TurnRecord]:
+        return [self._record(turn) for turn in self._store.conversations.turns(conversation_id)]
+
+    def in_conversation(self, conversation_id: str, turn_id: str) -> TurnRecord:
+        record = self.get(turn_id)
+        if record.conversation_id != conversation_id:
+            raise NotFound(f"There is no turn {turn_id} in this conversation.")
+        return record
+
+    def stream(self, conversation_id: str, after: int) -> Stream:
+        """A number we have not given yet cannot have been seen: such a reader starts over."""
+        known = after == 0 or self._store.conversations.events_after(conversation_id, after - 1, 1)
+        return Stream(self._bus.watch(conversation_id, after if known else 0), self._last_seq)
+
+    def turn_stream(self, turn_id: str, after: int = 0) -> Stream:
+        record = self.get(turn_id)
+        first, last = record.rows[0].number, record.rows[-1]
+        if after and not self._store.conversations.events_after(record.conversation_id, after - 1, 1):
+            after = 0
+        watcher = self._bus.watch(record.conversation_id, max(after, first - 1), turn_id)
+        over = isinstance(last.event, TurnFinished) and after >= last.number
+        return Stream(watcher, self._last_seq, turn_id, ended=over)
+
+    def _record(self, turn: Turn) -> TurnRecord:
+        rows = self._store.conversations.log(turn.id)
+        questions = self._questions(turn.id) if turn.state != "finished" else {}
+        return TurnRecord(turn.id, turn.conversation_id, turn.parent_id, rows, self._slugs(), questions)
+
+    def _last_seq(self, turn_id: str) -> int:
+        return self._store.conversations.log(turn_id)[-1].seq

@@ -1,0 +1,165 @@
+"""Foreign histories made whole: any list of OpenAI-like messages becomes turns that every provider takes.
+
+Each call gets exactly one result, directly after it; results without a call go; arguments are JSON objects; ids are
+ours. What was mended is said.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from windlass.core.errors import BadInput
+from windlass.core.ids import call_id
+from windlass.core.messages import Message, ToolCall
+
+NO_RESULT = json.dumps({"error": "No result was recorded for this call."})
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+_ROLES = {"user", "assistant", "system", "tool"}
+_OTHER_ROLES = {"developer": "system", "function": "tool", "human": "user", "ai": "assistant", "bot": "assistant"}
+
+
+@dataclass(slots=True)
+class Mended:
+    """What a history became: for each turn its messages, with call ids still those of the source."""
+
+    turns: list[list[Message]] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return sum(len(turn) for turn in self.turns)
+
+
+def mended(messages: Sequence[Any]) -> Mended:
+    """A person's message begins a turn; what comes before the first one is a turn of its own."""
+    found = Mended()
+    readable = list(_readable(messages, found.repairs))
+    for message in _paired(readable, found.repairs):
+        if message.role == "user" or not found.turns:
+            found.turns.append([])
+        found.turns[-1].append(message)
+    return found
+
+
+def with_own_ids(turn_id: str, turn: Iterable[Message]) -> tuple[Message, ...]:
+    """Call ids from their place in this turn: those of other systems may clash, or be too long for some providers."""
+    ours: dict[str, str] = {}
+    made: list[Message] = []
+    replies = 0
+    for message in turn:
+        if message.calls:
+            replies += 1
+            ours = {call.id: call_id(turn_id, replies, place) for place, call in enumerate(message.calls)}
+            calls = tuple(
+                ToolCall(ours[call.id], call.name, call.arguments, call.id, call.raw, repairs=call.repairs)
+                for call in message.calls
+            )
+            made.append(Message(message.role, message.content, calls, reasoning=message.reasoning))
+        elif message.role == "tool":
+            made.append(Message("tool", message.content, call_id=ours[message.call_id], name=message.name))
+        else:
+            made.append(message)
+    return tuple(made)
+
+
+def tool_call(id: str, name: str, arguments: object) -> ToolCall:
+    """A call whose name and arguments any wire takes back; the raw text is kept where it differs."""
+    clean = _NOT_IN_NAMES.sub("_", name)[:64] or "unnamed"
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    repairs = () if clean == name else (f"the name {name[:80]!r} cannot be sent",)
+    try:
+        if isinstance(json.loads(text), dict):
+            return ToolCall(id, clean, text, repairs=repairs)
+    except (ValueError, RecursionError):
+        pass
+    return ToolCall(id, clean, "{}", raw=text, repairs=(*repairs, "the arguments were no JSON object"))
+
+
+def _readable(messages: Sequence[Any], repairs: list[str]) -> Iterator[Message]:
+    for place, raw in enumerate(messages):
+        if not isinstance(raw, Mapping):
+            raise BadInput(f"messages[{place}] is no object.", detail={"path": f"messages[{place}]"})
+        given = str(raw.get("role", ""))
+        role = _OTHER_ROLES.get(given, given)
+        if role not in _ROLES:
+            repairs.append(f"message {place}: the role {given[:40]!r} is unknown; left out")
+            continue
+        content = _text(raw.get("content"))
+        calls = tuple(_calls(raw, place)) if role == "assistant" else ()
+        if not content and not calls and role != "tool":
+            repairs.append(f"message {place}: empty; left out")
+            continue
+        match role:
+            case "tool":
+                id = str(raw.get("tool_call_id") or "")
+                yield Message("tool", content or "(no output)", call_id=id, name=str(raw.get("name") or ""))
+            case "assistant":
+                reasoning = raw.get("reasoning") or raw.get("reasoning_content") or ""
+                yield Message("assistant", content or None, calls, reasoning=_text(reasoning))
+            case "system":
+                yield Message("system", content)
+            case _:
+                yield Message("user", content)
+
+
+def _text(content: Any) -> str:
+    """Content may be a text, null, or a list of parts of which the texts are kept."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        texts = (
+            part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, str | dict)
+        )
+        return "\n".join(text for text in texts if isinstance(text, str))
+    return "" if content is None else json.dumps(content, ensure_ascii=False)
+
+
+def _calls(raw: Mapping[str, Any], place: int) -> Iterator[ToolCall]:
+    given = raw.get("tool_calls")
+    for index, call in enumerate(given if isinstance(given, list) else []):
+        if not isinstance(call, Mapping):
+            continue
+        function = call.get("function")
+        function = function if isinstance(function, Mapping) else {}
+        id = str(call.get("id") or f"unnamed-{place}-{index}")
+        yield tool_call(id, str(function.get("name") or ""), function.get("arguments") or "{}")
+
+
+def _paired(messages: Sequence[Message], repairs: list[str]) -> Iterator[Message]:
+    place = 0
+    while place < len(messages):
+        message = messages[place]
+        place += 1
+        if message.role == "tool":
+            repairs.append("a result without its call was left out")
+        elif not message.calls:
+            yield message
+        else:
+            results: dict[str, Message] = {}
+            while place < len(messages) and messages[place].role == "tool":
+                results.setdefault(messages[place].call_id, messages[place])
+                place += 1
+            yield from _with_results(_distinct(message, repairs), results, repairs)
+
+
+def _with_results(message: Message, results: Mapping[str, Message], repairs: list[str]) -> Iterator[Message]:
+    yield message
+    wanted = {call.id for call in message.calls}
+    repairs += ["a result without its call was left out" for id in results if id not in wanted]
+    for call in message.calls:
+        repairs += [f"{call.name}: {repair}" for repair in call.repairs]
+        result = results.get(call.id)
+        if result is None:
+            repairs.append(f"{call.name}: had no result; it got one that says so")
+        yield Message("tool", result.content if result else NO_RESULT, call_id=call.id, name=call.name)
+
+
+def _distinct(message: Message, repairs: list[str]) -> Message:
+    seen: dict[str, ToolCall] = {}
+    for call in message.calls:
+        if call.id in seen:
+            repairs.append(f"{call.name}: a second call with the same id was left out")
+        seen.setdefault(call.id, call)
+    return Message(message.role, message.content, tuple(seen.values()), reasoning=message.reasoning)

@@ -1,0 +1,73 @@
+"""The tools of a conversation: what is there, what is on, and by whose word it runs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from windlass import shapes
+from windlass.core.errors import NotFound
+from windlass.servers import Servers
+from windlass.store import Store
+from windlass.toolbox import Toolbox
+
+
+class Tools:
+    def __init__(self, store: Store, toolbox: Toolbox, servers: Servers) -> None:
+        self._store = store
+        self._toolbox = toolbox
+        self._servers = servers
+
+    async def available(self, conversation_id: str) -> shapes.AvailableTools:
+        self._store.conversations.get(conversation_id)
+        found = [
+            shapes.AvailableTool(
+                server_id=one.offer.server.id,
+                server_slug=one.offer.server.slug,
+                server_name=one.offer.server.name,
+                tool_name=one.offer.tool.name,
+                name=one.name,
+                description=one.offer.tool.description,
+                input_schema=plain(one.offer.tool.input_schema),
+                annotations=plain(one.offer.tool.annotations),
+                approval=one.approval,
+                tokens=one.offer.tokens,
+                enabled=one.enabled,
+                title=one.offer.tool.title,
+                changed=one.changed,
+            )
+            for one in self._toolbox.available(conversation_id)
+        ]
+        return shapes.AvailableTools(found, len(found), self.unavailable(conversation_id))
+
+    async def enabled(self, conversation_id: str) -> shapes.EnabledTools:
+        self._store.conversations.get(conversation_id)
+        return self._enabled(conversation_id)
+
+    async def enable(self, conversation_id: str, wanted: shapes.EnableTool) -> shapes.EnabledTools:
+        approval = wanted.approval if isinstance(wanted.approval, str) else ""
+        await self._toolbox.enable(conversation_id, wanted.server_id, wanted.tool_name, approval)
+        return self._enabled(conversation_id, "Tool enabled")
+
+    async def disable(self, conversation_id: str, named: shapes.ToolNamed) -> shapes.EnabledTools:
+        if not await self._toolbox.disable(conversation_id, named.server_id, named.tool_name):
+            raise NotFound(f"{named.tool_name} is not enabled in this conversation.")
+        return self._enabled(conversation_id, "Tool disabled")
+
+    def unavailable(self, conversation_id: str) -> list[shapes.Unavailable]:
+        """Servers whose enabled tools cannot be offered now."""
+        missing = self._toolbox.missing(conversation_id)
+        return [shapes.Unavailable(status.config.slug, status.state) for status in missing]
+
+    def _enabled(self, conversation_id: str, message: str = "") -> shapes.EnabledTools:
+        slugs = {config.id: config.slug for config in self._servers.configs()}
+        found = [
+            shapes.EnabledTool(word.server_id, slugs.get(word.server_id, ""), word.tool, word.approval)
+            for word in self._toolbox.enabled(conversation_id)
+        ]
+        return shapes.EnabledTools(found, len(found), message=message)
+
+
+def plain(schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    made: dict[str, Any] = msgspec.to_builtins(dict(schema or {}))
+    return made

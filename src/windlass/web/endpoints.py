@@ -1,0 +1,163 @@
+"""From a request to a verb and back: admit, decode, call, encode. No decisions are made here."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from windlass import shapes
+from windlass.core.errors import BadInput, WindlassError
+from windlass.web import sse
+from windlass.web.auth import Access, credentials_of
+from windlass.web.errors import Malformed, NotAllowed, TooLarge, TooSlow, bad_shape, failure_status, unforeseen
+from windlass.web.queries import header_of, query_of
+from windlass.web.replies import encode, send_bytes, send_error, send_json
+from windlass.web.routes import Route
+
+Verb = Callable[..., Awaitable[Any]]
+BODY_S = 30
+OUTCOME_STATUS = {"awaiting_person": 202}
+
+
+class Path:
+    """All methods of one path, as an ASGI app."""
+
+    def __init__(self, routes: Mapping[str, "Endpoint"], access: Access) -> None:
+        self._routes = dict(routes)
+        if "GET" in routes and not isinstance(routes["GET"], EventsEndpoint):
+            self._routes["HEAD"] = routes["GET"]
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            endpoint = self._routes.get(scope["method"])
+            if endpoint is None:
+                allow = sorted(self._routes)
+                raise NotAllowed(f"{scope['method']} is not possible here.", detail={"allow": allow})
+            if not endpoint.route.public:
+                self._access.admit(credentials_of(scope))
+            await endpoint.answer(scope, receive, send)
+        except WindlassError as error:
+            await send_error(send, error)
+        except Exception as error:  # the HTTP edge: whatever it is, the caller gets an answer
+            await send_error(send, unforeseen(error))
+
+
+class Endpoint:
+    """A verb that takes JSON and gives JSON."""
+
+    def __init__(self, route: Route, verb: Verb, most: int) -> None:
+        self.route = route
+        self.verb = verb
+        self._most = most
+        self._body = msgspec.json.Decoder(route.takes) if route.takes else None
+        self._known = _field_names(route.query) if route.query else frozenset()
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = await self.verb(*await self.arguments(scope, receive))
+        await send_json(send, self.route.status, given)
+
+    async def arguments(self, scope: Scope, receive: Receive) -> list[Any]:
+        found: list[Any] = list(scope["path_params"].values())
+        if self.route.query:
+            found.append(self._query(scope))
+        if self._body:
+            found.append(self._decode(await read_body(scope, receive, self._most)))
+        return found
+
+    def _query(self, scope: Scope) -> Any:
+        given = {name: value for name, value in query_of(scope) if name in self._known}
+        try:
+            return msgspec.convert(given, self.route.query, strict=False)
+        except msgspec.ValidationError as error:
+            raise bad_shape(error) from None
+
+    def _decode(self, body: bytes) -> Any:
+        try:
+            return self._body.decode(body or b"{}") if self._body else None
+        except msgspec.ValidationError as error:
+            raise bad_shape(error) from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise Malformed(f"The body is no JSON: {error}.", hint="Check quotes, commas and the encoding.") from None
+
+
+class ChatEndpoint(Endpoint):
+    """Waits for the answer, or streams the turn when that is asked for."""
+
+    def __init__(self, route: Route, verb: Verb, watched: Verb, most: int) -> None:
+        super().__init__(route, verb, most)
+        self._watched = watched
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        arguments = await self.arguments(scope, receive)
+        if wants_events(scope):
+            await sse.send_stream(await self._watched(*arguments), receive, send)
+            return
+        answer: shapes.ChatAnswer = await self.verb(*arguments)
+        await send_json(send, chat_status(answer), answer)
+
+
+class EventsEndpoint(Endpoint):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        *path, query = await self.arguments(scope, receive)
+        last = header_of(scope, b"last-event-id") or query.after
+        stream = await self.verb(*path, sse.number(last))
+        await sse.send_stream(stream, receive, send)
+
+
+class TextEndpoint(Endpoint):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        text: str = await self.verb(*await self.arguments(scope, receive))
+        await send_bytes(send, 200, b"text/plain; version=0.0.4; charset=utf-8", text.encode())
+
+
+class ExportEndpoint(Endpoint):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = await self.verb(*await self.arguments(scope, receive))
+        markdown = isinstance(given, str)
+        body = given.encode() if isinstance(given, str) else encode(given)
+        kind, ending = (b"text/markdown; charset=utf-8", b"md") if markdown else (b"application/json", b"json")
+        name = b'attachment; filename="conversation.' + ending + b'"'
+        await send_bytes(send, 200, kind, body, [(b"content-disposition", name)])
+
+
+def chat_status(answer: shapes.ChatAnswer) -> int:
+    if answer.outcome == "failed" and answer.error:
+        return failure_status(answer.error.code)
+    return OUTCOME_STATUS.get(answer.outcome, 200)
+
+
+async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
+    declared = header_of(scope, b"content-length")
+    if declared.isdecimal() and int(declared) > most:
+        raise _too_large(most)
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(BODY_S):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise BadInput("The request broke off.")
+                chunks.append(message.get("body", b""))
+                size += len(chunks[-1])
+                if size > most:
+                    raise _too_large(most)
+                if not message.get("more_body", False):
+                    return b"".join(chunks)
+    except TimeoutError:
+        raise TooSlow(f"The body did not come within {BODY_S} seconds.") from None
+
+
+def wants_events(scope: Scope) -> bool:
+    return "text/event-stream" in header_of(scope, b"accept")
+
+
+def _field_names(query: type[shapes.Request]) -> frozenset[str]:
+    return frozenset(field.encode_name for field in msgspec.structs.fields(query))
+
+
+def _too_large(most: int) -> TooLarge:
+    return TooLarge(f"The body is larger than {most // (1024 * 1024)} MiB.", hint="Send less at a time.")

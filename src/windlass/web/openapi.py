@@ -1,0 +1,179 @@
+"""`/openapi.json`, made of the route table and the shapes. Nothing is said twice, so nothing can disagree."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from windlass import shapes
+from windlass.web.routes import Route
+
+TEMPLATE = "#/components/schemas/{name}"
+INTRODUCTION = """
+Windlass runs tool-calling turns between people, language models and MCP servers, and keeps every step.
+
+Send `Authorization: Bearer TOKEN`; `windlass token` shows it. Bodies are JSON. Errors have one form:
+`{"success": false, "error": {"code", "message", "hint"?, "detail"?}}`.
+
+A first conversation: `POST /conversations`, then `GET /conversations/{id}/tools/available`, then
+`POST /conversations/{id}/tools` for what the model may use, then `POST /conversations/{id}/chat`.
+"""
+TAGS = {
+    "turns": "Chat, and the turns it makes: watch, stop, decide, go on",
+    "conversations": "Make, find, change, export, import, delete",
+    "messages": "What was said, up to the newest turn",
+    "context": "Notes that are joined to the system prompt",
+    "tools": "What the model may call in a conversation",
+    "servers": "MCP servers: add, confirm, start, stop",
+    "providers": "Where models come from; keys go in and never come out",
+    "personas": "A system prompt, a model and tools under one name",
+    "policy": "Which calls run by themselves, which ask, which never run",
+    "access": "Sessions and the token",
+    "house": "Health and figures",
+    "v1": "For any OpenAI client, unchanged",
+}
+SAID = {
+    400: "The body is no JSON",
+    401: "No token, or a wrong one",
+    403: "From another site, or under a foreign name",
+    404: "There is no such thing",
+    409: "Not now: another turn runs, the id was used, the definition changed",
+    413: "Too large",
+    415: "Writes take JSON only",
+    422: "Understood, but a value cannot be right; `detail.path` says which",
+    429: "Too many requests",
+    502: "The model or a server failed",
+    503: "Not now: shutting down, or nothing can be written",
+    504: "The model took too long",
+}
+CHAT_STATUSES = {
+    202: "A person is needed first: see `pending_calls`",
+    429: "The model's server has too many requests",
+    502: "The model failed",
+    504: "The model took too long",
+}
+
+
+def openapi(routes: Iterable[Route], version: str) -> dict[str, Any]:
+    routes = list(routes)
+    types = {id(shape): shape for route in routes for shape in (route.takes, route.gives) if shape is not None}
+    types[id(shapes.Failed)] = shapes.Failed
+    made, components = msgspec.json.schema_components(types.values(), ref_template=TEMPLATE)
+    schema_of = dict(zip(types, made, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schema_of)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Windlass",
+            "version": version,
+            "description": INTRODUCTION.strip(),
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "tags": [{"name": name, "description": words} for name, words in TAGS.items()],
+        "security": [{"token": []}, {"session": []}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "session": {"type": "apiKey", "in": "cookie", "name": "windlass_PORT"},
+            },
+        },
+    }
+
+
+def _operation(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": route.operation,
+        "summary": route.summary,
+        "tags": [route.tag],
+        "parameters": [*_path_parameters(route.path), *_query_parameters(route)],
+        "responses": _responses(route, schema_of),
+    }
+    if (
+        words := route.takes.__doc__
+        if isinstance(route.takes, type) and issubclass(route.takes, shapes.Request)
+        else ""
+    ):
+        operation["description"] = words
+    if route.takes is not None:
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schema_of[id(route.takes)]}},
+        }
+    if route.public:
+        operation["security"] = []
+    return operation
+
+
+def _path_parameters(path: str) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        for name in re.findall(r"{(\w+)}", path)
+    ]
+
+
+def _query_parameters(route: Route) -> list[dict[str, Any]]:
+    if route.query is None:
+        return []
+    schema = msgspec.json.schema(route.query)["$defs"][route.query.__name__]
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "required": name in schema["required"],
+            "schema": field,
+            **({"description": field["description"]} if "description" in field else {}),
+        }
+        for name, field in schema["properties"].items()
+    ]
+
+
+def _responses(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    given = schema_of[id(route.gives)]
+    responses: dict[str, Any] = {str(route.status): {"description": route.summary, "content": _content(route, given)}}
+    if route.kind == "chat":
+        for status, words in CHAT_STATUSES.items():
+            responses[str(status)] = {"description": words, "content": {"application/json": {"schema": given}}}
+    failed = {"application/json": {"schema": schema_of[id(shapes.Failed)]}}
+    for status in _failures(route):
+        responses.setdefault(str(status), {"description": SAID[status], "content": failed})
+    if route.kind == "chat":
+        either = {"anyOf": [given, schema_of[id(shapes.Failed)]]}
+        responses["429"]["content"] = {"application/json": {"schema": either}}
+        responses["502"]["content"] = {"application/json": {"schema": either}}
+    return dict(sorted(responses.items()))
+
+
+def _content(route: Route, given: dict[str, Any]) -> dict[str, Any]:
+    events = {"text/event-stream": {"schema": {"type": "string"}}}
+    match route.kind:
+        case "events":
+            return {"text/event-stream": {"schema": given}}
+        case "chat":
+            return {"application/json": {"schema": given}, **events}
+        case "export":
+            return {"application/json": {"schema": given}, "text/markdown": {"schema": {"type": "string"}}}
+    if route.gives is shapes.Metrics:
+        return {"text/plain": {"schema": given}}
+    return {"application/json": {"schema": given}}
+
+
+def _failures(route: Route) -> list[int]:
+    found = [403, 503]
+    if not route.public:
+        found += [401, 429]
+    if "{" in route.path:
+        found += [404]
+    if route.method != "GET":
+        found += [409]
+    if route.takes is not None:
+        found += [400, 413, 415]
+    if route.takes is not None or route.query is not None:
+        found += [422]
+    if route.tag in {"servers", "providers"}:
+        found += [422, 502, 504]
+    return sorted(set(found))

@@ -1,0 +1,90 @@
+"""The ASGI app: the table's routes, the page, the guard around both."""
+
+from collections.abc import Collection, Mapping
+from operator import attrgetter
+from typing import Any
+
+from starlette.routing import Route as StarletteRoute
+from starlette.routing import Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from windlass.core.errors import NotFound
+from windlass.local import Local
+from windlass.web.auth import Access
+from windlass.web.endpoints import (
+    ChatEndpoint,
+    Endpoint,
+    EventsEndpoint,
+    ExportEndpoint,
+    Path,
+    TextEndpoint,
+)
+from windlass.web.guard import Guard
+from windlass.web.openapi import openapi
+from windlass.web.replies import send_error
+from windlass.web.routes import BODY, IMPORT, ROUTES, Route
+from windlass.web.sessions import SessionEndpoint
+from windlass.web.static import Static
+
+
+def build(
+    local: Local,
+    access: Access,
+    *,
+    version: str,
+    hosts: Collection[str] = (),
+    most_body: int = BODY,
+    most_import: int = IMPORT,
+) -> ASGIApp:
+    verbs = Verbs(local, version)
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for route in ROUTES:
+        most = most_import if route.most == IMPORT else most_body
+        by_path.setdefault(route.path, {})[route.method] = _endpoint(route, verbs, access, most)
+    page = Static(access)
+    routes = [StarletteRoute(path, Path(methods, access)) for path, methods in _literal_first(by_path)]
+    routes += [StarletteRoute(path, page) for path in ("/", "/ui", "/ui/{rest:path}", "/docs", "/docs/{file}")]
+    return Guard(Router(routes, redirect_slashes=False, default=_not_found), hosts, version)
+
+
+class Verbs:
+    """The verbs by the names that the table uses."""
+
+    def __init__(self, local: Local, version: str) -> None:
+        self._local = local
+        self._own = {"house.openapi": self._openapi}
+        self._version = version
+        self._description: dict[str, Any] | None = None
+
+    def __getitem__(self, name: str) -> Any:
+        return self._own.get(name) or attrgetter(name)(self._local)
+
+    async def _openapi(self) -> dict[str, Any]:
+        if self._description is None:
+            self._description = openapi(ROUTES, self._version)
+        return self._description
+
+
+def _endpoint(route: Route, verbs: Verbs, access: Access, most: int) -> Endpoint:
+    match route.kind:
+        case "json":
+            return Endpoint(route, verbs[route.verb], most)
+        case "chat":
+            return ChatEndpoint(route, verbs[route.verb], verbs["turns.chat_watched"], most)
+        case "events":
+            return EventsEndpoint(route, verbs[route.verb], most)
+        case "export":
+            return ExportEndpoint(route, verbs[route.verb], most)
+        case "text":
+            return TextEndpoint(route, verbs[route.verb], most)
+        case "access":
+            return SessionEndpoint(route, access, most)
+
+
+def _literal_first(by_path: Mapping[str, dict[str, Endpoint]]) -> list[tuple[str, dict[str, Endpoint]]]:
+    """`/conversations/search` is no conversation's id. Else the table's order holds, the busiest routes first."""
+    return sorted(by_path.items(), key=lambda item: "{" in item[0].rpartition("/")[2])
+
+
+async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    await send_error(send, NotFound(f"There is nothing at {scope['path'][:200]}.", hint="See /docs."))

@@ -1,0 +1,83 @@
+"""Server-sent events: frames of the bus as bytes, pings in quiet times, an end when the turn or the reader is gone."""
+
+import asyncio
+import contextlib
+
+import msgspec
+from starlette.types import Receive, Send
+
+from windlass.bus import Frame, SoFar
+from windlass.core.events import Recorded
+from windlass.local.watching import Stream
+from windlass.views import NAMES, event_place
+
+PING_S = 15
+HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
+HELLO = b"retry: 1000\n\n"
+PING = b"event: ping\ndata: {}\n\n"
+_encode = msgspec.json.Encoder().encode
+
+
+def number(text: str) -> int:
+    """Where a reader left off. What is no number of ours starts at the beginning."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
+
+
+async def send_stream(stream: Stream, receive: Receive, send: Send) -> None:
+    """Ends with the turn, or when the reader goes; the turn itself does not notice."""
+    me = asyncio.current_task()
+    gone = asyncio.create_task(_disconnected(receive))
+    gone.add_done_callback(lambda done: me.cancel() if me and not done.cancelled() else None)
+    try:
+        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+        await send({"type": "http.response.body", "body": HELLO, "more_body": True})
+        await _pump(stream, send)
+        await send({"type": "http.response.body", "body": b""})
+    except asyncio.CancelledError:
+        if not gone.done() or me is None or me.uncancel():
+            with contextlib.suppress(Exception):  # a server going down ends its streams; the reader comes back
+                await send({"type": "http.response.body", "body": b""})
+            raise
+    finally:
+        gone.cancel()
+        stream.close()
+
+
+async def _pump(stream: Stream, send: Send) -> None:
+    while not stream.ended:
+        try:
+            async with asyncio.timeout(PING_S):
+                frames = await stream.frames()
+        except TimeoutError:
+            body = PING
+        else:
+            body = b"".join([_bytes(stream, frame) for frame in frames])
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _bytes(stream: Stream, frame: Frame) -> bytes:
+    stream.passed(frame)
+    if frame.encoded is None:
+        frame.encoded = _durable(frame, frame.what) if isinstance(frame.what, Recorded) else _passing(stream, frame)
+    return frame.encoded
+
+
+def _durable(frame: Frame, row: Recorded) -> bytes:
+    place = _encode(event_place(frame.turn_id, frame.conversation_id, frame.parent_id, row))
+    head = f"id: {row.number}\nevent: {NAMES[type(row.event)]}\ndata: ".encode()
+    return head + place[:-1] + b"," + _encode(row.event)[1:] + b"\n\n"
+
+
+def _passing(stream: Stream, frame: Frame) -> bytes:
+    name = "reply_so_far" if isinstance(frame.what, SoFar) else NAMES[type(frame.what)]
+    place = _encode({"turn_id": frame.turn_id, "seq": stream.seq_of(frame.turn_id)})
+    return f"event: {name}\ndata: ".encode() + place[:-1] + b"," + _encode(frame.what)[1:] + b"\n\n"

@@ -1,0 +1,114 @@
+"""The built page and the API's own documentation, from files of ours. What is not listed at start cannot be asked for,
+so no path leads elsewhere."""
+
+import hashlib
+import mimetypes
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+from starlette.types import Receive, Scope, Send
+
+from windlass.core.errors import NotFound, WindlassError
+from windlass.web.auth import Access, address_of, cookie_name
+from windlass.web.errors import NotAllowed
+from windlass.web.guard import new_nonce
+from windlass.web.queries import query_of
+from windlass.web.replies import Headers, send_bytes, send_error
+
+HERE = Path(__file__).parent
+NONCE = b"__CSP_NONCE__"
+FOREVER = b"public, max-age=31536000, immutable"
+SESSION_ATTRIBUTES = "Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
+NO_PAGE = b"""<!doctype html><meta charset="utf-8"><title>Windlass</title>
+<p>The page is not built. Run <code>make setup</code> with Node installed. The API works: <a href="/docs">/docs</a>."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    body: bytes
+    kind: bytes
+    tag: bytes
+
+
+class Static:
+    """`/` and every address below `/ui/` that is no file give the page, which reads its own address."""
+
+    def __init__(self, access: Access, built: Path = HERE / "static", docs: Path = HERE / "docs") -> None:
+        self._access = access
+        self._built = built
+        self._docs = docs
+        self._files: dict[str, File] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            if scope["method"] not in {"GET", "HEAD"}:
+                raise NotAllowed("Only GET is possible here.", detail={"allow": ["GET", "HEAD"]})
+            await self._answer(scope, send)
+        except WindlassError as error:
+            await send_error(send, error)
+
+    async def _answer(self, scope: Scope, send: Send) -> None:
+        path = scope["path"]
+        if path == "/" and (key := dict(query_of(scope)).get("key")):
+            await self._log_in(scope, send, key)
+        elif path == "/docs":
+            await self._page(scope, send, self._read(self._docs / "index.html"))
+        elif path.startswith("/docs/"):
+            await self._file(scope, send, self._listed(self._docs, path.removeprefix("/docs/")), b"no-cache")
+        elif path.startswith("/ui/assets/"):
+            await self._file(scope, send, self._listed(self._built, path.removeprefix("/ui/")), FOREVER)
+        elif path.startswith("/ui/") and (file := self._find(self._built, path.removeprefix("/ui/"))):
+            await self._file(scope, send, file, b"no-cache")
+        else:
+            await self._page(scope, send, self._read(self._built / "index.html"))
+
+    async def _log_in(self, scope: Scope, send: Send, key: str) -> None:
+        """Trade the key for a session and get it out of the address bar. A used key shows the page, which asks."""
+        headers: Headers = []
+        rest = [(name, value) for name, value in query_of(scope) if name != "key"]
+        try:
+            session = self._access.log_in(key=key, address=address_of(scope))
+            headers.append((b"set-cookie", session_cookie(scope, session)))
+        except WindlassError:
+            rest.append(("login", "failed"))
+        headers.append((b"location", ("/" + (f"?{urlencode(rest)}" if rest else "")).encode()))
+        await send_bytes(send, 303, b"text/plain", b"", headers)
+
+    async def _page(self, scope: Scope, send: Send, file: File | None) -> None:
+        body = (file.body if file else NO_PAGE).replace(NONCE, new_nonce(scope).encode())
+        await send_bytes(send, 200, b"text/html; charset=utf-8", body, [(b"cache-control", b"no-store")])
+
+    async def _file(self, scope: Scope, send: Send, file: File, caching: bytes) -> None:
+        headers = [(b"cache-control", caching), (b"etag", file.tag)]
+        if any(name == b"if-none-match" and file.tag in value for name, value in scope["headers"]):
+            await send_bytes(send, 304, file.kind, b"", headers)
+        else:
+            await send_bytes(send, 200, file.kind, file.body, headers)
+
+    def _listed(self, folder: Path, name: str) -> File:
+        if file := self._find(folder, name):
+            return file
+        raise NotFound(f"There is no file {name}.")
+
+    def _find(self, folder: Path, name: str) -> File | None:
+        found = next((path for path in folder.rglob("*") if path.relative_to(folder).as_posix() == name), None)
+        return self._read(found) if found and found.is_file() else None
+
+    def _read(self, path: Path) -> File | None:
+        key = str(path)
+        if key not in self._files and path.is_file():
+            body = path.read_bytes()
+            kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+            text = kind.startswith("text/") or kind.endswith("javascript")
+            tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+            self._files[key] = File(body, (f"{kind}; charset=utf-8" if text else kind).encode(), tag.encode())
+        return self._files.get(key)
+
+
+def session_cookie(scope: Scope, session: str) -> bytes:
+    return f"{cookie_name(scope)}={session}; {SESSION_ATTRIBUTES}".encode()
+
+
+def no_session_cookie(scope: Scope) -> bytes:
+    return f"{cookie_name(scope)}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0".encode()
