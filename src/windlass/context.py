@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from windlass.core.errors import BadInput
+from windlass.core.events import NO_HISTORY
 from windlass.core.messages import Message, PastTurn, Toolset
 
 PER_MESSAGE = 4  # what role and separators cost on most wires
@@ -20,8 +21,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """`history_from` as a turn's settings want it: "" for all of the past, the new turn's own id for none of it.
-    `tokens` is an estimate, also where nothing was cut."""
+    """`history_from` as a turn's settings want it. `tokens` is an estimate, also where nothing was cut."""
 
     history_from: str = ""
     cut_turns: int = 0
@@ -31,7 +31,6 @@ class Kept:
 
 def kept_within(
     budget: Budget,
-    turn_id: str,
     system: str,
     past: Sequence[PastTurn],
     opening: Sequence[Message],
@@ -48,12 +47,7 @@ def kept_within(
         if not _fits(budget, tokens + more, messages + len(turn.messages)):
             break
         tokens, messages, start = tokens + more, messages + len(turn.messages), start - 1
-    return Kept(_history_from(turn_id, past, start), start, sum(len(turn.messages) for turn in past[:start]), tokens)
-
-
-def half_of(turn_id: str, past: Sequence[PastTurn]) -> str | None:
-    """Where to start after the provider said that all of this is too much; None when nothing is left to cut."""
-    return _history_from(turn_id, past, (len(past) + 1) // 2) if past else None
+    return Kept(_history_from(past, start), start, sum(len(turn.messages) for turn in past[:start]), tokens)
 
 
 def messages_tokens(messages: Iterable[Message]) -> int:
@@ -88,10 +82,10 @@ def _fits(budget: Budget, tokens: int, messages: int) -> bool:
     )
 
 
-def _history_from(turn_id: str, past: Sequence[PastTurn], start: int) -> str:
+def _history_from(past: Sequence[PastTurn], start: int) -> str:
     if start == 0:
         return ""
-    return past[start].turn_id if start < len(past) else turn_id
+    return past[start].turn_id if start < len(past) else NO_HISTORY
 
 
 def _too_long(fixed: int, opening: int, limit: int) -> BadInput:

@@ -181,7 +181,7 @@ async def test_a_name_that_changes_between_two_hops_is_checked_again(monkeypatch
 async def test_an_allowed_host_may_be_private_but_never_a_metadata_service() -> None:
     names = Names({"wiki.corp": [["127.0.0.1"], ["169.254.169.254"]]})
     async with site(says("<title>Ours</title>in-house")) as wiki:
-        own = Guard(frozenset({"wiki.corp"}), names.resolve)
+        own = Guard(frozenset({"Wiki.corp"}), names.resolve)
         page = await own.fetch(wiki.url("wiki.corp", "/start"))
         assert (page.title, page.text) == ("Ours", "in-house")
         with pytest.raises(ToolError, match="metadata"):

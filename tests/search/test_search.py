@@ -55,6 +55,7 @@ def every(*missing: str) -> dict[str, Backend]:
         ("zai", (), ["zai"]),
         ("zai", ("zai",), ["zai"]),
         ("builtin", (), ["builtin"]),
+        ("unheard of", (), []),
         ("off", (), []),
     ],
 )

@@ -11,6 +11,7 @@ Search = Literal["off", "offered", "due"]
 Verdict = Literal["auto", "ask", "refuse"]
 Refusal = Literal["", "unknown_tool", "bad_arguments", "policy", "changed", "over_limit", "handed_over"]
 Scope = Literal["once", "conversation", "always"]
+NO_HISTORY = "none"  # as `history_from`: the prompt shows no earlier turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def chosen(setting: str, backends: Mapping[str, Backend]) -> tuple[Backend, ...]
     if setting == "off":
         return ()
     if setting != "auto":
-        return (backends[setting],)
+        return (backends[setting],) if setting in backends else ()
     return tuple(backends[name] for name in AUTO_ORDER if name in backends and backends[name].ready() is None)
 
 

@@ -36,7 +36,7 @@ def target_of(url: str, allow: Collection[str] = ()) -> Target:
     parsed = _parsed(url)
     host = (parsed.raw_host or "").removesuffix(".")
     port = parsed.port or 0
-    allowed = host in allow or f"{host}:{port}" in allow
+    allowed = not {host, f"{host}:{port}"}.isdisjoint(name.lower() for name in allow)
     literal = _literal(host)
     if literal is None:
         _check_name(host, allowed)
