@@ -80,7 +80,7 @@ class Openings:
             search=intent.search,
             query=intent.query,
             toolset=toolset.hash,
-            history_from=self._history_from(conversation, wanted.parent_id, turn_id, system, opening, toolset),
+            history_from=self._history_from(conversation, wanted.parent_id, system, opening, toolset),
             limits=self._turn_limits(wanted),
         )
         started = TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
@@ -128,7 +128,6 @@ class Openings:
         self,
         conversation: Conversation,
         parent_id: str | None,
-        turn_id: str,
         system: str,
         opening: tuple[Message, ...],
         toolset: Toolset,
@@ -137,7 +136,7 @@ class Openings:
             return ""
         budget = Budget(conversation.max_tokens, conversation.max_messages)
         past = self._past(conversation.id, parent_id)
-        return kept_within(budget, turn_id, system, past, opening, toolset).history_from
+        return kept_within(budget, system, past, opening, toolset).history_from
 
     def _past(self, conversation_id: str, parent_id: str | None) -> Sequence[PastTurn]:
         if parent_id == HEAD:

@@ -1,0 +1,192 @@
+"""Builds and wires everything. The only file that knows all the others."""
+
+import sys
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from windlass import config as settings
+from windlass.bus import Bus
+from windlass.config import Config, resolve_secret
+from windlass.local import Local
+from windlass.opening import Openings
+from windlass.providers import DEMO_MODEL, Models, Patience, ProviderConfig, detect_local
+from windlass.runner import Runner
+from windlass.searching import Searching
+from windlass.servers import ServerConfig, Servers, ToolOverride
+from windlass.servers.policy import Rule
+from windlass.store import Store
+from windlass.telemetry import LoggedModel, Telemetry
+from windlass.toolbox import Function, Toolbox
+from windlass.vault import Vault
+
+DEMO = "demo"
+GRACE_S = 20
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """An open Windlass, whoever uses it: a server, a command or a program."""
+
+    config: Config
+    store: Store
+    bus: Bus
+    models: Models
+    servers: Servers
+    searching: Searching
+    toolbox: Toolbox
+    openings: Openings
+    runner: Runner
+    vault: Vault
+    telemetry: Telemetry
+    local: Local
+
+
+@asynccontextmanager
+async def open_house(
+    config: Config, *, functions: Sequence[Function] = (), recover: bool = True, grace_s: float = GRACE_S
+) -> AsyncIterator[House]:
+    """Only one process may have a data folder open. With `recover`, every unfinished turn is run on."""
+    bus = Bus(lambda conversation_id, after: store.conversations.events_after(conversation_id, after))
+    store = Store(config.home, durability=config.durability, publish=bus.committed)
+    house = await _furnish(config, store, bus, functions)
+    try:
+        await _bring_in(house)
+        if recover:
+            house.runner.recover()
+        yield house
+    finally:
+        await house.runner.drain(grace_s)
+        await house.servers.aclose()
+        await house.models.aclose()
+        await store.close()
+
+
+async def _furnish(config: Config, store: Store, bus: Bus, functions: Iterable[Function]) -> House:
+    vault = Vault(config.home / "secrets.json")
+    models = Models()
+    servers = Servers(on_change=lambda server_id: toolbox.servers_changed(), reveal=vault.reveal)
+    searching = Searching(config.web_search, models, servers)
+    toolbox = Toolbox(store, servers, searching.for_turn, [_rule(rule) for rule in config.policy])
+    for function in functions:
+        toolbox.functions.add(function)
+    openings = Openings(store, models, toolbox, config.limits, config.web_search)
+    runner = Runner(store, bus, LoggedModel(models), toolbox, at_once=config.limits.at_once)
+    telemetry = Telemetry()
+    bus.listen(telemetry.listen)
+    local = Local(
+        config=config,
+        store=store,
+        bus=bus,
+        runner=runner,
+        openings=openings,
+        toolbox=toolbox,
+        servers=servers,
+        models=models,
+        searching=searching,
+        vault=vault,
+        telemetry=telemetry,
+    )
+    return House(config, store, bus, models, servers, searching, toolbox, openings, runner, vault, telemetry, local)
+
+
+async def _bring_in(house: House) -> None:
+    """Everything that was configured or kept; servers start by themselves and nobody waits for them."""
+    for provider in configured_providers(house.config):
+        house.models.put(provider)
+    house.local.providers.bring_in()
+    if not house.models.configs():
+        house.models.put(await _found_or_demo(house.config))
+    for server in configured_servers(house.config):
+        await house.servers.put(server)
+    await house.local.servers.bring_in()
+    if house.models.config().kind == DEMO:
+        await house.servers.put(demo_server(house.config))
+    house.servers.start_all()
+
+
+def configured_providers(config: Config) -> list[ProviderConfig]:
+    if config.demo:
+        return [demo_provider()]
+    limits = config.limits
+    patience = Patience(connect_s=limits.connect_s, first_byte_s=limits.first_byte_s, silence_s=limits.silence_s)
+    return [
+        ProviderConfig(
+            provider.name or f"provider-{number}",
+            provider.name or f"Provider {number}",
+            provider.base_url,
+            provider.api_key,
+            provider.model,
+            provider.temperature,
+            provider.profile,
+            patience=patience,
+        )
+        for number, provider in enumerate(config.providers, 1)
+    ]
+
+
+async def _found_or_demo(config: Config) -> ProviderConfig:
+    """Without a configured model: one that runs on this machine, else the demo."""
+    found = await detect_local()
+    if not found:
+        return demo_provider()
+    local = found[0]
+    return ProviderConfig("local", local.name, local.base_url, model=local.models[0] if local.models else "")
+
+
+def demo_provider() -> ProviderConfig:
+    return ProviderConfig(DEMO, "Demo model", model=DEMO_MODEL, kind="demo")
+
+
+def demo_server(config: Config) -> ServerConfig:
+    """The tools of the demo, run over stdio like any other server's."""
+    return ServerConfig(
+        "server-demo",
+        DEMO,
+        "Demo tools",
+        command=sys.executable,
+        args=("-m", "windlass.demo.server", "--notes", str(config.home / "notes")),
+        tools="*",
+        trusted=True,
+        operator=True,
+        overrides={"write_note": ToolOverride(approval="ask")},
+    )
+
+
+def configured_servers(config: Config) -> list[ServerConfig]:
+    """Servers of the operator's own file need no confirmation."""
+    return [_server(slug, server) for slug, server in config.servers.items()]
+
+
+def _server(slug: str, server: settings.Server) -> ServerConfig:
+    tools = server.tools if isinstance(server.tools, str) else server.enabled
+    single: Mapping[str, settings.ToolSettings] = server.tools if isinstance(server.tools, dict) else {}
+    return ServerConfig(
+        f"server-{slug}",
+        slug,
+        server.name or slug,
+        transport=server.transport or ("http" if server.url else "stdio"),
+        command=server.command,
+        args=tuple(server.args),
+        env={name: resolve_secret(value) for name, value in server.env.items()},
+        cwd=server.cwd,
+        url=server.url,
+        headers={name: resolve_secret(value) for name, value in server.headers.items()},
+        trusted=server.trusted,
+        approval=server.approval or "",
+        tools=tools,
+        overrides={name: _override(one) for name, one in single.items()},
+        timeout_s=server.timeout_s,
+        retries=server.retries,
+        parallel=server.parallel,
+        sandbox=server.sandbox,
+        operator=True,
+    )
+
+
+def _override(tool: settings.ToolSettings) -> ToolOverride:
+    return ToolOverride(tool.timeout_s, tool.retries, tool.approval or "")
+
+
+def _rule(rule: settings.Rule) -> Rule:
+    return Rule(rule.approval, rule.server, rule.tool, arguments=rule.arguments or None)
