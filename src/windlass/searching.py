@@ -23,7 +23,7 @@ from windlass.search.zai import ZAI
 from windlass.servers import Servers
 from windlass.servers.results import tool_output
 
-ZAI_HOSTS = ("api.z.ai", "open.bigmodel.cn")
+ZAI_PATH = "/paas/v4"  # below any host: its own, a proxy before it, or a stand-in for tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Searching:
             "searxng": SearXNG(self.config.searxng_url),
             "zai": zai,
             "ddgs": DDGS(),
-            "builtin": Builtin(offers=is_zai(provider)),
+            "builtin": Builtin(offers=is_zai(provider) and "/coding/" not in provider.base_url),
         }
         if self.config.mcp_tool:
             found["mcp"] = self._mcp(self.config.mcp_tool)
@@ -81,4 +81,4 @@ async def _not_kept(body: bytes, mime: str) -> str:
 
 
 def is_zai(provider: ProviderConfig) -> bool:
-    return urlsplit(provider.base_url).hostname in ZAI_HOSTS or provider.profile.startswith("glm")
+    return urlsplit(provider.base_url).path.rstrip("/").endswith(ZAI_PATH)
