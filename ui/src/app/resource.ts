@@ -10,6 +10,12 @@ export interface Loaded<T> {
   loading: boolean;
 }
 
+/** The value, loaded on first use. */
+export function useResource<T>(resource: Resource<T>): Loaded<T> {
+  useEffect(() => resource.need(), [resource]);
+  return useSyncExternalStore(resource.watch, resource.read);
+}
+
 export class Resource<T> {
   #loaded: Loaded<T> = { value: null, error: "", loading: false };
   #asked = 0;
@@ -18,14 +24,6 @@ export class Resource<T> {
 
   constructor(load: () => Promise<T>) {
     this.#load = load;
-  }
-
-  /** The value, loaded on first use. */
-  use(): Loaded<T> {
-    useEffect(() => {
-      if (this.#asked === 0) void this.refresh();
-    }, []);
-    return useSyncExternalStore(this.#watch, this.#read);
   }
 
   async refresh(): Promise<void> {
@@ -48,15 +46,20 @@ export class Resource<T> {
     return this.#loaded.value;
   }
 
+  /** Load unless that was done, or is under way. */
+  need(): void {
+    if (this.#asked === 0) void this.refresh();
+  }
+
   #set(loaded: Loaded<T>): void {
     this.#loaded = loaded;
     this.#watchers.forEach((changed) => changed());
   }
 
-  readonly #watch = (changed: () => void) => {
+  readonly watch = (changed: () => void) => {
     this.#watchers.add(changed);
     return () => this.#watchers.delete(changed);
   };
 
-  readonly #read = () => this.#loaded;
+  readonly read = () => this.#loaded;
 }

@@ -1,4 +1,5 @@
 export * from "./apply";
+export { waitsForWord } from "./applyTurn";
 export * from "./conversation";
 export * from "./events";
 export * from "./looks";

@@ -1,0 +1,161 @@
+import { useState } from "react";
+
+import { calls as callVerbs, type Word } from "../api";
+import { Link, paths } from "../app/router";
+import { useResource } from "../app/resource";
+import { serverList } from "../app/resources";
+import { Button, Icon, Tag } from "../parts";
+import { readUntrusted, type Call, type Turn } from "../state";
+import { useOpen } from "../conversation/context";
+import { KeyValues } from "../conversation/KeyValues";
+import { nameCall, type Named } from "../conversation/toolbox";
+import { useVerb } from "../conversation/useVerb";
+import { ruleOf } from "../conversation/words";
+import { AlwaysCard } from "./AlwaysCard";
+import { AskCard } from "./AskCard";
+import { DenyCard } from "./DenyCard";
+import { EditCard } from "./EditCard";
+import { WaitingTime } from "./WaitingTime";
+
+interface Props {
+  call: Call;
+  turn: Turn;
+  first: boolean;
+}
+
+type Step = "ask" | "edit" | "deny" | "always";
+
+export interface StepProps {
+  call: Call;
+  named: Named;
+  first: boolean;
+  error: string;
+  busy: boolean;
+  decide: (word: Word) => void;
+  back: () => void;
+  deny: () => void;
+}
+
+/** A call that needs a person's word before it is sent. */
+export function ApprovalCard({ call, turn, first }: Props) {
+  const { naming } = useOpen();
+  const [step, setStep] = useState<Step>("ask");
+  const { run, busy, error } = useVerb();
+  const named = nameCall(naming, call);
+  const hash = call.judged?.tool_hash;
+  const decide = (word: Word) =>
+    void run(() => callVerbs.decide(call.turnId, call.id, hash ? { ...word, hash } : word));
+  const shared: StepProps = {
+    call,
+    named,
+    first: first && step === "ask",
+    error,
+    busy,
+    decide,
+    back: () => setStep("ask"),
+    deny: () => setStep("deny"),
+  };
+  if (step === "edit") return <EditCard {...shared} />;
+  if (step === "deny") return <DenyCard {...shared} />;
+  if (step === "always") return <AlwaysCard {...shared} />;
+  return <Question {...shared} turn={turn} onStep={setStep} />;
+}
+
+function Question({ turn, onStep, ...props }: StepProps & { turn: Turn; onStep: (step: Step) => void }) {
+  const { call, named, busy, decide } = props;
+  const hints = named.tool?.annotations;
+  const destructive = hints?.destructiveHint === true;
+  const eachTime = readUntrusted(turn) && hints?.openWorldHint !== false;
+  return (
+    <AskCard
+      callId={call.id}
+      icon="person"
+      question={`Allow ${named.title}?`}
+      server={named.server}
+      time={<WaitingTime since={call.askedAt} />}
+      first={props.first}
+      error={props.error}
+      foot={
+        <>
+          <Button
+            look={destructive ? "plain" : "primary"}
+            disabled={busy}
+            onClick={() => decide({ decision: "allow", scope: "once" })}
+          >
+            Allow once
+          </Button>
+          <Button disabled={busy} onClick={() => decide({ decision: "allow", scope: "conversation" })}>
+            Allow in this chat
+          </Button>
+          {!eachTime && (
+            <Button disabled={busy} onClick={() => onStep("always")}>
+              Always allow…
+            </Button>
+          )}
+          <span className="grow" />
+          <Button look="ghost" icon="write" disabled={busy} onClick={() => onStep("edit")}>
+            Edit arguments
+          </Button>
+          <Button disabled={busy} onClick={() => onStep("deny")}>
+            Deny…
+          </Button>
+        </>
+      }
+    >
+      <KeyValues json={call.spec.arguments} />
+      {eachTime && (
+        <p className="note">
+          <Icon name="shield" />
+          <span>This turn has read pages from the web, so this call asks each time.</span>
+        </p>
+      )}
+      <Facts call={call} named={named} />
+    </AskCard>
+  );
+}
+
+/** Why the person is asked, what the server claims, the exact name. */
+function Facts({ call, named }: { call: Call; named: Named }) {
+  const rule = ruleOf(call.judged?.rule ?? "");
+  return (
+    <dl className="facts">
+      <dt>Why you are asked</dt>
+      <dd>
+        {rule.number && <span>Rule {rule.number}</span>}
+        {rule.text && <code>{rule.text}</code>}
+        {!rule.number && !rule.text && <span>{call.judged?.reason || "This tool asks each time."}</span>}
+        {rule.number && <Link href={paths.settings}>Open rule</Link>}
+      </dd>
+      <dt>Claimed by server</dt>
+      <dd>
+        <Claims named={named} />
+      </dd>
+      <dt>Exact name</dt>
+      <dd>
+        <code>{call.spec.name}</code>
+      </dd>
+    </dl>
+  );
+}
+
+function Claims({ named }: { named: Named }) {
+  const trusted = useResource(serverList).value?.find((server) => server.slug === named.server)?.trusted;
+  const hints = named.tool?.annotations;
+  if (!hints) return <span className="dim">nothing; the server is not running now</span>;
+  const claims = [
+    hints.readOnlyHint === undefined ? "" : hints.readOnlyHint ? "only reads" : "changes data",
+    hints.destructiveHint === undefined ? "" : hints.destructiveHint ? "destructive" : "not destructive",
+    hints.openWorldHint === undefined ? "" : hints.openWorldHint ? "reaches outside" : "stays inside",
+  ].filter(Boolean);
+  return (
+    <>
+      {claims.map((claim) => (
+        <Tag key={claim}>{claim}</Tag>
+      ))}
+      {claims.length === 0 && <span>nothing</span>}
+      <span className="dim">
+        not checked; {named.server} is {trusted ? "trusted" : "not trusted"}
+      </span>
+    </>
+  );
+}

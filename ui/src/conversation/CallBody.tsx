@@ -1,0 +1,173 @@
+import { useState } from "react";
+
+import { calls as callVerbs, results } from "../api";
+import { inspect, navigate, paths } from "../app/router";
+import { CopyButton, Icon, LinkButton, Segments, bytes, duration, grouped, plural } from "../parts";
+import { argumentsOf, isFailure, timesRepeated, type Call, type Look, type Turn } from "../state";
+import { Progress } from "./CallProgress";
+import { KeyValues } from "./KeyValues";
+import { ResultView } from "./ResultView";
+import { useVerb } from "./useVerb";
+import { REPEATED, shortenedStory, storyOf } from "./words";
+
+interface Props {
+  call: Call;
+  look: Look;
+  turn: Turn;
+  server: string;
+  title: string;
+}
+
+type View = "result" | "arguments" | "raw";
+
+/** The inside of a call: what happened, its result, arguments and raw text, and what can be done. */
+export function CallBody({ call, look, turn, server, title }: Props) {
+  const [view, setView] = useState<View>(look === "done" ? "result" : "arguments");
+  const story = storyOf(call, look, turn, server);
+  const repeated = timesRepeated(turn, call) >= turn.limits.repeats;
+  const failed = isFailure(look);
+  const ended = call.finished !== null;
+  return (
+    <div className="call-body">
+      {story && <p>{story}</p>}
+      {repeated && <p>{REPEATED}</p>}
+      {call.spec.repairs?.map((repair) => (
+        <p className="note" key={repair}>
+          <Icon name="wrench" />
+          <span>{repair}</span>
+        </p>
+      ))}
+      {!ended && <Progress call={call} title={title} server={server} quiet={false} />}
+      {failed && look !== "not_sent" && call.finished?.output.text && (
+        <div className="pre wrap">{call.finished.output.text}</div>
+      )}
+      {!failed && <Views call={call} look={look} view={view} onView={setView} />}
+      {failed && <KeyValues json={argumentsOf(call)} />}
+      <Shortened call={call} />
+      {ended && <Foot call={call} look={look} turn={turn} />}
+    </div>
+  );
+}
+
+function Views({
+  call,
+  look,
+  view,
+  onView,
+}: {
+  call: Call;
+  look: Look;
+  view: View;
+  onView: (view: View) => void;
+}) {
+  const hasResult = look === "done";
+  return (
+    <>
+      <div className="call-views">
+        <Segments
+          kind="tabs"
+          label="Show"
+          value={view}
+          onChange={onView}
+          options={[
+            ...(hasResult ? [{ value: "result" as const, label: "Result" }] : []),
+            { value: "arguments", label: "Arguments" },
+            { value: "raw", label: "Raw" },
+          ]}
+        />
+        <span className="grow" />
+        <code className="mono dim cut">{call.spec.name}</code>
+      </div>
+      {view === "result" && <ResultView text={call.finished?.output.text ?? ""} />}
+      {view === "arguments" && <KeyValues json={argumentsOf(call)} />}
+      {view === "raw" && <Raw call={call} />}
+    </>
+  );
+}
+
+function Raw({ call }: { call: Call }) {
+  const result = call.finished?.output.text;
+  return (
+    <>
+      <div className="pre wrap" tabIndex={0} aria-label="Arguments as the model wrote them">
+        {call.spec.raw || call.spec.arguments}
+      </div>
+      {result !== undefined && (
+        <div className="pre wrap tall" tabIndex={0} aria-label="Result as text">
+          {result || "(no output)"}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Shortened({ call }: { call: Call }) {
+  const [whole, setWhole] = useState<string | null>(null);
+  const { run, busy, error } = useVerb();
+  const output = call.finished?.output;
+  if (!output?.shortened) return null;
+  const open = () => run(async () => setWhole((await results.piece(output.result_id ?? "")).text));
+  return (
+    <>
+      <p className="note">
+        <Icon name="info" />
+        <span>{shortenedStory(output.text.length, output.size ?? 0)}</span>
+      </p>
+      {whole === null ? (
+        <LinkButton onClick={open} disabled={busy}>
+          Open in full
+        </LinkButton>
+      ) : (
+        <ResultView text={whole} />
+      )}
+      {error && <p className="bad">{error}</p>}
+    </>
+  );
+}
+
+function Foot({ call, look, turn }: { call: Call; look: Look; turn: Turn }) {
+  const { run, busy, error } = useVerb();
+  const round = turn.rounds.find((one) => one.calls.includes(call))?.n ?? 0;
+  const retryable = look !== "denied" && look !== "left_unknown" && turn.finished !== null;
+  return (
+    <div className="call-foot">
+      <span>{factsOf(call)}</span>
+      {error && <span className="bad">{error}</span>}
+      <span className="links">
+        <CopyButton text={call.finished?.output.text ?? ""} />
+        {retryable && (
+          <LinkButton
+            icon="retry"
+            disabled={busy}
+            onClick={() => run(() => callVerbs.retry(call.turnId, call.id))}
+          >
+            Retry this call
+          </LinkButton>
+        )}
+        {look === "timed_out" && (
+          <LinkButton onClick={() => navigate(paths.servers)}>Change the limit</LinkButton>
+        )}
+        <LinkButton icon="spans" onClick={() => inspect(call.turnId, round)}>
+          Inspect
+        </LinkButton>
+      </span>
+    </div>
+  );
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+
+function factsOf(call: Call): string {
+  const { output } = call.finished ?? {};
+  const size = output?.size ?? output?.text.length ?? 0;
+  const facts: string[] = [];
+  if (call.attempts.length > 1)
+    facts.push(
+      `${call.attempts.length} attempts: ${call.attempts.map((one) => duration((one.until ?? one.from) - one.from)).join(", ")}`,
+    );
+  if (size > 0) facts.push(bytes(size));
+  if (output && output.text.length > 0 && !output.shortened)
+    facts.push(`about ${grouped(Math.ceil(output.text.length / CHARACTERS_PER_TOKEN))} tokens`);
+  if (output?.sources?.length) facts.push(plural(output.sources.length, "link"));
+  return facts.join(", ");
+}

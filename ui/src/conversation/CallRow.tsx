@@ -1,0 +1,140 @@
+import { memo, useState, type ReactNode } from "react";
+
+import { calls as callVerbs } from "../api";
+import { Badge, Icon, IconButton, PlacedBar, Tag, counting, duration, useNow, waited } from "../parts";
+import {
+  argumentsOf,
+  isFailure,
+  lookOf,
+  timesRepeated,
+  tookMs,
+  wasRepaired,
+  type Call,
+  type Look,
+  type Turn,
+} from "../state";
+import { CallBody } from "./CallBody";
+import { Progress } from "./CallProgress";
+import { useOpen } from "./context";
+import { nameCall } from "./toolbox";
+import { LOOKS, argumentLine, decisionOf, sayOf } from "./words";
+
+interface Props {
+  call: Call;
+  turn: Turn;
+  /** The clock its bar shares with its group; null for a call by itself. */
+  span?: { from: number; until: number } | null;
+  grouped?: boolean;
+  open?: boolean;
+  /** What it opens to while it waits its turn to be decided. */
+  waitingCard?: ReactNode;
+}
+
+const STOPPABLE = new Set<Look>(["queued", "running", "again", "asked"]);
+const COUNTS = new Set<Look>(["running", "again", "stopping", "asked"]);
+
+/** One call on one line; a click opens it in place. */
+export const CallRow = memo(function CallRow({
+  call,
+  turn,
+  span = null,
+  grouped = false,
+  open: openAtFirst,
+  waitingCard,
+}: Props) {
+  const { naming } = useOpen();
+  const look = lookOf(call);
+  const [toggled, setToggled] = useState<boolean | null>(null);
+  const open = toggled ?? openAtFirst ?? opensItself(look, call, turn);
+  const { title, server } = nameCall(naming, call);
+  const words = LOOKS[look];
+  if (open && waitingCard) return waitingCard;
+  const classes = ["call", words.tone, !grouped && "alone", open && "open"].filter(Boolean).join(" ");
+  return (
+    <div className={classes} id={`call-${call.id}`}>
+      <div className="call-head">
+        <button type="button" className="call-toggle" aria-expanded={open} onClick={() => setToggled(!open)}>
+          <span className="lead">
+            <Icon name={words.icon} className="state" />
+            <span className="title cut" title={call.spec.name}>
+              {title}
+            </span>
+            {server && <Badge>{server}</Badge>}
+          </span>
+          <span className="rest">
+            <StateWords call={call} look={look} turn={turn} />
+            <Summary call={call} look={look} />
+          </span>
+        </button>
+        {span && <Bars call={call} look={look} span={span} />}
+        <Time call={call} look={look} />
+        <EndSlot call={call} look={look} open={open} />
+      </div>
+      {!open && COUNTS.has(look) && <Progress call={call} title={title} server={server} quiet={grouped} />}
+      {open && <CallBody call={call} look={look} turn={turn} server={server} title={title} />}
+    </div>
+  );
+});
+
+function opensItself(look: Look, call: Call, turn: Turn): boolean {
+  return isFailure(look) || look === "again" || timesRepeated(turn, call) >= turn.limits.repeats;
+}
+
+function StateWords({ call, look, turn }: { call: Call; look: Look; turn: Turn }) {
+  const say = sayOf(call, look);
+  const times = timesRepeated(turn, call);
+  const decision = decisionOf(call);
+  return (
+    <>
+      {say ? <span className="say">{say}</span> : <span className="vh">{LOOKS[look].spoken}</span>}
+      {decision && look !== "denied" && <Tag icon="person">{decision}</Tag>}
+      {wasRepaired(call) && <Tag icon="wrench">repaired</Tag>}
+      {times >= turn.limits.repeats && <Tag icon="loop">{times} times</Tag>}
+    </>
+  );
+}
+
+function Summary({ call, look }: { call: Call; look: Look }) {
+  if (look === "denied" && call.decided?.reason)
+    return <span className="args plain cut">“{call.decided.reason}”</span>;
+  const line = argumentLine(argumentsOf(call));
+  return line ? <span className="args cut">{line}</span> : <span className="grow" />;
+}
+
+function Bars({ call, look, span }: { call: Call; look: Look; span: { from: number; until: number } }) {
+  const whole = Math.max(1, span.until - span.from);
+  const tone = isFailure(look) ? "bad" : COUNTS.has(look) ? "live" : undefined;
+  return (
+    <span className="gantt" aria-hidden="true">
+      {call.attempts.map(({ from, until }) => (
+        <PlacedBar
+          key={from}
+          className={tone}
+          from={(from - span.from) / whole}
+          size={((until ?? span.until) - from) / whole}
+        />
+      ))}
+    </span>
+  );
+}
+
+function Time({ call, look }: { call: Call; look: Look }) {
+  const counts = COUNTS.has(look);
+  const now = useNow(counts || look === "waiting");
+  if (look === "waiting") return <span className="time">{waited(now - call.askedAt)}</span>;
+  const ms = tookMs(call, now);
+  if (ms === null) return null;
+  return <span className="time">{counts ? counting(ms) : duration(ms)}</span>;
+}
+
+/** The chevron; while the call runs, its Stop button takes the place. */
+function EndSlot({ call, look, open }: { call: Call; look: Look; open: boolean }) {
+  const { store } = useOpen();
+  if (!STOPPABLE.has(look)) return <Icon name={open ? "down" : "right"} className="chev" />;
+  const stop = () => {
+    const word = { turn_id: call.turnId, call_id: call.id };
+    store.put({ type: "stop_sent", ...word });
+    callVerbs.stop(call.turnId, call.id).catch(() => store.put({ type: "stop_unsent", ...word }));
+  };
+  return <IconButton className="stop" icon="stop" label="Stop this call" onClick={stop} />;
+}

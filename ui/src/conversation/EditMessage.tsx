@@ -1,0 +1,67 @@
+import { useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
+
+import { sendMessage } from "../api";
+import { Button } from "../parts";
+import type { Turn } from "../state";
+import { useOpen } from "./context";
+import { useVerb } from "./useVerb";
+
+interface Props {
+  turn: Turn;
+  text: string;
+  onDone: () => void;
+}
+
+/** The same place in the conversation with other words: a new branch. */
+export function EditMessage({ turn, text: before, onDone }: Props) {
+  const { store } = useOpen();
+  const [text, setText] = useState(before);
+  const { run, busy, error } = useVerb();
+  const box = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    box.current?.focus();
+    box.current?.setSelectionRange(before.length, before.length);
+  }, [before]);
+  const send = async () => {
+    const sent = await run(() =>
+      sendMessage(store.id, {
+        content: text,
+        client_message_id: crypto.randomUUID(),
+        parent_turn_id: turn.parent || null,
+      }),
+    );
+    if (sent) onDone();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      onDone();
+    } else if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      void send();
+    }
+  };
+  return (
+    <div className="said editing">
+      <textarea
+        ref={box}
+        className="input"
+        rows={3}
+        aria-label="Message"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="edit-foot">
+        <span className="dim">The answers so far are kept as another branch.</span>
+        {error && <span className="bad">{error}</span>}
+        <Button look="ghost" small onClick={onDone}>
+          Cancel
+        </Button>
+        <Button look="primary" small disabled={busy || !text.trim()} onClick={send}>
+          Send again
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import { parseJson } from "../parts";
+
+/** Arguments in full: strings plain, the rest as JSON, nothing cut. */
+export function KeyValues({ json }: { json: string }) {
+  const value = parseJson(json);
+  if (value === undefined || value === null || typeof value !== "object" || Array.isArray(value))
+    return (
+      <div className="pre wrap" tabIndex={0} aria-label="Arguments">
+        {json}
+      </div>
+    );
+  const entries = Object.entries(value);
+  if (entries.length === 0) return <p className="dim">No arguments.</p>;
+  return (
+    <div className="args-box" tabIndex={0} role="group" aria-label="Arguments">
+      <dl className="kv">
+        {entries.map(([key, inner]) => (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>
+              {typeof inner === "string"
+                ? visible(inner)
+                : JSON.stringify(inner, null, 1).replace(/\n\s*/g, " ")}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+/** Characters that hide or turn text around are shown by their code, so that what is read is what is sent. */
+export function visible(text: string): string {
+  return text.replace(
+    /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+    (hidden) => `⟨U+${(hidden.codePointAt(0) ?? 0).toString(16).toUpperCase()}⟩`,
+  );
+}

@@ -1,0 +1,89 @@
+import { useState } from "react";
+
+import { CopyButton, IconButton, Tag } from "../parts";
+import { Prose } from "../prose/Prose";
+import type { Message, Turn, Versions } from "../state";
+import { EditMessage } from "./EditMessage";
+import { Pager } from "./Pager";
+import { ResultView } from "./ResultView";
+
+interface Props {
+  turn: Turn;
+  wordings: Versions;
+}
+
+/** What was there before the model spoke: a person's message, or messages put in by hand or by import. */
+export function Opening({ turn, wordings }: Props) {
+  const [editing, setEditing] = useState(false);
+  const silent = turn.origin === "continue" || turn.origin === "call_retry";
+  return turn.opening.map((message, place) => {
+    if (turn.blanked.includes(place))
+      return (
+        <p className="said dim" key={place}>
+          This message was deleted.
+        </p>
+      );
+    if (message.role !== "user") return <OtherMessage key={place} message={message} />;
+    if (silent) return null;
+    if (editing)
+      return (
+        <EditMessage key={place} turn={turn} text={message.content ?? ""} onDone={() => setEditing(false)} />
+      );
+    return (
+      <UserMessage
+        key={place}
+        turn={turn}
+        text={message.content ?? ""}
+        wordings={wordings}
+        onEdit={() => setEditing(true)}
+      />
+    );
+  });
+}
+
+interface UserProps {
+  turn: Turn;
+  text: string;
+  wordings: Versions;
+  onEdit: () => void;
+}
+
+function UserMessage({ turn, text, wordings, onEdit }: UserProps) {
+  const searched = turn.settings.search === "due" || turn.settings.search === "offered";
+  return (
+    <div className="said">
+      <div className="bubble">{text}</div>
+      <div className="acts">
+        {searched && <Tag icon="globe">web search</Tag>}
+        <Pager versions={wordings} what="message" />
+        <span className="quiet">
+          <CopyButton text={text} label="Copy the message" />
+          {turn.origin !== "added" && (
+            <IconButton icon="write" label="Edit and send again" onClick={onEdit} />
+          )}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function OtherMessage({ message }: { message: Message }) {
+  if (message.role === "assistant")
+    return (
+      <div className="round added">
+        <span />
+        <div className="body">{message.content && <Prose text={message.content} />}</div>
+      </div>
+    );
+  return (
+    <div className="round added">
+      <span />
+      <div className="body">
+        <p className="dim">
+          {message.role === "tool" ? `Result of ${message.name || "a tool"}` : "System message"}
+        </p>
+        <ResultView text={message.content ?? ""} />
+      </div>
+    </div>
+  );
+}

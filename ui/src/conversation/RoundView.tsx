@@ -1,0 +1,153 @@
+import { memo, type ReactNode } from "react";
+
+import { inspect } from "../app/router";
+import { ApprovalCard } from "../cards/ApprovalCard";
+import { InputCard } from "../cards/InputCard";
+import { UnknownCard } from "../cards/UnknownCard";
+import { Prose } from "../prose/Prose";
+import {
+  lookOf,
+  needsPerson,
+  thoughtMs,
+  waitingCalls,
+  type Call,
+  type Draft,
+  type Round,
+  type Turn,
+} from "../state";
+import { CallGroup } from "./CallGroup";
+import { CallRow } from "./CallRow";
+import { DraftCall } from "./DraftCall";
+import { Reasoning } from "./Reasoning";
+
+interface FrameProps {
+  turnId: string;
+  n: number;
+  live: boolean;
+  last: boolean;
+  picked: boolean;
+  children: ReactNode;
+}
+
+/** One request and what came of it; its number stands on the rail. */
+function RoundFrame({ turnId, n, live, last, picked, children }: FrameProps) {
+  const classes = ["round", live && "live", last && "last", picked && "picked"].filter(Boolean).join(" ");
+  return (
+    <div className={classes} role="group" aria-label={`Round ${n}`}>
+      <button
+        type="button"
+        className="n"
+        aria-label={`Round ${n}, open in the inspector`}
+        title="Open in the inspector"
+        onClick={() => inspect(turnId, n)}
+      >
+        {n}
+      </button>
+      <div className="body">{children}</div>
+    </div>
+  );
+}
+
+interface Props {
+  turn: Turn;
+  round: Round;
+  last: boolean;
+  picked: boolean;
+  sources: number;
+  onCite: (n: number) => void;
+  children?: ReactNode;
+}
+
+export const RoundView = memo(function RoundView({
+  turn,
+  round,
+  last,
+  picked,
+  sources,
+  onCite,
+  children,
+}: Props) {
+  const { reply } = round;
+  const live = last && turn.finished === null;
+  if (reply.blanked)
+    return (
+      <RoundFrame turnId={turn.id} n={round.n} live={live} last={last} picked={picked}>
+        <p className="dim">This reply was deleted.</p>
+      </RoundFrame>
+    );
+  return (
+    <RoundFrame turnId={turn.id} n={round.n} live={live} last={last} picked={picked}>
+      {reply.reasoning && <Reasoning text={reply.reasoning} ms={thoughtMs(reply)} />}
+      {reply.text && <Prose text={reply.text} sources={sources} onCite={onCite} />}
+      <Calls calls={round.calls} turn={turn} />
+      {children}
+    </RoundFrame>
+  );
+});
+
+/** Those that wait for a person stand by themselves, as cards; the rest are one group. */
+function Calls({ calls, turn }: { calls: readonly Call[]; turn: Turn }) {
+  const waits = (call: Call) => turn.finished === null && needsPerson(lookOf(call));
+  const quiet = calls.filter((call) => !waits(call));
+  const first = waitingCalls(turn)[0];
+  const [only] = quiet;
+  return (
+    <>
+      {quiet.length > 1 && <CallGroup calls={quiet} turn={turn} />}
+      {quiet.length === 1 && only && <CallRow call={only} turn={turn} />}
+      {calls.filter(waits).map((call) => (
+        <WaitingCall key={call.id} call={call} turn={turn} first={call === first} />
+      ))}
+    </>
+  );
+}
+
+/** The next approval is a card; those behind it are rows until it is their turn or they are opened. */
+function WaitingCall({ call, turn, first }: { call: Call; turn: Turn; first: boolean }) {
+  const look = lookOf(call);
+  if (look === "unknown") return <UnknownCard call={call} first={first} />;
+  if (look === "asked" && call.input) return <InputCard call={call} input={call.input} first={first} />;
+  const next = waitingCalls(turn).find((one) => lookOf(one) === "waiting") === call;
+  if (next) return <ApprovalCard call={call} turn={turn} first={first} />;
+  return <LaterApproval call={call} turn={turn} />;
+}
+
+function LaterApproval({ call, turn }: { call: Call; turn: Turn }) {
+  return (
+    <CallRow call={call} turn={turn} waitingCard={<ApprovalCard call={call} turn={turn} first={false} />} />
+  );
+}
+
+interface DraftProps {
+  turn: Turn;
+  draft: Draft;
+  sources: number;
+  onCite: (n: number) => void;
+  children?: ReactNode;
+}
+
+/** The round that is being written. */
+export function DraftRound({ turn, draft, sources, onCite, children }: DraftProps) {
+  const thinking = draft.reasoning !== "" && draft.textSince === 0;
+  return (
+    <RoundFrame turnId={turn.id} n={turn.rounds.length + 1} live last picked={false}>
+      {draft.lost && (
+        <div className="lost">
+          <Prose text={draft.lost} />
+        </div>
+      )}
+      {draft.reasoning && (
+        <Reasoning
+          text={draft.reasoning}
+          ms={thinking ? null : draft.textSince - draft.since}
+          since={draft.since}
+        />
+      )}
+      {draft.text && <Prose text={draft.text} sources={sources} onCite={onCite} growing />}
+      {draft.calls.map((call) => (
+        <DraftCall key={call.index} call={call} />
+      ))}
+      {children}
+    </RoundFrame>
+  );
+}

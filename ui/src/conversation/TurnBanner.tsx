@@ -1,0 +1,178 @@
+import { turns } from "../api";
+import { navigate, paths } from "../app/router";
+import { Banner, Button, plural, useNow } from "../parts";
+import { callsOf, searchMissing, type ModelFailed, type Turn, type TurnFinished } from "../state";
+import { useOpen } from "./context";
+import { useVerb } from "./useVerb";
+
+/** The line under a turn that did not simply answer: what happened, what it means, what can be done. */
+export function TurnBanner({ turn }: { turn: Turn }) {
+  const failure = turn.failures.at(-1);
+  if (turn.finished) return <Ended turn={turn} finished={turn.finished} />;
+  if (failure && !turn.draft?.text && !turn.draft?.reasoning && !turn.stopping)
+    return <Retrying turn={turn} failure={failure} />;
+  return null;
+}
+
+function Ended({ turn, finished }: { turn: Turn; finished: TurnFinished }) {
+  switch (finished.outcome) {
+    case "limit":
+      return <LimitBanner turn={turn} finished={finished} />;
+    case "stopped":
+      return <StoppedBanner turn={turn} />;
+    case "failed":
+      return <FailedBanner turn={turn} finished={finished} />;
+    default:
+      return searchMissing(turn) ? <p className="turn-note">No search ran for this answer.</p> : null;
+  }
+}
+
+function LimitBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }) {
+  const { run, busy, error } = useVerb();
+  const { rounds } = turn.limits;
+  const isRounds = finished.cause === "rounds" && rounds > 1;
+  return (
+    <div className="turn-line">
+      <Banner
+        tone="warn"
+        icon="alert"
+        actions={
+          <Button small disabled={busy} onClick={() => run(() => turns.continue(turn.id))}>
+            {isRounds ? `Continue, ${rounds} more` : "Continue"}
+          </Button>
+        }
+      >
+        {isRounds ? (
+          <>
+            <strong>Stopped at {rounds} rounds.</strong> The answer above uses what was found so far.
+          </>
+        ) : (
+          <FirstStrong text={finished.message ?? ""} fallback="Stopped at a limit." />
+        )}
+        {error && <span className="bad"> {error}</span>}
+      </Banner>
+    </div>
+  );
+}
+
+function StoppedBanner({ turn }: { turn: Turn }) {
+  const { run, busy, error } = useVerb();
+  const told = callsOf(turn).filter(
+    (call) => call.finished?.cause === "stopped" && call.attempts.length > 0,
+  ).length;
+  return (
+    <div className="turn-line">
+      <Banner
+        icon="stopped"
+        actions={
+          <>
+            <Button small disabled={busy} onClick={() => run(() => turns.continue(turn.id))}>
+              Continue
+            </Button>
+            <Button small disabled={busy} onClick={() => run(() => turns.retry(turn.id))}>
+              Answer again
+            </Button>
+          </>
+        }
+      >
+        <strong>Stopped.</strong>{" "}
+        {told > 0 &&
+          `${plural(told, "call")} ${told === 1 ? "was" : "were"} running and ${told === 1 ? "was" : "were"} told to stop.`}
+        {error && <span className="bad"> {error}</span>}
+      </Banner>
+    </div>
+  );
+}
+
+const MODEL_CAUSES = new Set([
+  "auth",
+  "no_key",
+  "bad_key",
+  "quota",
+  "model_not_found",
+  "unreachable",
+  "connect",
+]);
+
+function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }) {
+  const { run, busy, error } = useVerb();
+  const kept = turn.rounds.length > 0 ? " What was said so far is kept." : "";
+  return (
+    <div className="turn-line">
+      <Banner
+        tone="bad"
+        icon="fail"
+        role="alert"
+        actions={
+          <>
+            {MODEL_CAUSES.has(finished.cause ?? "") && (
+              <Button small onClick={() => navigate(paths.models)}>
+                Open Models
+              </Button>
+            )}
+            <Button
+              small
+              disabled={busy}
+              onClick={() =>
+                run(() => (turn.rounds.length > 0 ? turns.continue(turn.id) : turns.retry(turn.id)))
+              }
+            >
+              Try again
+            </Button>
+          </>
+        }
+      >
+        <strong>{finished.message || "The turn failed."}</strong> {finished.hint}
+        {kept}
+        {error && <span className="bad"> {error}</span>}
+      </Banner>
+    </div>
+  );
+}
+
+const CUT = new Set(["cut_stream", "stream_cut", "cut", "silence", "truncated", "empty_reply"]);
+
+function Retrying({ turn, failure }: { turn: Turn; failure: ModelFailed }) {
+  const { store } = useOpen();
+  const { run, busy } = useVerb();
+  const now = useNow(true);
+  const due = Date.parse(failure.at) + (failure.wait_s ?? 0) * 1000;
+  const left = Math.ceil((due - now) / 1000);
+  const count = `${turn.failures.length} of ${turn.limits.attempts - 1}`;
+  const stop = () => {
+    store.put({ type: "stop_sent", turn_id: turn.id, call_id: "" });
+    return run(() => turns.stop(turn.id));
+  };
+  return (
+    <div className="turn-line">
+      <Banner
+        icon="run"
+        actions={
+          <Button small disabled={busy} onClick={stop}>
+            Stop
+          </Button>
+        }
+      >
+        {CUT.has(failure.cause) ? (
+          <>
+            <strong>The reply broke off.</strong> Asking again, {count}.
+          </>
+        ) : (
+          <>
+            <strong>{failure.message || "The model did not answer."}</strong>{" "}
+            {left > 0 ? `Trying again in ${left}\u00a0s, ${count}.` : `Trying again, ${count}.`}
+          </>
+        )}
+      </Banner>
+    </div>
+  );
+}
+
+function FirstStrong({ text, fallback }: { text: string; fallback: string }) {
+  const [first = fallback, ...rest] = text.split(/(?<=\.)\s+/);
+  return (
+    <>
+      <strong>{first || fallback}</strong> {rest.join(" ")}
+    </>
+  );
+}

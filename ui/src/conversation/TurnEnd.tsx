@@ -1,0 +1,145 @@
+import { turns } from "../api";
+import { inspect } from "../app/router";
+import {
+  CopyButton,
+  Icon,
+  IconButton,
+  counting,
+  duration,
+  plural,
+  tokens,
+  useNow,
+  type IconName,
+} from "../parts";
+import {
+  answerOf,
+  callsOf,
+  phaseOf,
+  usageOf,
+  workedMs,
+  type Outcome,
+  type Phase,
+  type Turn,
+  type Versions,
+} from "../state";
+import { Pager } from "./Pager";
+import { useVerb } from "./useVerb";
+
+interface Props {
+  turn: Turn;
+  answers: Versions;
+  inspected: boolean;
+}
+
+/** The last line of a turn: what it does or how it ended, its figures, and what can be done with it. */
+export function TurnEnd({ turn, answers, inspected }: Props) {
+  const phase = phaseOf(turn);
+  const now = useNow(phase.kind !== "finished" && phase.kind !== "waiting");
+  if (turn.origin === "added") return null;
+  const { tone, icon, words } = turn.finished ? ENDS[turn.finished.outcome] : nowWords(phase);
+  const usage = usageOf(turn);
+  const calls = callsOf(turn).length;
+  const round = turn.rounds.length + (turn.finished || isInRound(phase) ? 0 : 1);
+  const ms = workedMs(turn, now);
+  return (
+    <footer className="turn-end">
+      <span className={`what ${tone}`}>
+        <Icon name={icon} />
+        {words}
+      </span>
+      <span>
+        {turn.finished ? plural(round, "round") : `Round ${Math.max(1, round)} of ${turn.limits.rounds}`}
+      </span>
+      {calls > 0 && <span className="opt">{plural(calls, "call")}</span>}
+      {usage.prompt > 0 && (
+        <span className="opt">
+          {tokens(usage.prompt)} tokens in, {tokens(usage.completion)} out
+        </span>
+      )}
+      <span>
+        {turn.finished ? duration(ms) : counting(ms)}
+        {phase.kind === "waiting" && ", waiting not counted"}
+      </span>
+      {turn.finished && <Actions turn={turn} answers={answers} inspected={inspected} />}
+    </footer>
+  );
+}
+
+function Actions({ turn, answers, inspected }: Props) {
+  const { run, busy, error } = useVerb();
+  return (
+    <span className="acts">
+      {error && <span className="bad">{error}</span>}
+      <Pager versions={answers} what="answer" />
+      <IconButton
+        icon="globe"
+        label="Search the web for this"
+        disabled={busy}
+        onClick={() => run(() => turns.retry(turn.id, { web_search: "on" }))}
+      />
+      <IconButton
+        icon="retry"
+        label="Answer again"
+        disabled={busy}
+        onClick={() => run(() => turns.retry(turn.id))}
+      />
+      <CopyButton text={answerOf(turn)} label="Copy the answer" />
+      <IconButton
+        icon="spans"
+        label="Inspect this turn"
+        aria-pressed={inspected}
+        onClick={() => inspect(inspected ? "" : turn.id)}
+      />
+    </span>
+  );
+}
+
+interface Words {
+  tone: string;
+  icon: IconName;
+  words: string;
+}
+
+const ENDS: Record<Outcome, Words> = {
+  answered: { tone: "", icon: "check", words: "Answered" },
+  limit: { tone: "warn", icon: "alert", words: "Stopped at a limit" },
+  stopped: { tone: "", icon: "stopped", words: "Stopped" },
+  failed: { tone: "bad", icon: "fail", words: "Failed" },
+  handed_over: { tone: "", icon: "out", words: "Handed over" },
+  added: { tone: "", icon: "check", words: "Added" },
+};
+
+function nowWords(phase: Phase): Words {
+  if (phase.kind === "waiting")
+    return {
+      tone: "warn",
+      icon: "person",
+      words: phase.calls === 1 ? "1 call waits for you" : `${phase.calls} calls wait for you`,
+    };
+  if (phase.kind === "queued") return { tone: "", icon: "queued", words: "Queued" };
+  return { tone: "accent", icon: "run", words: movingWords(phase) };
+}
+
+function movingWords(phase: Phase): string {
+  switch (phase.kind) {
+    case "tools":
+      return `Running ${plural(phase.calls, "tool")}`;
+    case "writing":
+      return "Writing the answer";
+    case "calling":
+      return "Writing a call";
+    case "thinking":
+      return "Thinking";
+    case "retrying":
+      return "Trying again";
+    case "stopping":
+      return "Stopping";
+    default:
+      return "Waiting for the model";
+  }
+}
+
+/** Whether the turn is still in the last complete round, not yet in the next. */
+function isInRound(phase: Phase): boolean {
+  return phase.kind === "tools" || phase.kind === "waiting" || phase.kind === "stopping";
+}

@@ -1,0 +1,72 @@
+import { memo, useCallback, useMemo, useState } from "react";
+
+import { sourcesOf, type Turn, type Versions } from "../state";
+import { DraftRound, RoundView } from "./RoundView";
+import { Opening } from "./Opening";
+import { Sources } from "./Sources";
+import { TurnBanner } from "./TurnBanner";
+import { TurnEnd } from "./TurnEnd";
+
+interface Props {
+  turn: Turn;
+  /** Other answers and other wordings beside this turn, as "index,id,id". Text, so that a turn is drawn again only when they change. */
+  answers: string;
+  wordings: string;
+  inspected: boolean;
+  inspectedRound: number;
+  current: boolean;
+}
+
+/** What was said, what was done about it, and how it ended. */
+export const TurnView = memo(function TurnView({
+  turn,
+  answers,
+  wordings,
+  inspected,
+  inspectedRound,
+}: Props) {
+  const sources = useMemo(() => sourcesOf(turn), [turn]);
+  const [cited, setCited] = useState({ n: 0, times: 0 });
+  const onCite = useCallback((n: number) => setCited(({ times }) => ({ n, times: times + 1 })), []);
+  const draft = hasWords(turn) ? turn.draft : null;
+  const lastRound = turn.rounds.at(-1);
+  const strip = sources.length > 0 && <Sources turn={turn} sources={sources} cited={cited} />;
+  return (
+    <article className="turn" id={turn.id} tabIndex={-1} data-turn>
+      <Opening turn={turn} wordings={unpacked(wordings)} />
+      {turn.rounds.map((round) => (
+        <RoundView
+          key={round.n}
+          turn={turn}
+          round={round}
+          last={round === lastRound && !draft}
+          picked={inspected && round.n === inspectedRound}
+          sources={sources.length}
+          onCite={onCite}
+        >
+          {round === lastRound && !draft && round.calls.length === 0 && strip}
+        </RoundView>
+      ))}
+      {draft && (
+        <DraftRound turn={turn} draft={draft} sources={sources.length} onCite={onCite}>
+          {draft.text && draft.calls.length === 0 && strip}
+        </DraftRound>
+      )}
+      <TurnBanner turn={turn} />
+      <TurnEnd turn={turn} answers={unpacked(answers)} inspected={inspected} />
+    </article>
+  );
+});
+
+function hasWords({ draft }: Turn): boolean {
+  return Boolean(draft && (draft.text || draft.reasoning || draft.calls.length || draft.lost));
+}
+
+export function packed({ index, ids }: Versions): string {
+  return [index, ...ids].join(",");
+}
+
+function unpacked(text: string): Versions {
+  const [index = "0", ...ids] = text.split(",");
+  return { index: Number(index), ids };
+}

@@ -1,0 +1,28 @@
+import { createContext, use, useSyncExternalStore } from "react";
+
+import type { Link } from "../api";
+import type { Conversation } from "../state";
+import type { ConversationStore } from "./store";
+import type { Naming } from "./toolbox";
+
+interface Open {
+  store: ConversationStore;
+  naming: Naming;
+}
+
+export const OpenConversation = createContext<Open | null>(null);
+
+/** The conversation that is open around this component. */
+export function useOpen(): Open {
+  const open = use(OpenConversation);
+  if (!open) throw new Error("outside a conversation");
+  return open;
+}
+
+export function useConversation(store: ConversationStore): Conversation {
+  return useSyncExternalStore(store.watch, store.state);
+}
+
+export function useLink(store: ConversationStore): Link {
+  return useSyncExternalStore(store.watch, store.link);
+}

@@ -1,0 +1,34 @@
+import { useCallback, useState } from "react";
+
+import { wordsFor } from "../api";
+
+interface Verb {
+  /** Do it; what went wrong is kept in `error`. Resolves to whether it worked. */
+  run: (act: () => Promise<unknown>) => Promise<boolean>;
+  busy: boolean;
+  error: string;
+}
+
+/** One thing a person asked for, under way or failed. A second click while it runs does nothing. */
+export function useVerb(): Verb {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState("");
+  const run = useCallback(
+    async (act: () => Promise<unknown>) => {
+      if (busy) return false;
+      setBusy(true);
+      setError("");
+      try {
+        await act();
+        return true;
+      } catch (problem) {
+        setError(wordsFor(problem));
+        return false;
+      } finally {
+        setBusy(false);
+      }
+    },
+    [busy],
+  );
+  return { run, busy, error };
+}

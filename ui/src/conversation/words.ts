@@ -1,0 +1,122 @@
+/** The words of calls: what stands on the line, and what the open row says happened. */
+
+import { duration, grouped } from "../parts";
+import type { IconName } from "../parts";
+import type { Call, Look, Turn } from "../state";
+
+interface LookWords {
+  icon: IconName;
+  /** The class that carries its colour. */
+  tone: string;
+  /** On the line; "" when the state says nothing. */
+  say: string;
+  /** For screen readers where the line says nothing. */
+  spoken: string;
+}
+
+export const LOOKS: Record<Look, LookWords> = {
+  queued: { icon: "queued", tone: "queue", say: "Queued", spoken: "" },
+  waiting: { icon: "person", tone: "ask", say: "Waiting for you", spoken: "" },
+  asked: { icon: "person", tone: "ask", say: "Asks you", spoken: "" },
+  running: { icon: "run", tone: "run", say: "", spoken: "Running: " },
+  again: { icon: "run", tone: "run", say: "Trying again", spoken: "" },
+  stopping: { icon: "run", tone: "run", say: "Stopping", spoken: "" },
+  done: { icon: "check", tone: "done", say: "", spoken: "Done: " },
+  failed: { icon: "fail", tone: "fail", say: "Failed", spoken: "" },
+  not_sent: { icon: "fail", tone: "fail", say: "Not sent", spoken: "" },
+  timed_out: { icon: "timeout", tone: "timeout", say: "Timed out", spoken: "" },
+  denied: { icon: "denied", tone: "denied off", say: "Denied", spoken: "" },
+  stopped: { icon: "stopped", tone: "stopped off", say: "Stopped by you", spoken: "" },
+  unknown: { icon: "unknown", tone: "unknown", say: "Outcome unknown", spoken: "" },
+  left_unknown: { icon: "unknown", tone: "unknown", say: "Outcome unknown", spoken: "" },
+};
+
+/** The state word, with who decided where someone did. */
+export function sayOf(call: Call, look: Look): string {
+  if (look === "denied") {
+    const { number } = ruleOf(call.judged?.rule ?? "");
+    if (call.finished?.cause === "person" || call.decided) return "Denied by you";
+    return number ? `Denied by rule ${number}` : "Denied by a rule";
+  }
+  if (look === "left_unknown" && call.finished?.cause === "person") return "Skipped, outcome unknown";
+  if (look === "stopped" && call.finished?.cause !== "stopped") return "Not run";
+  return LOOKS[look].say;
+}
+
+/** "allowed once", "allowed once, edited", "marked done"; "" when nobody was asked. */
+export function decisionOf(call: Call): string {
+  if (call.finished?.state === "ok" && call.finished.cause === "person") return "marked done by you";
+  if (!call.decided?.allow) return "";
+  const scope = { once: "allowed once", conversation: "allowed in this chat", always: "always allowed" };
+  return scope[call.decided.scope ?? "once"] + (call.decided.arguments ? ", edited" : "");
+}
+
+export interface RuleWords {
+  number: string;
+  text: string;
+}
+
+/** A rule as the server names it: a number where it has one, then the rule itself. */
+export function ruleOf(rule: string): RuleWords {
+  const match = /^(?:rule\s*)?(\d+)\b[:.)\s]*(.*)$/is.exec(rule.trim());
+  const text = (match?.[2] ?? rule).trim().replace(/\s*->\s*/g, " → ");
+  return { number: match?.[1] ?? "", text };
+}
+
+/** What happened and what it means, for the open row of a call that did not simply work. */
+export function storyOf(call: Call, look: Look, turn: Turn, server: string): string {
+  const where = server || "The server";
+  const said = call.finished?.output.text ?? "";
+  switch (look) {
+    case "failed":
+      return call.finished?.cause === "server_gone"
+        ? `${where} went away before it answered. The model was told, and went on without it.`
+        : "The model was told, and went on without it.";
+    case "not_sent":
+      return `${said || call.spec.broken || "The call could not be read."} The model was told and may try again.`;
+    case "timed_out":
+      return `No answer and no progress for ${took(call)}. The server was told to stop.`;
+    case "denied":
+      return call.decided?.reason ? `“${call.decided.reason}” The model was told.` : "The model was told.";
+    case "left_unknown":
+      return `${where} may or may not have carried this out. The model was told that the outcome is unknown.`;
+    case "again":
+      return `${where} stopped before it answered. This call only reads, so it is sent again, ${call.attempts.length} of ${turn.limits.attempts - 1}.`;
+    case "queued":
+      return "Waits for its place; it starts by itself.";
+    default:
+      return "";
+  }
+}
+
+function took(call: Call): string {
+  return duration(call.finished?.took_ms ?? 0);
+}
+
+export function shortenedStory(shown: number, whole: number): string {
+  return `The model saw ${grouped(shown)} of ${grouped(whole)} characters: the start, the end and the shape. It can read the rest in pieces.`;
+}
+
+export const REPEATED =
+  "The model was told that this gives the same result each time, and is now asked for an answer.";
+
+const LONG_ARGUMENT = 80;
+
+/** Arguments on one line: `path: config/pool.toml`, strings with spaces in quotes. */
+export function argumentLine(json: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return json;
+  }
+  if (typeof value !== "object" || value === null) return json;
+  return Object.entries(value)
+    .map(([key, inner]) => `${key}: ${shown(inner)}`)
+    .join(", ");
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === "string" && !/[\s,]/.test(value) ? value : JSON.stringify(value);
+  return text.length > LONG_ARGUMENT ? `${text.slice(0, LONG_ARGUMENT)}…` : text;
+}
