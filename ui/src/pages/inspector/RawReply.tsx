@@ -1,0 +1,120 @@
+import { CopyButton, Icon, duration } from "../../parts";
+import type { ModelFailed, Round } from "../../state";
+import { pieces, repairsIn, type Repair } from "./repairs";
+
+interface Props {
+  round: Round | undefined;
+  failures: readonly ModelFailed[];
+}
+
+/** The reply as the provider sent it; every repair as it was written and as it was used. */
+export function RawReply({ round, failures }: Props) {
+  return (
+    <>
+      {failures.map((failure) => (
+        <FailedAttempt key={failure.seq} failure={failure} />
+      ))}
+      {round ? <Reply round={round} /> : <p className="dim">No reply has come.</p>}
+    </>
+  );
+}
+
+function Reply({ round }: { round: Round }) {
+  const { reply } = round;
+  const repairs = repairsIn(round);
+  const raw = reply.raw ? reply.raw : asRead(round);
+  const marked = (reply.calls ?? []).map((call) => call.raw ?? "");
+  return (
+    <>
+      <div className="pre wrap tall" tabIndex={0} aria-label="Raw reply">
+        {pieces(raw, marked).map((piece, n) =>
+          piece.mended ? <mark key={n}>{piece.text}</mark> : piece.text,
+        )}
+      </div>
+      <div className="call-foot">
+        <span>
+          {reply.raw
+            ? "As the provider sent it."
+            : "Nothing was repaired, so the reply is kept as it was read, not as it was sent."}
+        </span>
+        <span className="links">
+          <CopyButton text={raw} />
+        </span>
+      </div>
+      {repairs.length > 0 && (
+        <>
+          <h4 className="insp-sub">{repairs.length === 1 ? "1 repair" : `${repairs.length} repairs`}</h4>
+          {repairs.map((repair) => (
+            <RepairCard key={repair.id} repair={repair} />
+          ))}
+        </>
+      )}
+    </>
+  );
+}
+
+function RepairCard({ repair }: { repair: Repair }) {
+  return (
+    <div className="repair">
+      <h4>
+        <Icon name="wrench" />
+        {repair.words}
+      </h4>
+      {(repair.raw || repair.used) && (
+        <div className="beforeafter">
+          <span>raw</span>
+          <code>{repair.raw || "–"}</code>
+          <span>used</span>
+          <code>{repair.used}</code>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function FailedAttempt({ failure }: { failure: ModelFailed }) {
+  return (
+    <div className="repair">
+      <h4>
+        <Icon name="fail" className="bad" />
+        <span>
+          Attempt failed: {failure.message || failure.cause}
+          {failure.hint && ` ${failure.hint}`}
+        </span>
+      </h4>
+      <div className="beforeafter">
+        <span>cause</span>
+        <code>
+          {[failure.cause, failure.status ? `HTTP ${failure.status}` : ""].filter(Boolean).join(", ")}
+        </code>
+        <span>took</span>
+        <code>{duration(failure.took_ms ?? 0)}</code>
+        {failure.wait_s ? (
+          <>
+            <span>waited</span>
+            <code>{duration(failure.wait_s * 1000)}</code>
+          </>
+        ) : null}
+        {failure.partial && (
+          <>
+            <span>said</span>
+            <code>{failure.partial}</code>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function asRead({ reply }: Round): string {
+  const message = {
+    content: reply.text || null,
+    ...(reply.reasoning && { reasoning: reply.reasoning }),
+    tool_calls: (reply.calls ?? []).map((call) => ({
+      id: call.wire_id,
+      name: call.name,
+      arguments: call.arguments,
+    })),
+  };
+  return JSON.stringify({ finish_reason: reply.finish, message, usage: reply.usage }, null, 2);
+}
