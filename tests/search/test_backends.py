@@ -15,7 +15,7 @@ from tests.search.kit import Answer, says, site
 from windlass.core.errors import ToolError
 from windlass.core.messages import Source, ToolOutput
 from windlass.search.brave import Brave
-from windlass.search.builtin import Builtin
+from windlass.search.builtin import PROVIDER_SEARCH, Builtin
 from windlass.search.ddgs import DDGS
 from windlass.search.mcp import Arguments, MCPTool
 from windlass.search.ports import Backend, Hit
@@ -325,3 +325,9 @@ async def test_the_providers_own_search_is_not_run_here() -> None:
     assert Builtin(offers=True).ready() is None
     with pytest.raises(ToolError):
         await Builtin(offers=True).search("q", 5)
+
+
+def test_the_providers_own_tool_is_written_as_it_documents() -> None:
+    entry = json.loads(PROVIDER_SEARCH.schema)
+    assert entry["type"] == "web_search" and entry["web_search"]["enable"] == "True"
+    assert PROVIDER_SEARCH.server == "provider"

@@ -3,8 +3,25 @@ request, and its results come back with the reply."""
 
 from dataclasses import dataclass
 
+from windlass.core.engine import SEARCH_TOOL
+from windlass.core.messages import ToolSpec
 from windlass.search.ports import Hit
 from windlass.search.wire import failed
+
+# Server "provider": its schema is the whole entry of the request's `tools`, not the parameters of a function.
+PROVIDER_SEARCH = ToolSpec(
+    name=SEARCH_TOOL,
+    server="provider",
+    tool=SEARCH_TOOL,
+    schema=(
+        '{"type":"web_search","web_search":{"enable":"True","search_engine":"search_pro","search_result":"True",'
+        '"count":"5","search_recency_filter":"noLimit","content_size":"high"}}'
+    ),
+    hash=SEARCH_TOOL,
+    safe=True,
+    read_only=True,
+    open_world=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
