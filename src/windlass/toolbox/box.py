@@ -12,6 +12,7 @@ from windlass.core.errors import BadInput, Conflict, NotFound
 from windlass.core.events import Search, TurnStarted
 from windlass.core.ids import new_id
 from windlass.core.messages import Toolset, ToolSpec
+from windlass.search.builtin import PROVIDER_SEARCH
 from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
 from windlass.servers.names import offered_names
@@ -203,7 +204,7 @@ class Toolbox:
         if on:
             yield from RESULT_TOOLS
         if search != "off":
-            yield WEB_SEARCH
+            yield PROVIDER_SEARCH if search == "offered" else WEB_SEARCH
 
     def _running(self) -> Iterator[Offer]:
         for config in sorted(self._servers.configs(), key=lambda config: config.slug):
