@@ -1,1 +1,46 @@
-"""Windlass: a durable chat loop between language models and MCP tools."""
+"""Windlass runs tool-calling turns between language models and MCP servers, and loses none of them."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from windlass.client import Approve, TurnEvent, Windlass, ask_sync
+    from windlass.client.functions import tool
+    from windlass.config import Config
+    from windlass.config import load as load_config
+    from windlass.core.errors import WindlassError
+    from windlass.shapes import Decision, PendingCall, Source, Turn
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Approve",
+    "Config",
+    "Decision",
+    "PendingCall",
+    "Source",
+    "Turn",
+    "TurnEvent",
+    "Windlass",
+    "WindlassError",
+    "__version__",
+    "ask_sync",
+    "load_config",
+    "tool",
+]
+
+# Found when first used: the demo's tools and `windlass --version` start in the time of the interpreter alone.
+_PLACES = {
+    **dict.fromkeys(("Approve", "TurnEvent", "Windlass", "ask_sync"), "client"),
+    **dict.fromkeys(("Decision", "PendingCall", "Source", "Turn"), "shapes"),
+    "Config": "config",
+    "WindlassError": "core.errors",
+    "load_config": "config",
+    "tool": "client.functions",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'windlass' has no attribute {name!r}")
+    return getattr(import_module(f"windlass.{_PLACES[name]}"), "load" if name == "load_config" else name)

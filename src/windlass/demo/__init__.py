@@ -10,4 +10,4 @@ READ_ONLY = ("get_time", "calculate", "list_directory", "read_file", "search_doc
 
 def command(notes: Path) -> tuple[str, ...]:
     """The argv that starts the server over stdio; `notes` is the folder `write_note` writes to."""
-    return (sys.executable, "-m", "windlass.demo.server", str(notes))
+    return (sys.executable, "-m", "windlass.demo.server", "--notes", str(notes))

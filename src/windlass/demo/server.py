@@ -1,8 +1,7 @@
 """The demo MCP server: JSON-RPC over stdio in the handshake era, on the standard library alone, so that it is up in a
-few hundredths of a second. `python -m windlass.demo.server [NOTES_FOLDER]`."""
+few hundredths of a second. `python -m windlass.demo.server --notes FOLDER`."""
 
 import json
-import os
 import sys
 import threading
 from collections.abc import Callable
@@ -19,7 +18,9 @@ Json = dict[str, Any]
 
 
 def main() -> None:
-    notes = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("WINDLASS_DEMO_NOTES", "notes")
+    if len(sys.argv) != 3 or sys.argv[1] != "--notes":
+        sys.exit("usage: python -m windlass.demo.server --notes FOLDER")
+    notes = sys.argv[2]
     sys.stdin.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
     serve(sys.stdin, sys.stdout, Folders(SAMPLE, Path(notes)))

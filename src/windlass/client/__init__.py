@@ -1,0 +1,6 @@
+"""The library: the verbs of the API for Python programs."""
+
+from windlass.client.windlass import Approve, Windlass, ask_sync
+from windlass.client.wire import TurnEvent
+
+__all__ = ["Approve", "TurnEvent", "Windlass", "ask_sync"]

@@ -1,0 +1,83 @@
+"""The verbs in the same process: the house is opened here and closed with the client."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from operator import attrgetter
+from typing import Any
+
+from windlass import shapes
+from windlass.app import open_house
+from windlass.bus import Frame, SoFar
+from windlass.client.wire import TurnEvent, route_of
+from windlass.config import Config
+from windlass.core.events import Recorded
+from windlass.local.watching import Stream
+from windlass.toolbox import Function
+from windlass.views import NAMES
+
+
+READY_S = 10.0
+NEED_TOOLS = {"turns.chat", "tools.available", "tools.enable", "servers.tools", "servers.call_tool", "turns.retry"}
+
+
+class InsideWire:
+    def __init__(self) -> None:
+        self._stack = AsyncExitStack()
+        self._waited = False
+
+    async def open(self, config: Config, functions: tuple[Function, ...], *, recover: bool) -> "InsideWire":
+        self.house = await self._stack.enter_async_context(open_house(config, functions=functions, recover=recover))
+        return self
+
+    async def call(self, verb: str, *path: str, query: shapes.Request | None = None, body: object = None) -> Any:
+        route = route_of(verb)
+        if verb in NEED_TOOLS:
+            await self._servers_up()
+        given: list[object] = [*path]
+        if route.query:
+            given.append(query or route.query())
+        if route.takes:
+            given.append(body)
+        return await attrgetter(verb)(self.house.local)(*given)
+
+    async def chat(self, conversation_id: str, request: shapes.ChatRequest) -> AsyncIterator[TurnEvent]:
+        await self._servers_up()
+        async for event in _events(await self.house.local.turns.chat_watched(conversation_id, request)):
+            yield event
+
+    async def watch(self, turn_id: str, after: int = 0) -> AsyncIterator[TurnEvent]:
+        async for event in _events(await self.house.local.turns.events(turn_id, after)):
+            yield event
+
+    async def aclose(self) -> None:
+        await self._stack.aclose()
+
+    async def _servers_up(self) -> None:
+        """A house just opened has its servers still starting; the first question should not find them missing."""
+        if self._waited:
+            return
+        self._waited = True
+        async with asyncio.TaskGroup() as group:
+            for config in self.house.servers.configs():
+                group.create_task(self.house.servers.wait_ready(config.id, READY_S))
+
+
+async def _events(stream: Stream) -> AsyncIterator[TurnEvent]:
+    try:
+        while not stream.ended:
+            for frame in await stream.frames():
+                stream.passed(frame)
+                yield _event(frame)
+    finally:
+        stream.close()
+
+
+def _event(frame: Frame) -> TurnEvent:
+    match frame.what:
+        case Recorded(number=number, event=event):
+            return TurnEvent(NAMES[type(event)], frame.turn_id, event, number)
+        case SoFar():
+            return TurnEvent("reply_so_far", frame.turn_id, frame.what)
+        case heard:
+            return TurnEvent(NAMES[type(heard)], frame.turn_id, heard)

@@ -1,0 +1,234 @@
+"""Windlass as a library: ask, watch, and every verb of the API, in this process or over HTTP."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
+from fnmatch import fnmatchcase
+from typing import Any, Literal, Self
+
+from windlass import shapes
+from windlass.client.http import HttpWire
+from windlass.client.verbs import (
+    Context,
+    Conversations,
+    Messages,
+    Personas,
+    Policy,
+    Providers,
+    Servers,
+    Tools,
+    Turns,
+)
+from windlass.client.wire import TurnEvent, Wire
+from windlass.config import Config, load
+from windlass.core.errors import BadInput
+from windlass.core.ids import new_id
+
+WebSearch = Literal["auto", "on", "off"]
+Decided = bool | shapes.Decision | None
+Approve = Callable[[shapes.PendingCall], Decided | Awaitable[Decided]]
+LONG_S = 300.0
+
+
+class Windlass:
+    """`Windlass()` opens the data folder with the settings the command line uses, and picks up unfinished turns;
+    `Windlass(url=..., token=...)` talks to a server. `functions` are Python functions the model may call."""
+
+    conversations: Conversations
+    messages: Messages
+    context: Context
+    tools: Tools
+    turns: Turns
+    servers: Servers
+    providers: Providers
+    personas: Personas
+    policy: Policy
+
+    def __init__(
+        self,
+        url: str = "",
+        token: str = "",
+        *,
+        config: Config | None = None,
+        functions: Iterable[Callable[..., Any]] = (),
+        recover: bool = True,
+    ) -> None:
+        self._url = url
+        self._token = token
+        self._config = config
+        self._functions = tuple(functions)
+        self._recover = recover
+        if url and self._functions:
+            raise BadInput("Functions of this program can only be called in process.", hint="Leave out `url`.")
+
+    async def __aenter__(self) -> Self:
+        self.wire: Wire = HttpWire(self._url, self._token) if self._url else await self._inside()
+        self.conversations = Conversations(self.wire)
+        self.messages = Messages(self.wire)
+        self.context = Context(self.wire)
+        self.tools = Tools(self.wire)
+        self.turns = Turns(self.wire)
+        self.servers = Servers(self.wire)
+        self.providers = Providers(self.wire)
+        self.personas = Personas(self.wire)
+        self.policy = Policy(self.wire)
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.wire.aclose()
+
+    async def ask(
+        self,
+        text: str,
+        *,
+        conversation_id: str = "",
+        tools: Collection[str] | None = None,
+        persona: str = "",
+        system_prompt: str = "",
+        model: str = "",
+        temperature: float | None = None,
+        web_search: WebSearch = "auto",
+        max_rounds: int | None = None,
+        approve: Approve | None = None,
+    ) -> shapes.Turn:
+        """Ask and wait for the end: `turn.answer`, `turn.sources`, `turn.outcome`. Without a conversation a new one is
+        begun. `tools` names those to offer, as `server.tool` with `*` for any; by default those that are on for new
+        conversations. `approve` is asked about each call that needs a person; without it the turn is given back
+        waiting, in the state `awaiting_person`."""
+        place = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
+        return await self.chat(
+            place,
+            text,
+            model=model,
+            temperature=temperature,
+            web_search=web_search,
+            max_rounds=max_rounds,
+            approve=approve,
+        )
+
+    async def stream(
+        self,
+        text: str,
+        *,
+        conversation_id: str = "",
+        tools: Collection[str] | None = None,
+        persona: str = "",
+        system_prompt: str = "",
+        model: str = "",
+        temperature: float | None = None,
+        web_search: WebSearch = "auto",
+        max_rounds: int | None = None,
+    ) -> AsyncIterator[TurnEvent]:
+        """The same, watched: every event of the turn as it happens, to its end. Leaving the loop does not stop it."""
+        place = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
+        request = _request(text, model, temperature, web_search, max_rounds)
+        async for event in self.wire.chat(place, request):
+            yield event
+
+    async def chat(
+        self,
+        conversation_id: str,
+        text: str,
+        *,
+        parent_turn_id: str | None = None,
+        model: str = "",
+        temperature: float | None = None,
+        web_search: WebSearch = "auto",
+        max_rounds: int | None = None,
+        approve: Approve | None = None,
+    ) -> shapes.Turn:
+        """Say something in a conversation and wait for the end of the turn."""
+        request = _request(text, model, temperature, web_search, max_rounds)
+        if parent_turn_id is not None:
+            request.parent_turn_id = parent_turn_id
+        answer: shapes.ChatAnswer = await self.wire.call("turns.chat", conversation_id, body=request)
+        return await self.settle(await self.turns.get(answer.turn_id), approve)
+
+    async def settle(self, turn: shapes.Turn, approve: Approve | None = None) -> shapes.Turn:
+        """Wait until the turn has ended, or only a person can help; `approve` is such a person."""
+        while turn.state != "finished":
+            if turn.state == "awaiting_person" and not (approve and await self._decide(turn, approve)):
+                return turn
+            turn = await self.turns.get(turn.id, wait=LONG_S)
+        return turn
+
+    async def begin(self, *, tools: Collection[str] | None = None, persona: str = "", system_prompt: str = "") -> str:
+        """A new conversation's id, with exactly these tools on, or with the default ones."""
+        conversation = await self.conversations.create(persona=persona, system_prompt=system_prompt)
+        if tools is not None:
+            await self._choose(conversation.id, tools)
+        return conversation.id
+
+    async def _decide(self, turn: shapes.Turn, approve: Approve) -> bool:
+        """Whether anything was decided."""
+        said = False
+        for call in turn.pending_calls:
+            if call.kind != "approval":
+                continue
+            word = approve(call)
+            decided = await word if inspect.isawaitable(word) else word
+            if decided is None:
+                continue
+            word = decided if isinstance(decided, shapes.Decision) else _decision(decided)
+            word.hash = word.hash or call.hash
+            await self.wire.call("turns.decide", turn.id, call.call_id, body=word)
+            said = True
+        return said
+
+    async def _choose(self, conversation_id: str, patterns: Collection[str]) -> None:
+        there = (await self.tools.available(conversation_id)).available_tools
+        for pattern in patterns:
+            if not any(_fits(tool, pattern) for tool in there):
+                names = ", ".join(sorted(f"{tool.server_slug}.{tool.tool_name}" for tool in there)) or "none"
+                raise BadInput(f"No running server has a tool {pattern!r}.", hint=f"There are: {names}.")
+        for tool in there:
+            fitting = [pattern for pattern in patterns if _fits(tool, pattern)]
+            if fitting:
+                # A pattern is not consent to each tool it happens to fit, so what may change things still asks.
+                named = any("*" not in pattern for pattern in fitting) or tool.annotations.get("readOnlyHint") is True
+                approval: Literal["ask"] | None = None if named else "ask"
+                await self.tools.enable(conversation_id, tool.server_id, tool.tool_name, approval)
+            elif tool.enabled:
+                await self.tools.disable(conversation_id, tool.server_id, tool.tool_name)
+
+    async def _inside(self) -> Wire:
+        # The whole house is heavy; a client that talks to a server over HTTP does not need it.
+        from windlass.client.functions import as_function
+        from windlass.client.inside import InsideWire
+
+        functions = tuple(as_function(function) for function in self._functions)
+        return await InsideWire().open(self._config or load(), functions, recover=self._recover)
+
+
+def ask_sync(text: str, *, url: str = "", token: str = "", **options: Any) -> shapes.Turn:
+    """`Windlass.ask` for programs without an event loop."""
+
+    async def asked() -> shapes.Turn:
+        async with Windlass(url, token) as windlass:
+            return await windlass.ask(text, **options)
+
+    return asyncio.run(asked())
+
+
+def _request(
+    text: str, model: str, temperature: float | None, web_search: WebSearch, max_rounds: int | None
+) -> shapes.ChatRequest:
+    if not text.strip():
+        raise BadInput("There is nothing to ask.")
+    return shapes.ChatRequest(
+        text,
+        client_message_id=new_id("sent"),
+        model=model,
+        temperature=temperature,
+        web_search=web_search,
+        max_rounds=max_rounds,
+    )
+
+
+def _decision(allow: bool) -> shapes.Decision:
+    return shapes.Decision("allow" if allow else "deny")
+
+
+def _fits(tool: shapes.AvailableTool, pattern: str) -> bool:
+    whole = f"{tool.server_slug}.{tool.tool_name}"
+    return fnmatchcase(whole, pattern) or tool.tool_name == pattern

@@ -1,0 +1,51 @@
+"""How verbs reach the house: a port with two ends, one over HTTP and one in the same process."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol, get_args
+
+from windlass import shapes
+from windlass.bus import SoFar
+from windlass.core.events import Event, TurnFinished
+from windlass.core.ports import Heard
+from windlass.views import NAMES
+from windlass.web.routes import ROUTES, Route
+
+KINDS: dict[str, type] = {**{name: kind for kind, name in NAMES.items()}, "reply_so_far": SoFar}
+DURABLE = frozenset(NAMES[kind] for kind in get_args(Event))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEvent:
+    """One thing that happened. `what` is the event itself, to be matched on; `number` counts the durable ones in the
+    conversation, and is None for what only passes by."""
+
+    name: str
+    turn_id: str
+    what: Event | Heard | SoFar
+    number: int | None = None
+
+    @property
+    def is_end(self) -> bool:
+        return isinstance(self.what, TurnFinished)
+
+
+class Wire(Protocol):
+    async def call(
+        self, verb: str, *path: str, query: shapes.Request | None = None, body: object = None
+    ) -> Any:  # what the verb's route gives
+        """Carry out a verb of the route table. Raises `WindlassError`."""
+
+    def chat(self, conversation_id: str, request: shapes.ChatRequest) -> AsyncIterator[TurnEvent]:
+        """Begin a turn and watch it to its end."""
+
+    def watch(self, turn_id: str, after: int = 0) -> AsyncIterator[TurnEvent]:
+        """A turn from this event on, to its end."""
+
+    async def aclose(self) -> None: ...
+
+
+@cache
+def route_of(verb: str) -> Route:
+    return next(route for route in ROUTES if route.verb == verb)
