@@ -1,11 +1,11 @@
 """Builds and wires everything. The only file that knows all the others."""
 
-import sys
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from windlass import config as settings
+from windlass import demo
 from windlass.bus import Bus
 from windlass.config import Config, resolve_secret
 from windlass.local import Local
@@ -140,12 +140,13 @@ def demo_provider() -> ProviderConfig:
 
 def demo_server(config: Config) -> ServerConfig:
     """The tools of the demo, run over stdio like any other server's."""
+    command, *args = demo.command(config.home / "notes")
     return ServerConfig(
         "server-demo",
-        DEMO,
-        "Demo tools",
-        command=sys.executable,
-        args=("-m", "windlass.demo.server", "--notes", str(config.home / "notes")),
+        demo.SLUG,
+        demo.NAME,
+        command=command,
+        args=tuple(args),
         tools="*",
         trusted=True,
         operator=True,

@@ -9,8 +9,7 @@ from typing import Literal
 from windlass import config
 from windlass.context import Budget, kept_within
 from windlass.core.errors import BadInput
-from windlass.core.events import Limits, Origin, Search, Settings, TurnStarted
-from windlass.core.ids import new_id
+from windlass.core.events import Limits, Origin, Settings, TurnStarted
 from windlass.core.messages import Message, PastTurn, Toolset, ToolSpec
 from windlass.personas import ASSISTANT, BUILT_IN, ContextItem, Persona, mode_for, system_text
 from windlass.providers import Models, ProviderConfig
@@ -36,13 +35,6 @@ class Asked:
     extra_tools: tuple[ToolSpec, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    turn_id: str
-    parent_id: str | None
-    started: TurnStarted
-
-
 class Openings:
     def __init__(
         self,
@@ -62,15 +54,14 @@ class Openings:
         self._personas: Documents[Persona] = store.documents("persona", Persona)
         self._context: Documents[ContextItem] = store.documents("context", ContextItem)
 
-    def open(self, conversation_id: str, wanted: Asked) -> Opened:
+    def open(self, conversation_id: str, wanted: Asked) -> TurnStarted:
         conversation = self._store.conversations.get(conversation_id)
         persona = self.persona(conversation.persona)
         intent = self._intent(wanted, persona)
         opening = _said(wanted.opening, intent)
-        toolset = Toolset() if intent.small_talk else self._toolset(conversation_id, intent.search, wanted.extra_tools)
+        toolset = self._toolset(conversation_id, intent, wanted.extra_tools)
         system = self._system(conversation, persona, toolset, intent)
         provider, model = self._model(conversation, persona, wanted)
-        turn_id = new_id("turn")
         settings = Settings(
             provider=provider.id,
             model=model,
@@ -83,8 +74,7 @@ class Openings:
             history_from=self._history_from(conversation, wanted.parent_id, system, opening, toolset),
             limits=self._turn_limits(wanted),
         )
-        started = TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
-        return Opened(turn_id, wanted.parent_id, started)
+        return TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
 
     def persona(self, id: str) -> Persona:
         """One that was changed or made here comes before one that came with Windlass."""
@@ -102,8 +92,8 @@ class Openings:
         mode = mode_for(wanted.web_search, persona)
         return asked(text, mode, self._web_search.prefix, self._web_search.backend)
 
-    def _toolset(self, conversation_id: str, search: Search, extra: Sequence[ToolSpec]) -> Toolset:
-        return self._toolbox.freeze(conversation_id, search, extra)
+    def _toolset(self, conversation_id: str, intent: Intent, extra: Sequence[ToolSpec]) -> Toolset:
+        return Toolset() if intent.small_talk else self._toolbox.freeze(conversation_id, intent.search, extra)
 
     def _system(self, conversation: Conversation, persona: Persona, toolset: Toolset, intent: Intent) -> str:
         return system_text(
