@@ -1,12 +1,10 @@
 """The argument text of a call: read it, repair it where its meaning is plain, call it broken where it is not."""
 
 import json
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 DEPTH = 100  # deeper ones exhaust the stack of whoever reads them next
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +24,11 @@ def read_arguments(raw: str) -> tuple[Arguments, ...]:
     try:
         return (_object(text),)
     except (ValueError, RecursionError) as error:
-        apart = _apart(text) if text.startswith("{") else ()
-        return apart or (_unfenced(text) or Arguments(broken=f"The arguments cannot be read: {error}"),)
+        problem = str(error)
+    try:
+        return _apart(text) if text.startswith("{") else (_unfenced(text),)
+    except (ValueError, RecursionError):
+        return (Arguments(broken=f"The arguments cannot be read: {problem}"),)
 
 
 def _object(text: str) -> Arguments:
@@ -43,54 +44,47 @@ def _object(text: str) -> Arguments:
 
 def _apart(text: str) -> tuple[Arguments, ...]:
     """`{..}{..}`: empty ones and exact repeats are an echo of the same call, not further calls."""
-    decoder = json.JSONDecoder(object_pairs_hook=_no_repeats, parse_constant=_refuse)
-    found: dict[str, None] = {}
+    found = {piece: None for piece in _pieces(text) if _object(piece).text != "{}"}
+    repair = "several arguments were run together" if len(found) > 1 else "the arguments were sent more than once"
+    return tuple(Arguments(piece, repair) for piece in found) or (Arguments(repair=repair),)
+
+
+def _pieces(text: str) -> Iterator[str]:
     at = 0
     while at < len(text):
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            return ()
-        if not isinstance(value, dict):
-            return ()
-        if value:
-            found[text[at:end]] = None
+        _, end = _DECODER.raw_decode(text, at)
+        yield text[at:end]
         at = end
         while at < len(text) and text[at] in " \t\r\n,;":
             at += 1
-    repair = "several arguments were run together" if len(found) > 1 else "the arguments were sent more than once"
-    return tuple(Arguments(one, repair) for one in found) or (Arguments(repair=repair),)
 
 
-def _unfenced(text: str) -> Arguments | None:
-    fenced = _FENCE.fullmatch(text)
-    if not fenced:
-        return None
-    try:
-        inner = _object(fenced[1])
-    except (ValueError, RecursionError):
-        return None
+def _unfenced(text: str) -> Arguments:
+    if not (text.startswith("```") and text.endswith("```") and len(text) > 6):
+        raise ValueError("no code fence")
+    inner = _object(text[3:-3].removeprefix("json").strip())
     return Arguments(inner.text, "the arguments stood in a code fence")
 
 
 def _loads(text: str) -> object:
-    if _depth(text) > DEPTH:
+    value: object = _DECODER.decode(text)
+    if text.count("{") + text.count("[") > DEPTH and _too_deep(value):
         raise ValueError(f"they are nested more than {DEPTH} deep")
-    value: object = json.loads(text, object_pairs_hook=_no_repeats, parse_constant=_refuse)
     if "\\u" in text:
         _refuse_half_characters(value)
     return value
 
 
-def _depth(text: str) -> int:
-    if text.count("{") + text.count("[") <= DEPTH:
-        return 0
-    deepest = depth = 0
-    for token in _BRACKETS.finditer(text):
-        mark = token[0]
-        depth += 1 if mark in "[{" else -1 if mark in "]}" else 0
-        deepest = max(deepest, depth)
-    return deepest
+def _too_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(DEPTH + 1):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return bool(level)
 
 
 def _no_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -109,3 +103,6 @@ def _refuse_half_characters(value: object) -> None:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise ValueError("they hold half a character") from None
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_no_repeats, parse_constant=_refuse)

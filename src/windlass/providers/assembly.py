@@ -15,9 +15,10 @@ from windlass.core.messages import Source, Toolset, Usage
 from windlass.core.ports import CallDelta, DraftCall, Hear, ReasoningDelta, Reply, TextDelta
 from windlass.providers.calls import CallParts
 from windlass.providers.failures import CUT, FILTERED, INVALID, OVERFLOW, Kind, failure, shown, stream_failure
-from windlass.providers.markup import Sieve, recover_calls, split_thoughts
+from windlass.providers.markup import LEAKED, Sieve, recover_calls, split_thoughts
 
 RAW_CAP = 64 * 1024
+_PLAIN_KEYS = frozenset({"id", "object", "created", "model", "system_fingerprint", "service_tier", "choices"})
 _decode = msgspec.json.Decoder().decode
 
 _COMPLETE = {"stop": "stop", "tool_calls": "tool_calls", "function_call": "tool_calls", "length": "length"}
@@ -57,6 +58,7 @@ class Assembly:
         self._usage = Usage()
         self._model = ""
         self._finish = ""
+        self._chosen = False
         self._sieve = Sieve(self._say, self._think, calls=bool(offered.tools))
         self.done = False
 
@@ -79,11 +81,16 @@ class Assembly:
 
     def feed(self, data: bytes) -> None:
         """One event of a stream."""
-        if data.strip() == b"[DONE]":
-            self.done = True
+        try:
+            chunk: object = _decode(data)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            self._feed_malformed(data)
             return
         self._events.append(data)
-        for chunk in self._decoded(data):
+        if not isinstance(chunk, dict):
+            if chunk is not None:
+                raise self._unexpected(chunk)
+        elif not self._take_text(chunk):
             self._take(chunk)
 
     def feed_whole(self, body: bytes) -> None:
@@ -96,6 +103,8 @@ class Assembly:
         if not isinstance(value, dict):
             raise self._unexpected(value)
         self._take(value)
+        if not self._chosen:
+            raise self._unexpected(value)
         if not self._finish:
             self._finish = "tool_calls" if self._calls else "stop"
             self._repairs["no finish reason was sent"] = None
@@ -110,7 +119,8 @@ class Assembly:
         calls = self._calls.drafts(self._provider)
         if not (text or calls or leaked):
             reasoning, leaked = recover_calls(reasoning, self._offered)
-        calls += [call for call in leaked if not any(_same(call, other) for other in calls)]
+        known = {_identity(call) for call in calls}
+        calls += [call for call in leaked if call.broken or _identity(call) not in known]
         if finish == "length":
             calls = [_cut_at_limit(call) for call in calls]
         self._check(finish, text, reasoning, calls)
@@ -118,7 +128,7 @@ class Assembly:
             *self._repairs,
             *self._calls.repairs,
             *([repair] if repair else ()),
-            *(["a call was written as text"] if leaked else ()),
+            *([LEAKED] if leaked else ()),
         )
         mended = bool(repairs) or any(call.repairs or call.broken for call in calls)
         return Reply(
@@ -156,33 +166,42 @@ class Assembly:
         if finish == "length" and not text and not calls:
             raise failure(_SPENT, partial=reasoning)
 
-    def _decoded(self, data: bytes) -> list[dict[str, object]]:
-        try:
-            value: object = _decode(data)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            return self._mended(data)
-        if isinstance(value, dict):
-            return [value]
-        if value is None:
-            return []
-        raise self._unexpected(value)
-
-    def _mended(self, data: bytes) -> list[dict[str, object]]:
-        """Events that a server ran together, or characters it broke. Anything else means that bytes are lost."""
-        lines = data.replace(b"}data:", b"}\n").split(b"\n")
-        chunks: list[dict[str, object]] = []
-        for line in lines:
+    def _feed_malformed(self, data: bytes) -> None:
+        """The end mark, events that a server ran together, or characters it broke. Else bytes are lost."""
+        if data.strip() == b"[DONE]":
+            self.done = True
+            return
+        self._events.append(data)
+        for line in data.replace(b"}data:", b"}\n").split(b"\n"):
             if line.strip() == b"[DONE]":
                 self.done = True
             elif line.strip():
                 chunk = _leniently(line)
                 if chunk is None:
                     if self.finished:
-                        break
+                        return
                     raise self.interrupted(f"a line of the stream is no JSON: {shown(line.decode(errors='replace'))}")
-                chunks.append(chunk)
-        self._repairs["a line of the stream was malformed"] = None
-        return chunks
+                self._repairs["a line of the stream was malformed"] = None
+                self._take(chunk)
+
+    def _take_text(self, chunk: dict[str, object]) -> bool:
+        """Nearly every chunk is one piece of text and nothing else; these are taken without looking any further."""
+        choices = chunk.get("choices")
+        if not self._model or not choices or not chunk.keys() <= _PLAIN_KEYS or not isinstance(choices, list):
+            return False
+        try:
+            choice = choices[0]
+            delta = choice["delta"]
+            if len(delta) > 1 or choice["finish_reason"] is not None:
+                return False
+            text = delta["content"]
+        except (KeyError, TypeError):
+            return False
+        if type(text) is not str:
+            return False
+        self._texts.append(text)
+        self._sieve.feed(text)
+        return True
 
     def _take(self, chunk: dict[str, object]) -> None:
         if chunk.get("error"):
@@ -213,8 +232,8 @@ class Assembly:
 
     def _unwrap(self, chunk: dict[str, object]) -> None:
         """`{code, success, data, msg}`, as some gateways wrap the reply."""
-        fine = chunk.get("success") is True or str(chunk.get("code")) in ("200", "0")
         data = chunk.get("data")
+        fine = chunk.get("success") is True or str(chunk.get("code", 0)) in ("200", "0")
         if not fine or not isinstance(data, dict):
             raise stream_failure(chunk, self.backoff_s, self.text) if not fine else self._unexpected(chunk)
         self._repairs["the reply came in a wrapper"] = None
@@ -226,6 +245,7 @@ class Assembly:
             raise self._unexpected(data)
 
     def _choose(self, choice: dict[str, object]) -> None:
+        self._chosen = True
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self._grow(delta)
@@ -234,7 +254,7 @@ class Assembly:
         elif isinstance(text := choice.get("text"), str):
             self._grow({"content": text})
         finish = choice.get("finish_reason")
-        if isinstance(finish, str) and finish:
+        if isinstance(finish, str) and not self._finish:
             self._finish = finish.lower()
 
     def _grow(self, delta: dict[str, object]) -> None:
@@ -290,20 +310,18 @@ class Assembly:
                 self._sources.setdefault(url, Source(title if isinstance(title, str) and title else url, url))
 
     def _unexpected(self, value: object) -> ModelError:
+        if isinstance(value, dict) and value.keys() & {"message", "msg", "detail"}:
+            return stream_failure(value, self.backoff_s, self.text)
         shape = f"unexpected keys {sorted(map(str, value))[:10]}" if isinstance(value, dict) else type(value).__name__
-        said = f"Unexpected response format, {shape} and no choices"
+        said = f"unexpected response format, {shape} and no choices"
         return failure(INVALID, said, wait_s=self.backoff_s, partial=self.text)
 
     def _raw(self) -> str:
         return b"\n".join(self._events)[:RAW_CAP].decode(errors="replace")
 
 
-def _same(one: DraftCall, other: DraftCall) -> bool:
-    return one.name == other.name and _canonical(one.arguments) == _canonical(other.arguments)
-
-
-def _canonical(arguments: str) -> str:
-    return json.dumps(json.loads(arguments), sort_keys=True)
+def _identity(call: DraftCall) -> tuple[str, str]:
+    return call.name, json.dumps(json.loads(call.arguments), sort_keys=True)
 
 
 def _cut_at_limit(call: DraftCall) -> DraftCall:

@@ -10,7 +10,7 @@ from windlass.core.messages import Toolset
 from windlass.core.ports import DraftCall
 from windlass.providers.arguments import Arguments, read_arguments
 
-_KNOWN_KEYS = frozenset({"index", "id", "type", "function"})
+_KNOWN_KEYS = frozenset({"index", "id", "type", "function", "name", "arguments"})
 
 
 @dataclass(slots=True)
@@ -37,6 +37,8 @@ class CallParts:
         self._offered = offered
         self._hear = hear
         self._slots: list[_Slot] = []
+        self._by_index: dict[int, _Slot] = {}
+        self._by_id: dict[str, _Slot] = {}
         self.repairs: dict[str, None] = {}
         self.foreign = False  # a call came that is the provider's own business
 
@@ -49,7 +51,7 @@ class CallParts:
         for nth, part in enumerate(parts):
             if not isinstance(part, dict):
                 continue
-            function = part.get("function")
+            function = part if "function" not in part and "name" in part else part.get("function")
             if isinstance(function, dict):
                 self._extend(self._slot(part, function, first=nth == 0), part, function)
             elif part.get("type") not in (None, "", "function"):
@@ -58,7 +60,8 @@ class CallParts:
         return found
 
     def drafts(self, provider: str) -> list[DraftCall]:
-        slots = sorted(self._slots, key=lambda slot: slot.place if slot.index is None else slot.index)
+        slots = [slot for slot in self._slots if slot.name or slot.parts or slot.id]
+        slots.sort(key=lambda slot: slot.place if slot.index is None else slot.index)
         self._note_numbers(slots)
         read = [read_arguments(slot.text) for slot in slots]
         read = _dealt(slots, read) or read
@@ -75,13 +78,17 @@ class CallParts:
             slot = _Slot(len(self._slots), index)
             self._slots.append(slot)
         slot.id = slot.id or wire_id
+        if index is not None:
+            self._by_index[index] = slot
+        if wire_id:
+            self._by_id[wire_id] = slot
         return slot
 
     def _open_slot(self, index: int | None, wire_id: str, name: str, first: bool) -> _Slot | None:
         if index is not None:
-            return next((slot for slot in reversed(self._slots) if slot.index == index), None)
+            return self._by_index.get(index)
         if wire_id:
-            return next((slot for slot in reversed(self._slots) if slot.id == wire_id), None)
+            return self._by_id.get(wire_id)
         if name and not first:
             return None
         return self._slots[-1] if self._slots else None
@@ -93,12 +100,14 @@ class CallParts:
         if wire_id and slot.id and wire_id != slot.id:
             return True
         if name != slot.name:
-            return bool(slot.parts) or (name in self._offered.by_name and not self._leads_to_a_name(slot.name + name))
+            return bool(slot.parts) or slot.name in self._offered.by_name or not self._leads_to_a_name(slot.name, name)
         opens = isinstance(more, dict) or _text(more).lstrip().startswith("{")
         return opens and bool(slot.parts) and slot.parts[-1].rstrip().endswith("}") and _whole(slot.text)
 
-    def _leads_to_a_name(self, name: str) -> bool:
-        return any(offered.startswith(name) for offered in self._offered.by_name)
+    def _leads_to_a_name(self, begun: str, more: str) -> bool:
+        """Names come in pieces too, or grow with each part."""
+        whole = more if more.startswith(begun) else begun + more
+        return any(offered.startswith(whole) for offered in self._offered.by_name)
 
     def _extend(self, slot: _Slot, part: dict[str, object], function: dict[str, object]) -> None:
         name = _text(function.get("name"))
@@ -128,10 +137,12 @@ class CallParts:
 
 def _dealt(slots: list[_Slot], read: list[tuple[Arguments, ...]]) -> list[tuple[Arguments, ...]] | None:
     """The arguments of all calls run together in one of them, the others left empty: one for each, in order."""
-    full = [several for slot, several in zip(slots, read, strict=True) if slot.parts]
-    if len(slots) > 1 and len(full) == 1 and len(full[0]) == len(slots):
-        return [(one,) for one in full[0]]
-    return None
+    full = [(slot, several) for slot, several in zip(slots, read, strict=True) if slot.parts]
+    if len(slots) < 2 or len(full) != 1 or len(full[0][1]) != len(slots):
+        return None
+    for slot in slots:
+        slot.parts = full[0][0].parts
+    return [(one,) for one in full[0][1]]
 
 
 def _draft(slot: _Slot, arguments: Arguments, provider: str) -> DraftCall:

@@ -1,8 +1,6 @@
 """Request bodies, joined from bytes that were encoded before: past turns once per revision, tools once per toolset."""
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable
 
 import msgspec
 
@@ -71,10 +69,11 @@ class Encoder:
         return b",".join(parts)
 
     def _past(self, turn: PastTurn, dialect: str, profile: Profile) -> bytes:
-        def encoded() -> bytes:
-            return b",".join(self._message(message, profile) for message in turn.messages)
-
-        return self._cache.get((turn.turn_id, turn.revision, dialect), encoded)
+        key = (turn.turn_id, turn.revision, dialect)
+        held = self._cache.get(key)
+        if held is None:
+            held = self._cache.keep(key, b",".join(self._message(message, profile) for message in turn.messages))
+        return held
 
     def _message(self, message: Message, profile: Profile) -> bytes:
         wire: dict[str, object] = {"role": message.role, "content": message.content}
@@ -101,15 +100,17 @@ class Encoder:
         return wire
 
     def _tools(self, toolset: Toolset) -> bytes:
-        if not toolset.hash:
-            return encoded_tools(toolset)
-        return self._cache.get(("tools", toolset.hash), lambda: encoded_tools(toolset))
+        held = self._cache.get(("tools", toolset.hash)) if toolset.hash else None
+        return held or self._cache.keep(("tools", toolset.hash), encoded_tools(toolset))
 
 
 def encoded_tools(toolset: Toolset) -> bytes:
     """The `tools` array. Schemas are JSON text already."""
     tools = []
     for tool in toolset.tools:
+        if tool.server == "provider":  # a tool the provider runs itself; its schema is the whole entry
+            tools.append(tool.schema.encode())
+            continue
         said = b',"description":' + _dumps(tool.description) if tool.description else b""
         head = b'{"type":"function","function":{"name":' + _dumps(tool.name) + said
         tools.append(head + b',"parameters":' + tool.schema.encode() + b"}}")
@@ -117,22 +118,17 @@ def encoded_tools(toolset: Toolset) -> bytes:
 
 
 class ByteCache:
-    """Encoded pieces by key, the least used dropped when they grow past a size."""
+    """Encoded pieces by key; when they grow past a size, the oldest are dropped and encoded again when next needed."""
 
     def __init__(self, most: int = CACHE_BYTES) -> None:
         self._most = most
         self._size = 0
-        self._held: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
+        self._held: dict[tuple[object, ...], bytes] = {}
+        self.get = self._held.get
 
-    def get(self, key: tuple[object, ...], make: Callable[[], bytes]) -> bytes:
-        held = self._held.get(key)
-        if held is not None:
-            self._held.move_to_end(key)
-            return held
-        made = make()
-        self._held[key] = made
-        self._size += len(made)
+    def keep(self, key: tuple[object, ...], piece: bytes) -> bytes:
+        self._size += len(piece) - len(self._held.pop(key, b""))
+        self._held[key] = piece
         while self._size > self._most and len(self._held) > 1:
-            _, dropped = self._held.popitem(last=False)
-            self._size -= len(dropped)
-        return made
+            self._size -= len(self._held.pop(next(iter(self._held))))
+        return piece

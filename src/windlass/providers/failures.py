@@ -30,50 +30,54 @@ _KEY = "Check the provider's key and address."
 _REQUEST = "Try another model, or report this with the turn's log."
 _LATER = "Wait a little, or use another provider."
 
-AUTH = Kind("auth", "The model's server refused the key", _KEY)
+AUTH = Kind("auth", "the model's server refused the key", _KEY)
 ARREARS = Kind(
     "quota",
-    "The account is in arrears, or this key belongs to the other Z.AI plan's endpoint",
+    "the account is in arrears, or this key belongs to the other Z.AI plan's endpoint",
     "Top up the account, or switch between .../api/paas/v4 and .../api/coding/paas/v4.",
 )
-QUOTA = Kind("quota", "The account's quota is used up", "Wait for it to reset, or change the plan or the provider.")
-ACCOUNT = Kind("account", "The account is locked or not active", "Look at the account on the provider's site.")
-BAD_REQUEST = Kind("bad_request", "The model's server refused the request", _REQUEST)
+QUOTA = Kind("quota", "the account's quota is used up", "Wait for it to reset, or change the plan or the provider.")
+ACCOUNT = Kind("account", "the account is locked or not active", "Look at the account on the provider's site.")
+BAD_REQUEST = Kind("bad_request", "the model's server refused the request", _REQUEST)
 NO_MODEL = Kind(
-    "unknown_model", "The model's server does not know this model", "Choose one that `windlass models list` shows."
+    "unknown_model", "the model's server does not know this model", "Choose one that `windlass models list` shows."
 )
-FORBIDDEN = Kind("forbidden", "The key may not do this", "Ask for access, or choose another model.")
-FILTERED = Kind("content_filter", "The provider's content filter stopped this", "Put it in other words.")
-RATE = Kind("rate_limited", "The model's server has too many requests", _LATER, True)
-BUSY = Kind("overloaded", "The model's server is overloaded", _LATER, True)
-SERVER = Kind("server_error", "The model's server failed", "Try again later.", True)
+FORBIDDEN = Kind("forbidden", "the key may not do this", "Ask for access, or choose another model.")
+FILTERED = Kind("content_filter", "the provider's content filter stopped this", "Put it in other words.")
+RATE = Kind("rate_limited", "the model's server has too many requests", _LATER, True)
+BUSY = Kind("overloaded", "the model's server is overloaded", _LATER, True)
+SERVER = Kind("server_error", "the model's server failed", "Try again later.", True)
 OVERFLOW = Kind(
     "context_overflow",
-    "The conversation is too long for this model",
+    "the conversation is too long for this model",
     "Start a new one, or choose a model with a larger context.",
     True,
 )
 NOT_FOUND = Kind(
-    "not_found", "There is no chat endpoint at this address", "Check the provider's base URL; most end in /v1."
+    "not_found", "there is no chat endpoint at this address", "Check the provider's base URL; most end in /v1."
 )
 REDIRECT = Kind(
-    "redirected", "The model's server answers from another address", "Set the provider's base URL to the new address."
+    "redirected", "the model's server answers from another address", "Set the provider's base URL to the new address."
 )
-TIMEOUT = Kind("timeout", "Timeout", "Try again, or choose a faster model.", True)
+TIMEOUT = Kind("timeout", "timeout", "Try again, or choose a faster model.", True)
 UNREACHABLE = Kind(
-    "unreachable", "The model's server cannot be reached", "Is it running, and is the address right?", True
+    "unreachable", "the model's server cannot be reached", "Is it running, and is the address right?", True
 )
 CERTIFICATE = Kind(
-    "tls", "The model server's certificate is not trusted", "Set SSL_CERT_FILE, or the provider's ca_file, to your CA."
+    "tls", "the model server's certificate is not trusted", "Set SSL_CERT_FILE, or the provider's ca_file, to your CA."
 )
-TLS = Kind("tls", "No secure connection to the model's server", "Check the address and any proxy.", True)
-PROXY = Kind("proxy", "The proxy refused the connection", "Check HTTPS_PROXY and NO_PROXY.", True)
-CUT = Kind("interrupted", "The reply broke off", "Try again.", True)
-INVALID = Kind("invalid_reply", "Invalid format", "Check that the base URL is that of a chat-completions server.", True)
+TLS = Kind("tls", "no secure connection to the model's server", "Check the address and any proxy.", True)
+PROXY = Kind("proxy", "the proxy refused the connection", "Check HTTPS_PROXY and NO_PROXY.", True)
+CUT = Kind("interrupted", "the reply broke off", "Try again.", True)
+INVALID = Kind("invalid_reply", "invalid format", "Check that the base URL is that of a chat-completions server.", True)
 WEB_PAGE = Kind(
-    "invalid_reply", "Invalid format, a web page instead of a reply", "Check the provider's base URL; most end in /v1."
+    "invalid_reply", "invalid format, a web page instead of a reply", "Check the provider's base URL; most end in /v1."
 )
-BAD_URL = Kind("bad_address", "The provider's base URL is no usable address", "It should look like https://host/v1.")
+BAD_URL = Kind(
+    "bad_address",
+    "the provider's address or key cannot be used",
+    "An address looks like https://host/v1; a key is one line.",
+)
 
 ZAI_CODES: dict[str, Kind] = {
     **dict.fromkeys(("1000", "1001", "1002", "1003", "1004"), AUTH),
@@ -92,7 +96,7 @@ ZAI_CODES: dict[str, Kind] = {
     **dict.fromkeys(("1302", "1303", "1305"), RATE),
     **dict.fromkeys(("1304", "1308", "1309", "1310"), QUOTA),
     "1312": BUSY,
-    "1313": Kind("quota", "The account broke the plan's fair-use rule", "Look at the account on the provider's site."),
+    "1313": Kind("quota", "the account broke the plan's fair-use rule", "Look at the account on the provider's site."),
 }
 WORD_CODES: dict[str, Kind] = {
     "invalid_api_key": AUTH,
@@ -152,9 +156,13 @@ class Patience:
         return float(roll() * min(self.backoff_cap_s, self.backoff_s * 2 ** min(attempt - 1, 16)))
 
 
-def failure(kind: Kind, said: str = "", *, wait_s: float = 0, partial: str = "", status: int = 0) -> ModelError:
-    """An error of this kind. `said` is the server's own text."""
-    message = f"{kind.words}: {said}" if said else f"{kind.words}."
+def failure(
+    kind: Kind, said: str = "", *, where: str = "", wait_s: float = 0, partial: str = "", status: int = 0
+) -> ModelError:
+    """An error of this kind. `where` is the status and code it came with, `said` the server's own text."""
+    words = f"{where}: {kind.words}" if where else kind.words[0].upper() + kind.words[1:]
+    message = f"{words}: {said}" if said else f"{words}."
+    wait_s = wait_s if kind.retryable and kind is not OVERFLOW else 0
     return ModelError(
         kind.cause, message, hint=kind.hint, retryable=kind.retryable, wait_s=wait_s, partial=partial, status=status
     )
@@ -164,25 +172,29 @@ def http_failure(status: int, headers: Mapping[str, str], body: bytes, backoff_s
     """What an answer that is no 200 means."""
     code, said = body_error(body)
     kind = kind_of(status, code, said)
-    named = f"HTTP {status}" + (f", code {code}" if code and code != str(status) else "")
-    if 300 <= status < 400:
-        said = headers.get("Location", "")
-    return _timed(kind, f"{named}: {said}" if said else named, asked_wait(headers), backoff_s, status)
+    where = f"HTTP {status}, code {code}" if code and code != str(status) else f"HTTP {status}"
+    if kind is REDIRECT:
+        said = shown(headers.get("Location", ""))
+    asked = asked_wait(headers)
+    if asked is None or not kind.retryable:
+        return failure(kind, said, where=where, wait_s=backoff_s, status=status)
+    if asked > LONGEST_WAIT_S:
+        return _too_long_a_wait(kind, where, asked, status)
+    return failure(kind, said, where=where, wait_s=asked + backoff_s * 0.1, status=status)
 
 
-def stream_failure(error: object, backoff_s: float, partial: str, status: int = 200) -> ModelError:
+def stream_failure(error: object, backoff_s: float, partial: str) -> ModelError:
     """An error object that came with a 200, alone or in the middle of a stream."""
     code, said = _described(error)
-    kind = kind_of(int(code) if code.isdigit() and len(code) == 3 else 500, code, said)
-    named = f"code {code}: {said}" if code else said
-    return failure(kind, named, wait_s=backoff_s if kind.retryable else 0, partial=partial, status=status)
+    kind = kind_of(int(code) if len(code) == 3 and code.isdecimal() else 500, code, said)
+    return failure(kind, said, where=f"code {code}" if code else "", wait_s=backoff_s, partial=partial, status=200)
 
 
 def exception_failure(error: Exception, backoff_s: float, partial: str = "") -> ModelError:
     """What an exception of the HTTP client means."""
     kind = next((kind for kinds, kind in _EXCEPTIONS if isinstance(error, kinds)), CUT)
     said = "" if isinstance(error, TimeoutError) else shown(str(error) or type(error).__name__)
-    return failure(kind, said, wait_s=backoff_s if kind.retryable else 0, partial=partial)
+    return failure(kind, said, wait_s=backoff_s, partial=partial)
 
 
 def kind_of(status: int, code: str, said: str) -> Kind:
@@ -242,18 +254,11 @@ def _described(error: object) -> tuple[str, str]:
     return str(code), shown(said)
 
 
-def _timed(kind: Kind, said: str, asked: float | None, backoff_s: float, status: int) -> ModelError:
-    if not kind.retryable:
-        return failure(kind, said, status=status)
-    if asked is None:
-        return failure(kind, said, wait_s=backoff_s, status=status)
-    if asked <= LONGEST_WAIT_S:
-        return failure(kind, said, wait_s=asked + backoff_s * 0.1, status=status)
-    when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(time.time() + asked))
-    raised = failure(kind, f"{said}. It asks to wait {round(asked)} s, until {when}", status=status)
-    raised.retryable = False
-    raised.hint = f"Try again after {when}, or use another provider."
-    return raised
+def _too_long_a_wait(kind: Kind, where: str, asked: float, status: int) -> ModelError:
+    when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(time.time() + min(asked, 1e9)))
+    hint = f"Try again after {when}, or use another provider."
+    said = f"it asks to wait {round(asked)} s, until {when}"
+    return failure(Kind(kind.cause, kind.words, hint), said, where=where, status=status)
 
 
 _EXCEPTIONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Kind], ...] = (
@@ -264,4 +269,5 @@ _EXCEPTIONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Kind], .
     ((aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError), PROXY),
     (aiohttp.ClientConnectorError, UNREACHABLE),
     (aiohttp.ClientResponseError, INVALID),
+    (ValueError, BAD_URL),
 )

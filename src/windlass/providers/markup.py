@@ -1,7 +1,7 @@
 """Markup that leaks into a reply's text: calls as a chat template writes them, and the model's thoughts in tags.
 
 `Sieve` keeps it from the eyes of whoever watches the reply grow; `recover_calls` and `split_thoughts` read it from the
-whole text. Only tools that were offered are ever recovered.
+whole text, in linear time. Only tools that were offered are ever recovered.
 """
 
 import json
@@ -12,61 +12,68 @@ from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.ports import DraftCall
 from windlass.providers.arguments import read_arguments
 
-_BLOCK = re.compile(r"<tool_call>\s*(.*?)\s*(</tool_call>|(?=<tool_call>)|\Z)", re.DOTALL)
-_NAME = re.compile(r"([\w.-]+)\s*")
-_PAIR = re.compile(r"\s*<arg_key>\s*(.*?)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
-_FUNCTION = re.compile(r"<function=([\w.-]+)>\s*(.*?)\s*</function>", re.DOTALL)
-_PARAMETER = re.compile(r"\s*<parameter=([^>]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
-_LEAKED = "a call was written as text"
+OPEN, CLOSE = "<tool_call>", "</tool_call>"
+THINK, THOUGHT = "<think>", "</think>"
+LEAKED = "a call was written as text"
+_NAME = re.compile(r"[\w.-]+")
 
 
 def recover_calls(text: str, offered: Toolset) -> tuple[str, list[DraftCall]]:
     """The text without its leaked calls, and the calls. A block that names no offered tool stays text."""
-    if "<tool_call>" not in text or not offered.tools:
-        return text, []
+    kept: list[str] = []
     calls: list[DraftCall] = []
-
-    def taken(block: re.Match[str]) -> str:
-        call = _call(block, offered)
-        if call is None:
-            return block[0]
-        calls.append(call)
-        return ""
-
-    rest = _BLOCK.sub(taken, text)
-    return (rest.strip() if calls else text), calls
+    at, start = 0, text.find(OPEN) if offered.tools else -1
+    while start >= 0:
+        following = text.find(OPEN, start + len(OPEN))
+        stop = len(text) if following < 0 else following
+        end = text.find(CLOSE, start, stop)
+        if end >= 0:
+            stop = end + len(CLOSE)
+        call = _call(text[start:stop], end >= 0, offered)
+        if call:
+            kept.append(text[at:start])
+            calls.append(call)
+            at = stop
+        start = following
+    return ("".join((*kept, text[at:])).strip(), calls) if calls else (text, [])
 
 
 def split_thoughts(text: str, *, told_apart: bool) -> tuple[str, str, str]:
-    """Text, thoughts and the repair made. `told_apart`: the server sends reasoning in its own field, so that a stray
-    end tag is only a leftover."""
-    if "</think>" not in text:
+    """Text, thoughts and the repair made. `told_apart`: the server sends reasoning in its own field, so that a lone end
+    tag is only a leftover. Tags within a line are someone's words about tags."""
+    if THOUGHT not in text:
         return text, "", ""
-    before, _, after = text.partition("</think>")
-    if before.lstrip().startswith("<think>"):
-        return after.lstrip(), before.lstrip().removeprefix("<think>").strip(), "thoughts stood in the text"
-    if told_apart:
-        return before + after, "", "a stray </think> stood in the text"
+    before, _, after = text.partition(THOUGHT)
+    opening = before.lstrip()
+    if opening.startswith(THINK):
+        return after.lstrip(), opening.removeprefix(THINK).strip(), "thoughts stood in the text"
+    if not _stands_alone(before, after):
+        return text, "", ""
+    if told_apart or not opening:
+        return (before + after).strip(), "", f"a stray {THOUGHT} stood in the text"
     return after.lstrip(), before.strip(), "thoughts stood in the text"
 
 
 class Sieve:
     """Passes on text as it grows, thoughts in tags as thoughts, and holds back what may turn out to be a call."""
 
-    __slots__ = ("_held", "_mode", "_say", "_tags", "_think")
+    __slots__ = ("_calls", "_held", "_mode", "_say", "_think")
 
     def __init__(self, say: Callable[[str], None], think: Callable[[str], None], *, calls: bool) -> None:
         self._say = say
         self._think = think
+        self._calls = calls
         self._mode = "start"
         self._held = ""
-        self._tags = ("<tool_call>", "</think>") if calls else ("</think>",)
 
     def feed(self, text: str) -> None:
         if self._mode == "text" and not self._held and "<" not in text:
             self._say(text)
-            return
-        self._held += text
+        elif self._mode != "held":
+            self._held += text
+            self._sift()
+
+    def _sift(self) -> None:
         if self._mode == "start":
             self._begin()
         if self._mode == "thinking":
@@ -76,55 +83,56 @@ class Sieve:
 
     def _begin(self) -> None:
         opening = self._held.lstrip()
-        if opening.startswith("<think>"):
-            self._mode, self._held = "thinking", opening.removeprefix("<think>").lstrip()
-        elif not "<think>".startswith(opening):
+        if opening.startswith(THINK):
+            self._mode, self._held = "thinking", opening.removeprefix(THINK).lstrip()
+        elif opening.startswith(THOUGHT):
+            self._mode, self._held = "text", opening.removeprefix(THOUGHT).lstrip()
+        elif not (THINK.startswith(opening) or THOUGHT.startswith(opening)) or len(self._held) > 200:
             self._mode = "text"
 
     def _think_on(self) -> None:
-        thought, found, rest = self._held.partition("</think>")
+        thought, found, rest = self._held.partition(THOUGHT)
         if found:
             self._mode, self._held = "text", rest.lstrip()
         else:
-            thought, self._held = _before_tag(thought, ("</think>",))
+            thought, self._held = _before_tag(thought, THOUGHT)
         if thought:
             self._think(thought)
 
     def _talk_on(self) -> None:
-        for tag in self._tags:
-            before, found, rest = self._held.partition(tag)
-            if found and tag == "</think>":
-                self._held = before + rest
-            elif found:
-                self._mode, self._held = "held", ""
-                if before:
-                    self._say(before)
-                return
-        text, self._held = _before_tag(self._held, self._tags)
+        text, found, _ = self._held.partition(OPEN) if self._calls else (self._held, "", "")
+        if found:
+            self._mode, self._held = "held", ""
+        else:
+            text, self._held = _before_tag(text, OPEN) if self._calls else (text, "")
         if text:
             self._say(text)
 
 
-def _before_tag(text: str, tags: tuple[str, ...]) -> tuple[str, str]:
-    """What can be shown, and a tail that may be the beginning of a tag."""
+def _before_tag(text: str, tag: str) -> tuple[str, str]:
+    """What can be shown, and a tail that may be the beginning of the tag."""
     start = text.rfind("<")
-    if start >= 0 and any(tag.startswith(text[start:]) for tag in tags):
+    if start >= 0 and tag.startswith(text[start:]):
         return text[:start], text[start:]
     return text, ""
 
 
-def _call(block: re.Match[str], offered: Toolset) -> DraftCall | None:
-    inner, closed = block[1], block[2] == "</tool_call>"
-    read = _from_json(inner) or _from_functions(inner, offered) or _from_pairs(inner, offered)
-    name = read[0] if read else _NAME.match(inner)[1] if _NAME.match(inner) else ""  # type: ignore[index]
+def _stands_alone(before: str, after: str) -> bool:
+    starts = not before.strip() or before.rstrip(" \t").endswith("\n")
+    return starts and (not after.strip() or not before.strip() or after.lstrip(" \t").startswith(("\n", "\r")))
+
+
+def _call(block: str, closed: bool, offered: Toolset) -> DraftCall | None:
+    inner = block.removeprefix(OPEN).removesuffix(CLOSE).strip()
+    read = _from_json(inner) or _from_function(inner, offered) or _from_pairs(inner, offered)
+    named = _NAME.match(inner)
+    name = read[0] if read else named[0] if named else ""
     if name not in offered.by_name:
         return None
     if read is None or not closed:
-        return DraftCall(
-            name, raw=block[0], broken="The call was written as text and is not whole.", repairs=(_LEAKED,)
-        )
+        return DraftCall(name, raw=block, broken="The call was written as text and is not whole.", repairs=(LEAKED,))
     arguments = read_arguments(read[1])[0]
-    return DraftCall(name, arguments.text, raw=block[0], broken=arguments.broken, repairs=(_LEAKED,))
+    return DraftCall(name, arguments.text, raw=block, broken=arguments.broken, repairs=(LEAKED,))
 
 
 def _from_json(inner: str) -> tuple[str, str] | None:
@@ -134,33 +142,60 @@ def _from_json(inner: str) -> tuple[str, str] | None:
         value = json.loads(inner)
     except (ValueError, RecursionError):
         return None
-    name = value.get("name") if isinstance(value, dict) else None
+    name = value.get("name")
     if not isinstance(name, str):
         return None
     arguments = value.get("arguments", value.get("parameters", {}))
     return name, arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def _from_functions(inner: str, offered: Toolset) -> tuple[str, str] | None:
-    written = _FUNCTION.fullmatch(inner)
-    return (written[1], _typed(_PARAMETER, written[2], offered.by_name.get(written[1]))) if written else None
+def _from_function(inner: str, offered: Toolset) -> tuple[str, str] | None:
+    """`<function=NAME><parameter=KEY>VALUE</parameter></function>`"""
+    if not (inner.startswith("<function=") and inner.endswith("</function>")):
+        return None
+    name, _, rest = inner.removeprefix("<function=").removesuffix("</function>").partition(">")
+    pairs = _pairs(rest, "<parameter=", ">", "", "</parameter>")
+    return None if pairs is None else (name, _typed(pairs, offered.by_name.get(name)))
 
 
 def _from_pairs(inner: str, offered: Toolset) -> tuple[str, str] | None:
+    """`NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value>`"""
     name = _NAME.match(inner)
     if not name:
         return None
-    rest = inner[name.end() :]
-    if _PAIR.sub("", rest).strip():
-        return None
-    return name[1], _typed(_PAIR, rest, offered.by_name.get(name[1]))
+    pairs = _pairs(inner[name.end() :], "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")
+    return None if pairs is None else (name[0], _typed(pairs, offered.by_name.get(name[0])))
 
 
-def _typed(pairs: re.Pattern[str], text: str, tool: ToolSpec | None) -> str:
+def _pairs(text: str, key: str, key_end: str, value: str, value_end: str) -> dict[str, str] | None:
+    """Keys and values between these marks; None unless the text is nothing else."""
+    found: dict[str, str] = {}
+    at = _skip_blank(text, 0)
+    while at < len(text):
+        key_at, key_stop = at + len(key), text.find(key_end, at)
+        if not text.startswith(key, at) or key_stop < 0:
+            return None
+        at = key_stop + len(key_end)
+        at = _skip_blank(text, at) if value else at
+        value_at, value_stop = at + len(value), text.find(value_end, at)
+        if not text.startswith(value, at) or value_stop < 0:
+            return None
+        said = text[value_at:value_stop]
+        found[text[key_at:key_stop].strip()] = said if value else said.removeprefix("\n").removesuffix("\n")
+        at = _skip_blank(text, value_stop + len(value_end))
+    return found
+
+
+def _skip_blank(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _typed(pairs: dict[str, str], tool: ToolSpec | None) -> str:
     """Values have no quotes in markup; the tool's schema says which are strings."""
     properties = json.loads(tool.schema).get("properties", {}) if tool else {}
-    found = {key: _value(value, properties.get(key)) for key, value in pairs.findall(text)}
-    return json.dumps(found, ensure_ascii=False)
+    return json.dumps({key: _value(text, properties.get(key)) for key, text in pairs.items()}, ensure_ascii=False)
 
 
 def _value(text: str, schema: object) -> object:

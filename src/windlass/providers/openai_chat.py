@@ -16,7 +16,7 @@ from windlass.providers.answer import Deadline, read_answer
 from windlass.providers.assembly import Assembly
 from windlass.providers.config import ProviderConfig
 from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
-from windlass.providers.failures import RATE, TIMEOUT, exception_failure, failure, http_failure
+from windlass.providers.failures import BAD_URL, RATE, TIMEOUT, exception_failure, failure, http_failure, shown
 from windlass.providers.limiter import Limiter
 from windlass.providers.profiles import Profile, profile_for
 
@@ -39,7 +39,7 @@ class OpenAIChat:
         self.limiter = limiter or Limiter()
         self._session = session
         self._encoder = Encoder(config.id, cache or ByteCache())
-        self._url = URL(config.base_url.rstrip("/") + "/chat/completions")
+        self._url = chat_url(config.base_url)
         self._proxy, self._proxy_auth = proxy_for(self._url)
         self._ssl = trust(config.ca_file)
         self._headers = request_headers(config.api_key)
@@ -152,6 +152,16 @@ class OpenAIChat:
             error.message = error.message.replace(key, "[key]")
             error.args = (error.message,)
         return error
+
+
+def chat_url(base_url: str) -> URL:
+    try:
+        url = URL(base_url.rstrip("/") + "/chat/completions")
+    except ValueError as error:
+        raise failure(BAD_URL, shown(str(error))) from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise failure(BAD_URL, shown(base_url) or "it is empty")
+    return url
 
 
 def request_headers(api_key: str) -> dict[str, str]:

@@ -33,8 +33,7 @@ class EventStream:
             if self._first:
                 lines[0] = lines[0].removeprefix(_BOM)
                 self._first = False
-            for line in lines:
-                self._take(line, events)
+            self._take(lines, events)
         if rest:
             self._hold(rest)
         return events
@@ -65,14 +64,15 @@ class EventStream:
             raise LineTooLong(f"a line of more than {self._cap} bytes")
         self._parts.append(part)
 
-    def _take(self, line: bytes, events: list[bytes]) -> None:
-        if line.startswith(b"data:"):
-            data = line[6:] if line[5:6] == b" " else line[5:]
-            self._held += len(data)
-            if self._held > self._cap:
-                raise LineTooLong(f"an event of more than {self._cap} bytes")
-            self._data.append(data)
-        elif not line and self._data:
-            events.append(self._data[0] if len(self._data) == 1 else b"\n".join(self._data))
-            self._data.clear()
-            self._held = 0
+    def _take(self, lines: list[bytes], events: list[bytes]) -> None:
+        data = self._data
+        for line in lines:
+            if line.startswith(b"data:"):
+                data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+                self._held += len(line)
+                if self._held > self._cap:
+                    raise LineTooLong(f"an event of more than {self._cap} bytes")
+            elif not line and data:
+                events.append(data[0] if len(data) == 1 else b"\n".join(data))
+                data.clear()
+                self._held = 0

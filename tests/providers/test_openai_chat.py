@@ -1,0 +1,190 @@
+"""The chat wire against the strict server: what is sent, what is heard, what comes back."""
+
+import asyncio
+
+import pytest
+
+from tests.providers.kit import SERVER_HEAD, TOOLS, Ears, ask, chat_with, raw_server
+from windlass.core.errors import ModelError
+from windlass.core.messages import Message, PastTurn, ToolCall, Toolset, Usage
+from windlass.core.ports import CallDelta, DraftCall, ReasoningDelta, TextDelta
+from windlass.providers.failures import Patience
+from windlass.testing import Gate, StrictLLM, call, error, hang, headers, raw_chunks, say, think, wait_for
+from windlass.testing import Usage as WireUsage
+
+
+async def test_text_is_heard_as_it_grows_and_given_whole() -> None:
+    async with StrictLLM([say("Hello ", "world").using(WireUsage(7, 3, 2, 1))]) as llm, chat_with(llm.base_url) as chat:
+        ears = Ears()
+        reply = await chat.reply(ask("Hi", tools=Toolset(), attempt=2), ears)
+    assert reply.text == "Hello world"
+    assert (reply.finish, reply.model, reply.repairs, reply.raw) == ("stop", "strict-model", (), "")
+    assert reply.usage == Usage(7, 3, 2, 1)
+    assert ears.heard == [TextDelta(2, "Hello "), TextDelta(2, "world")]
+    assert "tools" not in llm.requests[0].body
+    assert llm.requests[0].headers["authorization"] == "Bearer key-for-tests"
+
+
+async def test_calls_come_with_their_wire_ids_and_are_heard() -> None:
+    script = [call("get_weather", city="Oslo") + call("get_time")]
+    async with StrictLLM(script) as llm, chat_with(llm.base_url) as chat:
+        ears = Ears()
+        reply = await chat.reply(ask(), ears)
+    assert reply.calls == (
+        DraftCall("get_weather", '{"city": "Oslo"}', "call_0_0"),
+        DraftCall("get_time", "{}", "call_0_1"),
+    )
+    assert reply.finish == "tool_calls"
+    assert CallDelta(1, 0, "get_weather", '{"city": "Oslo"}') in ears.heard
+
+
+async def test_reasoning_is_heard_apart_from_the_answer() -> None:
+    async with StrictLLM([think("Hm. ") + say("Yes.")]) as llm, chat_with(llm.base_url) as chat:
+        ears = Ears()
+        reply = await chat.reply(ask(), ears)
+    assert (reply.reasoning, reply.text) == ("Hm. ", "Yes.")
+    assert ears.heard == [ReasoningDelta(1, "Hm. "), TextDelta(1, "Yes.")]
+
+
+async def test_a_whole_turn_goes_back_in_the_order_providers_want() -> None:
+    past = PastTurn("turn-0", (Message("user", "Earlier"), Message("assistant", "Indeed")))
+    made = ToolCall("call_x_1_0", "get_weather", '{"city":"Oslo"}', wire_id="wire-1")
+    request = ask(
+        "Weather?",
+        Message("assistant", None, (made,), reasoning="Look it up."),
+        Message("tool", "Rain", call_id="call_x_1_0", name="get_weather"),
+        past=(past,),
+        system="Be brief.",
+        choice="none",
+        temperature=0.5,
+    )
+    async with StrictLLM([say("Rain.")]) as llm, chat_with(llm.base_url) as chat:
+        await chat.reply(request, Ears())
+    body = llm.requests[0].body
+    assert [message["role"] for message in body["messages"]] == [
+        *("system", "user", "assistant"),
+        *("user", "assistant", "tool"),
+    ]
+    assert body["messages"][4]["tool_calls"][0]["id"] == body["messages"][5]["tool_call_id"] == "call_x_1_0"
+    assert (body["tool_choice"], body["temperature"], body["stream"]) == ("none", 0.5, True)
+    assert body["stream_options"] == {"include_usage": True}
+    assert llm.requests[0].tool_names == [tool.name for tool in TOOLS.tools]
+
+
+async def test_glm_gets_its_own_fields_and_its_reasoning_back() -> None:
+    made = ToolCall("call_x_1_0", "get_time")
+    request = ask(
+        "Time?",
+        Message("assistant", None, (made,), reasoning="Look."),
+        Message("tool", "12:00", call_id="call_x_1_0"),
+        temperature=0,
+    )
+    async with StrictLLM([say("Noon.")], dialect="zai", coding_plan=True) as llm:
+        async with chat_with(llm.base_url, model="glm-4.7") as chat:
+            await chat.reply(request, Ears())
+    body = llm.requests[0].body
+    assert body["thinking"] == {"type": "enabled"}
+    assert body["tool_stream"] is True
+    assert (body["temperature"], body["do_sample"]) == (0.01, False)
+    assert body["messages"][1]["reasoning_content"] == "Look."
+    assert "stream_options" not in body
+
+
+async def test_an_answer_that_is_not_streamed_is_taken_whole() -> None:
+    body = b'{"choices":[{"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"model":"m"}'
+    script = [raw_chunks(body[:20], body[20:], content_type="application/json")]
+    async with StrictLLM(script) as llm, chat_with(llm.base_url) as chat:
+        reply = await chat.reply(ask(), Ears())
+    assert (reply.text, reply.finish, reply.model) == ("Hi", "stop", "m")
+
+
+async def test_a_stream_torn_into_single_bytes_gives_the_same_reply() -> None:
+    script = [think("Hé") + say("Grüße ", "🌍") + call("get_weather", city="Tromsø")]
+    async with StrictLLM([script[0].in_bytes(1)]) as llm, chat_with(llm.base_url) as chat:
+        reply = await chat.reply(ask(), Ears())
+    assert (reply.text, reply.reasoning, reply.calls[0].arguments) == ("Grüße 🌍", "Hé", '{"city": "Tromsø"}')
+
+
+async def test_a_finish_reason_is_enough_when_the_stream_ends_without_done() -> None:
+    async with StrictLLM([say("Hi").ending("stop", done=False)]) as llm, chat_with(llm.base_url) as chat:
+        assert (await chat.reply(ask(), Ears())).text == "Hi"
+
+
+async def test_a_server_that_stays_on_the_line_after_the_end_is_not_waited_for() -> None:
+    async def never_hangs_up(writer: asyncio.StreamWriter) -> None:
+        writer.write(SERVER_HEAD + b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n')
+        await asyncio.Event().wait()
+
+    async with raw_server(never_hangs_up) as base_url, chat_with(base_url) as chat:
+        assert (await chat.reply(ask(), Ears())).text == "Hi"
+
+
+async def test_a_cut_stream_is_an_error_that_keeps_what_was_said() -> None:
+    async with StrictLLM([say("Hello ", "world").cut_after(420)]) as llm, chat_with(llm.base_url) as chat:
+        with pytest.raises(ModelError) as caught:
+            await chat.reply(ask(), Ears())
+    assert (caught.value.code, caught.value.retryable) == ("interrupted", True)
+    assert caught.value.partial == "Hello "
+
+
+async def test_silence_after_the_headers_is_a_timeout() -> None:
+    brief = Patience(connect_s=5, first_byte_s=5, silence_s=0.05, backoff_s=0)
+    async with StrictLLM([headers() + hang()]) as llm, chat_with(llm.base_url, patience=brief) as chat:
+        with pytest.raises(ModelError, match=r"Timeout: no word for 0\.05 s") as caught:
+            await chat.reply(ask(), Ears())
+    assert (caught.value.code, caught.value.retryable) == ("timeout", True)
+
+
+async def test_no_answer_at_all_is_a_timeout() -> None:
+    brief = Patience(connect_s=0.05, first_byte_s=0.05, silence_s=5, backoff_s=0)
+    async with StrictLLM([hang()]) as llm, chat_with(llm.base_url, patience=brief) as chat:
+        with pytest.raises(ModelError, match=r"Timeout: no answer within 0\.05 s"):
+            await chat.reply(ask(), Ears())
+
+
+async def test_signs_of_life_do_not_stop_the_clock() -> None:
+    brief = Patience(connect_s=5, first_byte_s=5, silence_s=0.2, backoff_s=0)
+
+    async def drip(writer: asyncio.StreamWriter) -> None:
+        writer.write(SERVER_HEAD)
+        while True:
+            writer.write(b": still here\n\n")
+            await writer.drain()
+            await asyncio.sleep(0.01)
+
+    async with raw_server(drip) as base_url, chat_with(base_url, patience=brief) as chat:
+        with pytest.raises(ModelError, match="Timeout: no word"):
+            await chat.reply(ask(), Ears())
+
+
+async def test_the_connection_is_kept_for_the_next_request() -> None:
+    gate = Gate()
+    gate.open()
+    async with StrictLLM([say("a"), say("b", wait_for(gate))]) as llm, chat_with(llm.base_url) as chat:
+        await chat.reply(ask(), Ears())
+        pool = chat._session.connector
+        assert pool is not None
+        first = [transport for transports in pool._conns.values() for transport in transports]
+        await chat.reply(ask(), Ears())
+        second = [transport for transports in pool._conns.values() for transport in transports]
+    assert len(first) == len(second) == 1
+    assert first[0][0] is second[0][0]
+
+
+async def test_the_key_is_in_no_error() -> None:
+    script = [error(401, "invalid_api_key", "Incorrect API key provided: key-for-tests")]
+    async with StrictLLM(script) as llm, chat_with(llm.base_url) as chat:
+        with pytest.raises(ModelError) as caught:
+            await chat.reply(ask(), Ears())
+    assert "key-for-tests" not in caught.value.message
+    assert "HTTP 401" in caught.value.message
+
+
+async def test_a_field_the_server_refuses_is_left_out_the_next_time() -> None:
+    refusal = error(400, None, "Unsupported value: 'temperature' does not support 0.3 with this model.")
+    async with StrictLLM([refusal, say("Hi")]) as llm, chat_with(llm.base_url) as chat:
+        with pytest.raises(ModelError) as caught:
+            await chat.reply(ask(temperature=0.3), Ears())
+        assert caught.value.retryable
+        assert (await chat.reply(ask(temperature=0.3, attempt=2), Ears())).text == "Hi"
+    assert "temperature" not in llm.requests[1].body
