@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from windlass.servers.session import Session
 
 QUIET_S, LONGEST_STORM_S = 0.25, 2.0  # a storm of "my tools changed" is followed once it pauses, or after this long
+CHECK_S = 10.0
 NEWLINE = "\n"
 _LATE = "windlass.servers.session"
 Reveal = Callable[[str], str]
@@ -46,8 +47,8 @@ class Connection:
         self._session: Session | None = None
         self._process: StdioProcess | None = None
         self._wake = asyncio.Event()
+        self.lost = False
         self._closing = False
-        self._lost = False
         self._changed = False
         self._lanes = asyncio.Semaphore(config.parallel)
         self._owner: asyncio.Task[None] | None = None
@@ -63,8 +64,9 @@ class Connection:
             await self.close()
             raise
 
-    async def close(self) -> None:
+    async def close(self, why: str = "") -> None:
         """Returns when the program has ended, and its children with it."""
+        self.why = self.why or why
         self._closing = True
         self._wake.set()
         if self._owner is None or self._opened is None:
@@ -84,7 +86,7 @@ class Connection:
         on_input: OnInput | None = None,
     ) -> CallResult:
         async with self._lanes:
-            if self._session is None or self.ended.is_set():
+            if self._session is None or self.lost:
                 raise ToolError("The server is not running.", cause="not_running")
             quiet = timeout_s or self.config.timeout_of(tool)
             flight = Flight(quiet, max(quiet, self.config.longest_s), on_input)
@@ -92,10 +94,10 @@ class Connection:
 
     async def check(self) -> bool:
         """Whether the server still answers. After a call that timed out, one that does not is better replaced."""
-        if self._session is None or self.ended.is_set():
+        if self._session is None or self.lost:
             return False
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(CHECK_S):
                 await self._session.tools()
         except (ToolError, TimeoutError):
             return False
@@ -148,8 +150,8 @@ class Connection:
             finally:
                 listener.cancel()
                 await asyncio.wait({listener})
-        if not self._closing:
-            self.why = self._last_words()
+        if self.lost or not self._closing:
+            self.why = self.why or self._last_words()
 
     async def _until_over(self, session: "Session") -> None:
         while True:
@@ -184,14 +186,14 @@ class Connection:
 
     @property
     def _over(self) -> bool:
-        return self._closing or self._lost
+        return self._closing or self.lost
 
     def _note_change(self) -> None:
         self._changed = True
         self._wake.set()
 
     def _note_loss(self) -> None:
-        self._lost = True
+        self.lost = True
         self._wake.set()
 
     def _make_process(
@@ -217,10 +219,10 @@ class Connection:
             error = error.exceptions[0]
         if isinstance(error, WindlassError):
             return f"{error.message} {error.hint}".strip()
-        if self._process and self._process.returncode is not None:
-            return self._last_words()
         if isinstance(error, TimeoutError):
             return f"It did not answer within {self.config.connect_s:g} s."
+        if self._process and self._process.returncode is not None:
+            return self._last_words()
         return f"It could not be reached: {str(error).partition(NEWLINE)[0] or type(error).__name__}"
 
     def _last_words(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Self
 
 from windlass.servers.flight import current
-from windlass.servers.lines import LongLine
+from windlass.servers.lines import PEEK, LongLine
 from windlass.servers.peek import Peeked, peek
 from windlass.servers.sdk import SessionMessage, anyio, types
 from windlass.servers.stdio import StdioProcess
@@ -20,6 +20,7 @@ from windlass.servers.stdio import StdioProcess
 TOO_LONG, UNREADABLE = -32010, -32011
 SPILLED = "windlass/spilled"
 BAD_LINES = 1000
+SECOND_CHANCE_S = 2.0
 _CROWDED, _ROOMY = 256, 128
 _BIG = 1 << 20
 
@@ -32,6 +33,7 @@ class Pipes:
     def __init__(self, make: MakeProcess, on_lost: Callable[[], None]) -> None:
         self.process = make(self._on_line, self._on_long, self._on_end)
         self.bad_lines = 0
+        self.lost = False
         self.spilled: dict[int | str, LongLine] = {}
         self._on_lost = on_lost
         self._waiting: set[int | str] = set()
@@ -77,7 +79,11 @@ class Pipes:
             message = _decode(text)
         except ValueError:
             self._bad()
-            self._fail(peek(text[:4096], text[-4096:]), UNREADABLE, "The server's answer was not readable JSON.")
+            # Half an answer may be followed by the whole one; only when none comes has the request failed.
+            peeked = peek(text[:PEEK], text[-PEEK:])
+            asyncio.get_running_loop().call_later(
+                SECOND_CHANCE_S, self._fail, peeked, UNREADABLE, "The server's answer was not readable JSON."
+            )
             return
         self._deliver(message)
 
@@ -128,6 +134,7 @@ class Pipes:
             self.process.kill()
 
     def _on_end(self) -> None:
+        self.lost = True
         self._inbox.end()
         self._on_lost()
 

@@ -117,10 +117,16 @@ class Session:
             return ToolError(f"Not allowed: {trouble}.", cause="unauthorized", hint="Check the server's headers.")
         if flight.status == 404:
             return ToolError("The server has forgotten this session.", cause="session_gone")
-        if error.code == types.CONNECTION_CLOSED or flight.status >= 500 or (self._http and flight.status == 0):
+        if self._closed(error) or flight.status >= 500 or (self._http and flight.status == 0):
             said = trouble or "it closed the connection"
             return ToolError(f"The server went away: {said}.", cause="server_gone", sent=flight.sent)
         return ToolError(f"The server refused the call: {error.message}", cause="rpc_error")
+
+    def _closed(self, error: MCPError) -> bool:
+        """The SDK tells a lost connection by a code that servers use for errors of their own, too."""
+        lost = self._pipes is not None and self._pipes.lost
+        said_by_sdk = error.message.startswith(("Connection closed", "SSE stream"))
+        return error.code == types.CONNECTION_CLOSED and (lost or said_by_sdk)
 
 
 @asynccontextmanager

@@ -94,12 +94,14 @@ class StdioProcess(asyncio.SubprocessProtocol):
 
     async def stop(self) -> None:
         """Safe to cancel: the group is killed even then."""
+        if self._transport is None:
+            return
         try:
             self.pause(False)
             self._close_stdin()
             await self._until(self._exited.is_set, GRACE_S)
             if self._signal(signal.SIGTERM):
-                await self._until(lambda: not self._signal(0), GRACE_S)
+                await self._until(lambda: not group_lives(self.pid), GRACE_S)
             self._signal(signal.SIGKILL)
             await self._until(self._exited.is_set, GRACE_S)
         finally:
@@ -107,8 +109,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
             self._guardian.drop(self.pid)
             self._end()
             self._lines.close()
-            if self._transport:
-                self._transport.close()
+            self._transport.close()
 
     def kill(self) -> None:
         self._signal(signal.SIGKILL)
@@ -195,6 +196,32 @@ class StdioProcess(asyncio.SubprocessProtocol):
         except PermissionError:  # macOS says so of a group of zombies
             return not self._exited.is_set()
         return True
+
+
+def group_lives(group: int) -> bool:
+    """Whether a process of the group still runs. Where nobody reaps orphans, as in many containers, the dead answer to
+    signals for ever; on Linux their state tells."""
+    try:
+        names = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        names = []
+    for name in names:
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                state, _, its_group = file.read().rpartition(b") ")[2].split(maxsplit=3)[:3]
+        except (OSError, ValueError):
+            continue
+        if int(its_group) == group and state not in (b"Z", b"X"):
+            return True
+    return False if names else _answers(group)
+
+
+def _answers(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
 
 
 class Ring:

@@ -211,7 +211,7 @@ class _Keeper:
         live = self._connection
         return ServerStatus(
             self.config,
-            self._state,
+            "failed" if self._just_lost else self._state,
             self._reason,
             live.era if live else "",
             live.program if live else "",
@@ -225,10 +225,18 @@ class _Keeper:
             self._retry_at,
         )
 
+    @property
+    def _just_lost(self) -> bool:
+        return self._state == "running" and self._connection is not None and self._connection.lost
+
+    @property
+    def _on_its_way(self) -> bool:
+        return self._just_lost or self._state == "starting" or (self._state == "failed" and self._retry_at > 0)
+
     async def settled(self, deadline_s: float) -> ServerStatus:
         try:
             async with asyncio.timeout(deadline_s):
-                while self._state == "starting" or (self._state == "failed" and self._retry_at):
+                while self._on_its_way:
                     await self._moved.wait()
         except TimeoutError:
             pass
@@ -294,7 +302,7 @@ class _Keeper:
 
     async def _check(self, live: Connection) -> None:
         if not await live.check():
-            await live.close()
+            await live.close("" if live.lost else "It stopped answering.")
 
     async def _keep(self) -> None:
         failures = 0

@@ -1,0 +1,198 @@
+"""Calls through the supervisor to the ledger server, in both eras: results, deadlines, cancels, questions, failures."""
+
+import asyncio
+import json
+
+import pytest
+
+from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import until
+from tests.servers.kit import ERAS, VERSIONS, ledger_config, run, said
+from windlass.core.errors import ToolError
+from windlass.servers import Answer, Question, Servers
+
+pytestmark = pytest.mark.parametrize("era", ERAS)
+
+
+async def test_the_era_is_found_out_and_the_tools_are_listed(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era, "--page", "3"))
+    status = servers.status("ledger")
+    assert status.era == VERSIONS[era]
+    assert status.program == "ledger 1.0.0" and status.pid == ledger.pids()[0]
+    tools = {tool.name: tool for tool in servers.tools("ledger")}
+    assert len(tools) == status.tools > 3
+    assert tools["read_only"].read_only is True and tools["record"].read_only is None
+    assert tools["destroy"].destructive is True and tools["idempotent"].idempotent is True
+
+
+async def test_a_call_gives_its_result_and_carries_its_key(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    result = await servers.call("ledger", "record", '{"effect_id": "a"}', key="call_x_1_0")
+    assert said(result) == "recorded a" and not result.failed
+    (effect,) = ledger.effects()
+    assert effect.meta["windlass/key"] == "call_x_1_0"
+
+
+async def test_calls_overlap_up_to_the_limit_of_the_server(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era, "--gate", ledger.gate(), parallel=3))
+    async with asyncio.TaskGroup() as group:
+        calls = [
+            group.create_task(servers.call("ledger", "record_slow", json.dumps({"effect_id": str(n)})))
+            for n in range(5)
+        ]
+        await ledger.seen("started", times=3)
+        ledger.open()
+    assert all(said(call.result()) for call in calls)
+    assert ledger.most_at_once() == 3
+
+
+async def test_an_error_result_is_a_result(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    result = await servers.call("ledger", "fail", '{"message": "no"}')
+    assert result.failed and said(result) == "no"
+    assert servers.status("ledger").errors == 1
+
+
+@pytest.mark.parametrize("code", [-32000, -32602])
+async def test_a_protocol_error_is_known_not_to_have_worked(
+    servers: Servers, ledger: Ledger, era: str, code: int
+) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    with pytest.raises(ToolError, match="refused by the server") as caught:
+        await servers.call("ledger", "raise_error", json.dumps({"code": code}))
+    assert (caught.value.code, caught.value.sent) == ("rpc_error", False)
+
+
+async def test_progress_is_heard_and_renews_the_deadline(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    heard: list[tuple[float, float | None, str]] = []
+    steps = {"steps": 4, "gate": ledger.gate()}
+
+    def note(progress: float, total: float | None, message: str) -> None:
+        heard.append((progress, total, message))
+        if progress < 4:  # the next step comes well after the first deadline would have passed in all
+            asyncio.get_running_loop().call_later(0.3, ledger.open, f"gate.{int(progress) + 1}")
+
+    ledger.open("gate.1")
+    result = await servers.call("ledger", "progress", json.dumps(steps), timeout_s=0.6, on_progress=note)
+    assert said(result) == "4 steps done"
+    assert heard == [(n, 4, f"step {n} of 4") for n in (1, 2, 3, 4)]
+
+
+async def test_progress_does_not_renew_the_deadline_for_ever(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era, timeout_s=0.3, longest_s=0.9))
+    loop = asyncio.get_running_loop()
+
+    def note(progress: float, total: float | None, message: str) -> None:
+        loop.call_later(0.15, ledger.open, f"gate.{int(progress) + 1}")
+
+    ledger.open("gate.1")
+    began = loop.time()
+    with pytest.raises(ToolError) as caught:
+        await servers.call("ledger", "progress", json.dumps({"steps": 1000, "gate": ledger.gate()}), on_progress=note)
+    assert caught.value.code == "timeout" and 0.8 < loop.time() - began < 5
+
+
+async def test_a_call_that_takes_too_long_is_cancelled_at_the_server(
+    servers: Servers, ledger: Ledger, era: str
+) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    with pytest.raises(ToolError, match=r"within 0\.2 s") as caught:
+        await servers.call("ledger", "record_slow", '{"effect_id": "a"}', timeout_s=0.2)
+    assert (caught.value.code, caught.value.sent) == ("timeout", True)
+    await ledger.seen("cancelled", "a")
+    assert said(await servers.call("ledger", "echo", '{"text": "still here"}')) == "still here"
+
+
+async def test_a_cancelled_task_cancels_the_call_at_the_server(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    call = asyncio.create_task(servers.call("ledger", "record_slow", '{"effect_id": "a"}'))
+    await ledger.seen("started", "a")
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await ledger.seen("cancelled", "a")
+    assert said(await servers.call("ledger", "echo", '{"text": "still here"}')) == "still here"
+
+
+async def test_a_server_that_crashes_in_mid_call_leaves_its_outcome_open(
+    servers: Servers, ledger: Ledger, era: str
+) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    other = asyncio.create_task(servers.call("ledger", "record_slow", '{"effect_id": "other"}'))
+    await ledger.seen("started", "other")
+    with pytest.raises(ToolError) as caught:
+        await servers.call("ledger", "crash", '{"effect_id": "a", "when": "after"}')
+    assert (caught.value.code, caught.value.sent) == ("server_gone", True)
+    with pytest.raises(ToolError) as caught_too:
+        await other
+    assert caught_too.value.sent
+    assert servers.status("ledger").state == "failed"
+    await until(lambda: bool(servers.status("ledger").reason), "the reason")
+    assert "code 3: ledger: crashing as asked" in servers.status("ledger").reason
+
+
+async def test_a_person_is_asked_and_the_clock_stands_still(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    asked: list[Question] = []
+
+    async def answer(question: Question) -> Answer:
+        asked.append(question)
+        await asyncio.sleep(0.6)  # longer than the whole deadline
+        return Answer("accept", {"name": "Ada", "number": 3})
+
+    result = await servers.call("ledger", "ask", "{}", timeout_s=0.4, on_input=answer)
+    assert said(result) == "Ada wants 3"
+    assert asked[0].message == "Who are you, and how many?"
+    assert asked[0].schema is not None and asked[0].schema["required"] == ["name", "number"]
+
+
+async def test_without_anyone_to_ask_the_question_is_cancelled(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    assert said(await servers.call("ledger", "ask", "{}")) == "the person said cancel"
+
+
+async def test_a_question_ends_with_its_call(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    asked, dropped = asyncio.Event(), asyncio.Event()
+
+    async def never(question: Question) -> Answer:
+        asked.set()
+        try:
+            return await asyncio.Future()
+        finally:
+            dropped.set()
+
+    call = asyncio.create_task(servers.call("ledger", "ask", "{}", on_input=never))
+    await asked.wait()
+    call.cancel()
+    await asyncio.wait_for(dropped.wait(), 5)
+
+
+async def test_a_changed_list_of_tools_is_followed(servers: Servers, ledger: Ledger, era: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    before = descriptions(servers)
+    await servers.call("ledger", "change_tools", '{"name": "record", "description": "Something else."}')
+    await until(lambda: descriptions(servers)["record"] == "Something else.", "the new description")
+    assert {**descriptions(servers), "record": before["record"]} == before
+
+
+@pytest.mark.parametrize("kind", ["unknown", "malformed"])
+async def test_a_malformed_result_may_have_worked(servers: Servers, ledger: Ledger, era: str, kind: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    with pytest.raises(ToolError) as caught:
+        await servers.call("ledger", "odd", json.dumps({"kind": kind}))
+    assert (caught.value.code, caught.value.sent) == ("bad_result", True)
+    assert said(await servers.call("ledger", "echo", '{"text": "still here"}')) == "still here"
+
+
+async def test_a_tool_that_breaks_its_output_schema_still_gives_its_result(
+    servers: Servers, ledger: Ledger, era: str
+) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    result = await servers.call("ledger", "wrong_output", "{}")
+    assert said(result) == "seven" and result.structured == {"n": "seven"}
+
+
+def descriptions(servers: Servers) -> dict[str, str]:
+    return {tool.name: tool.description for tool in servers.tools("ledger")}

@@ -1,0 +1,169 @@
+"""The MCP fault rows over stdio: what a broken or hostile server does to itself, and to nobody else."""
+
+import asyncio
+import json
+import sys
+
+import pytest
+
+from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import until
+from tests.servers.kit import ERAS, alive, ledger_config, program, run, said
+from windlass.core.errors import ToolError
+from windlass.servers import Servers
+from windlass.servers.pipes import BAD_LINES
+from windlass.servers.stdio import STDERR_CAP
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    "fault", ["junk", "utf8", "half", "split", "wrong-id", "duplicate", "server-request", "stderr"]
+)
+async def test_noise_around_an_answer_is_ignored(servers: Servers, ledger: Ledger, era: str, fault: str) -> None:
+    await run(servers, ledger_config(ledger, "--era", era, "--fault", fault))
+    for number in range(3):
+        assert said(await servers.call("ledger", "record", json.dumps({"effect_id": str(number)})))
+    assert ledger.counts() == {"0": 1, "1": 1, "2": 1}
+
+
+async def test_bad_bytes_in_an_answer_are_repaired(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger, "--fault", "utf8-answer"))
+    assert said(await servers.call("ledger", "echo", '{"text": "a~b"}')) == "a\ufffdb"
+
+
+async def test_noise_is_counted(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger, "--fault", "junk"))
+    before = servers.status("ledger").bad_lines
+    await servers.call("ledger", "echo", "{}")
+    assert servers.status("ledger").bad_lines == before + 1
+
+
+async def test_a_server_that_only_makes_noise_is_cut_off(servers: Servers) -> None:
+    noise = f"import sys, time\nfor _ in range({BAD_LINES}): print('noise')\nsys.stdout.flush()\ntime.sleep(60)"
+    await servers.put(program([sys.executable, "-c", noise]))
+    servers.start("server")
+    await until(lambda: servers.status("server").state == "failed", "the end of the noise")
+    assert "code -9" in servers.status("server").reason
+
+
+async def test_an_answer_too_long_to_parse_is_given_whole_in_a_file(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger, line_cap=1 << 20))
+    result = await servers.call("ledger", "big", '{"megabytes": 3}')
+    assert result.spilled is not None and result.spilled.file is not None
+    result.spilled.file.seek(0)
+    answer = json.loads(result.spilled.file.read())
+    assert len(answer["result"]["content"][0]["text"]) == 3 << 20
+    result.spilled.file.close()
+    assert said(await servers.call("ledger", "echo", '{"text": "next"}')) == "next"
+
+
+async def test_an_answer_of_many_small_things_is_not_parsed_on_the_loop(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger))
+    result = await servers.call("ledger", "big", '{"megabytes": 4, "kind": "structured"}')
+    assert result.spilled is not None and result.spilled.file is not None
+    result.spilled.file.close()
+    result = await servers.call("ledger", "big", '{"megabytes": 4}')
+    assert result.spilled is None and len(said(result)) == 4 << 20
+
+
+async def test_an_answer_longer_than_can_be_kept_fails_only_its_own_call(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger, "--gate", ledger.gate()))
+    other = asyncio.create_task(servers.call("ledger", "record_slow", '{"effect_id": "other"}'))
+    await ledger.seen("started", "other")
+    with pytest.raises(ToolError, match="longer than can be kept") as caught:
+        await servers.call("ledger", "big", '{"megabytes": 70}')
+    assert (caught.value.code, caught.value.sent) == ("bad_result", True)
+    ledger.open()
+    assert said(await other) == "recorded other slowly"
+
+
+async def test_a_long_line_of_rubbish_before_an_answer_costs_that_answer(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger, "--fault", "endless"))
+    with pytest.raises(ToolError) as caught:
+        await servers.call("ledger", "record", '{"effect_id": "a"}', timeout_s=2)
+    assert caught.value.sent
+
+
+async def test_a_flood_on_stderr_is_read_and_only_its_end_kept(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger, "--fault", "stderr"))
+    for _ in range(3):
+        await servers.call("ledger", "echo", "{}")
+    assert len(servers.stderr("ledger")) == STDERR_CAP
+
+
+async def test_a_server_that_does_not_read_fails_the_write_in_time(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.servers.stdio.WRITE_S", 0.3)
+    deaf = "import os, sys, time\n" + ANSWER_ONCE + "time.sleep(60)"
+    await servers.put(program([sys.executable, "-c", deaf]))
+    servers.start("server")
+    await until(lambda: servers.status("server").state == "running", "the start")
+    big = json.dumps({"text": "x" * (4 << 20)})
+    first = asyncio.create_task(servers.call("server", "t", big, timeout_s=20))
+    await until(lambda: servers.status("server").calls == 1, "the first call")
+    with pytest.raises(ToolError, match="does not read") as caught:
+        await servers.call("server", "t", "{}", timeout_s=20)
+    assert not caught.value.sent
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+
+
+async def test_a_mute_server_fails_in_time_and_holds_up_nobody(servers: Servers, ledger: Ledger) -> None:
+    await servers.put(ledger_config(ledger, "--fault", "mute", slug="mute", connect_s=1.5))
+    await servers.put(ledger_config(ledger, slug="good"))
+    servers.start_all()
+    assert (await servers.wait_ready("good", 20)).state == "running"
+    assert servers.status("mute").state == "starting"
+    await until(lambda: servers.status("mute").state == "failed", "the deadline")
+    assert "did not answer within 1.5 s" in servers.status("mute").reason
+
+
+async def test_a_server_that_exits_at_once_says_why(servers: Servers, ledger: Ledger) -> None:
+    await servers.put(ledger_config(ledger, "--fault", "exit"))
+    servers.start("ledger")
+    await until(lambda: servers.status("ledger").state == "failed", "its end")
+    assert servers.status("ledger").reason == "It ended with code 1: ledger: exiting at once as asked"
+    assert "exiting at once" in servers.stderr("ledger")
+
+
+async def test_a_missing_command_says_so(servers: Servers) -> None:
+    await servers.put(program(["no-such-program"]))
+    servers.start("server")
+    await until(lambda: servers.status("server").state == "failed", "its failure")
+    assert "'no-such-program' was not found" in servers.status("server").reason
+
+
+async def test_a_storm_of_changes_is_followed_once_it_calms_down(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger))
+    for number in range(40):
+        await servers.call("ledger", "change_tools", json.dumps({"name": "record", "description": f"No. {number}."}))
+    await until(lambda: servers.tools("ledger")[0].description == "No. 39.", "the last description")
+
+
+async def test_a_deaf_server_is_replaced_after_a_timeout(
+    servers: Servers, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.servers.connection.CHECK_S", 0.3)
+    deaf = "import os, sys, time\n" + ANSWER_ONCE + "time.sleep(60)"
+    await run(servers, program([sys.executable, "-c", deaf]))
+    first = servers.status("server").pid
+    assert first is not None
+    with pytest.raises(ToolError, match="within"):
+        await servers.call("server", "t", "{}", timeout_s=0.1)
+    await until(lambda: servers.status("server").reason == "It stopped answering.", "the reason")
+    assert not alive(first)
+
+
+# Answers the discovery, then one list of tools, then nothing more.
+ANSWER_ONCE = """
+import json
+def answer(result):
+    line = sys.stdin.buffer.readline()
+    message = json.loads(line)
+    body = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **result}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": body}), flush=True)
+answer({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+answer({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
+"""
