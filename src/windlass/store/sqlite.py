@@ -56,10 +56,12 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._folder = folder
         self._lock = lock_folder(folder)
-        path = folder / "windlass.db"
-        connection = _connect(path)
-        migrate(connection, path)
-        self._reader = _connect(path)
+        try:
+            connection = _opened(folder / "windlass.db")
+        except BaseException:
+            self._lock.close()
+            raise
+        self._reader = _connect(folder / "windlass.db")
         self._writer = Writer(connection, durability == "full", self._chores, lambda: self.logs.forget())
         self.logs = TurnLogs(self._writer, self._reader, publish)
         self.history = PastTurns(self._reader)
@@ -184,6 +186,16 @@ class Store:
         db.execute("update turns set indexed = 1 where id = ?", (turn_id,))
         db.execute("commit")
         return True
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = _connect(path)
+    try:
+        migrate(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _connect(path: Path) -> sqlite3.Connection:

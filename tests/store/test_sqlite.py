@@ -1,0 +1,182 @@
+"""The file: one owner, one format, nothing lost, nothing left behind."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.kit.waiting import until
+from windlass.core.errors import NotFound, Unavailable
+from windlass.core.events import ModelReplied, Settings, ToolFinished, TurnFinished, TurnStarted
+from windlass.core.messages import Message, ToolCall, ToolOutput, Toolset, ToolSpec
+from windlass.store import Conversation, Store
+from windlass.store.migrations import STEPS
+
+
+def said(text: str) -> TurnStarted:
+    return TurnStarted((Message("user", text),))
+
+
+async def finished_turn(store: Store, conversation_id: str, text: str, answer: str) -> str:
+    created = await store.logs.create(conversation_id, said(text), ModelReplied(answer), TurnFinished("answered"))
+    return created.turn_id
+
+
+async def test_a_second_process_on_the_folder_is_refused_in_clear_words(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="Another Windlass is using"):
+        Store(tmp_path / "data")
+
+
+async def test_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    with sqlite3.connect(tmp_path / "data" / "windlass.db") as db:
+        db.execute(f"pragma user_version = {len(STEPS) + 1}")
+    db.close()
+    with pytest.raises(Unavailable, match="newer Windlass"):
+        Store(tmp_path / "data")
+
+
+@pytest.mark.parametrize("durability", ["full", "normal"])
+async def test_what_was_acknowledged_is_there_after_a_crash(tmp_path: Path, durability: str) -> None:
+    store = Store(tmp_path, durability=durability)  # type: ignore[arg-type]
+    conversation = await store.conversations.create(Conversation("", title="kept"))
+    turn = await store.logs.create(conversation.id, said("kept too"))
+    store.abandon()
+    again = Store(tmp_path)
+    assert again.conversations.get(conversation.id).title == "kept"
+    assert again.conversations.log(turn.turn_id)[0].event == said("kept too")
+    assert [found.id for found in again.conversations.unfinished()] == [turn.turn_id]
+    await again.close()
+
+
+async def test_words_are_found_in_messages_and_results(store: Store) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    call = ToolCall("c1", "look")
+    await store.logs.create(
+        conversation.id,
+        said("where is the harbour"),
+        ModelReplied("", (call,)),
+        ToolFinished("c1", "ok", ToolOutput("the quay at Nanaimo")),
+        ModelReplied("north"),
+        TurnFinished("answered"),
+    )
+    await until(lambda: bool(store.conversations.search("harbour")), "the words to be indexed")
+    assert store.conversations.search("nanai")[0].conversation.id == conversation.id
+    assert store.conversations.search('"; drop') == []
+    assert store.conversations.search("  ") == []
+
+
+async def test_a_deleted_conversation_leaves_nothing_in_the_file(store: Store, tmp_path: Path) -> None:
+    conversation = await store.conversations.create(Conversation("", title="zebra-title"))
+    turn = await finished_turn(store, conversation.id, "zebra-question", "zebra-answer")
+    await store.keep_result(conversation.id, turn, b"zebra-result" * 10_000, "text/plain")
+    await until(lambda: bool(store.conversations.search("zebra")), "the words to be indexed")
+    await store.conversations.delete(conversation.id)
+    with pytest.raises(NotFound):
+        store.conversations.get(conversation.id)
+    await store.close()
+    left = [path for path in (tmp_path / "data").rglob("*") if path.is_file() and b"zebra" in path.read_bytes()]
+    assert left == []
+
+
+async def test_large_results_are_kept_whole_and_read_in_pieces(store: Store) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    for size in (10, 1_000_000):
+        body = bytes(range(256)) * (size // 256 + 1)
+        result_id = await store.keep_result(conversation.id, "turn-x", body, "application/octet-stream")
+        await store.check()
+        assert (await store.result(result_id)).body == body
+        piece = await store.result(result_id, offset=5, length=3)
+        assert (piece.body, piece.size) == (body[5:8], len(body))
+    with pytest.raises(NotFound):
+        await store.result("result-none")
+
+
+async def test_a_toolset_is_kept_once_and_found_after_a_restart(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    toolset = Toolset("h1", (ToolSpec("look", "server-1", "look"),))
+    store.keep_toolset(toolset)
+    store.keep_toolset(toolset)
+    await store.close()
+    again = Store(tmp_path)
+    assert again.toolset("h1") == toolset
+    assert again.toolset("") == Toolset()
+    with pytest.raises(NotFound):
+        again.toolset("h2")
+    await again.close()
+
+
+async def test_the_past_of_a_turn_is_its_own_branch(store: Store) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    first = await finished_turn(store, conversation.id, "one", "1")
+    second = await finished_turn(store, conversation.id, "two", "2")
+    side = await store.logs.create(conversation.id, said("other"), TurnFinished("added"), parent_id=first)
+    third = await store.logs.create(conversation.id, said("three"), parent_id=second)
+    past = await store.history.before(third.turn_id, "")
+    assert [turn.turn_id for turn in past] == [first, second]
+    assert [turn.turn_id for turn in await store.history.before(third.turn_id, second)] == [second]
+    assert [turn.turn_id for turn in await store.history.before(side.turn_id, "")] == [first]
+    assert [turn.id for turn in store.conversations.path(conversation.id)] == [first, second, third.turn_id]
+
+
+async def test_a_deleted_message_is_gone_from_file_prompt_and_search(store: Store, tmp_path: Path) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    first = await finished_turn(store, conversation.id, "zebra-question", "fine")
+    second = await store.logs.create(conversation.id, said("next"))
+    assert len((await store.history.before(second.turn_id, ""))[0].messages) == 2
+    await store.conversations.blank(first, 0)
+    assert [m.content for m in (await store.history.before(second.turn_id, ""))[0].messages] == ["fine"]
+    with pytest.raises(NotFound):
+        await store.conversations.blank(first, 0)
+    with pytest.raises(NotFound):
+        await store.conversations.blank(first, 9)
+    await store.close()
+    assert not any(b"zebra" in path.read_bytes() for path in (tmp_path / "data").rglob("windlass.db*"))
+
+
+async def test_one_half_of_a_tool_pair_takes_the_other_along(store: Store) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    call = ToolCall("c1", "look", '{"at": "zebra"}')
+    turn = await store.logs.create(
+        conversation.id,
+        said("look"),
+        ModelReplied("", (call,)),
+        ToolFinished("c1", "ok", ToolOutput("zebra")),
+        ModelReplied("seen"),
+        TurnFinished("answered"),
+    )
+    await store.conversations.blank(turn.turn_id, 2)
+    later = await store.logs.create(conversation.id, said("next"), TurnFinished("added"))
+    (past,) = await store.history.before(later.turn_id, "")
+    assert [message.content for message in past.messages] == ["look", "seen"]
+    assert "zebra" not in repr(store.conversations.log(turn.turn_id))
+
+
+async def test_lists_are_newest_first_and_go_on_where_a_page_ended(store: Store) -> None:
+    made = [await store.conversations.create(Conversation("", title=str(n))) for n in range(5)]
+    first = store.conversations.recent(limit=2)
+    assert [one.conversation.id for one in first] == [made[4].id, made[3].id]
+    last = first[-1].conversation
+    rest = store.conversations.recent(before=(last.updated_at, last.id))
+    assert [one.conversation.id for one in rest] == [made[2].id, made[1].id, made[0].id]
+
+
+async def test_a_list_says_what_waits_for_a_person(store: Store) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    turn = await store.logs.create(conversation.id, said("x"))
+    await store.conversations.waits(turn.turn_id, 2, 1)
+    (listed,) = store.conversations.recent()
+    assert (listed.state, listed.approvals, listed.unknowns) == ("awaiting_person", 2, 1)
+
+
+async def test_a_full_disk_is_said_plainly_and_passes(store: Store) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    connection = store._writer._connection
+    (pages,) = connection.execute("pragma page_count").fetchone()
+    connection.execute(f"pragma max_page_count = {pages}")
+    big = TurnStarted((Message("user", "x" * 1_000_000),), Settings())
+    with pytest.raises(Unavailable, match="full"):
+        await store.logs.create(conversation.id, big)
+    connection.execute("pragma max_page_count = 1000000")
+    created = await store.logs.create(conversation.id, big)
+    assert store.conversations.log(created.turn_id)[0].number == 1

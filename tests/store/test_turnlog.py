@@ -1,0 +1,153 @@
+"""Who may append what to a turn's log, and on which condition."""
+
+import asyncio
+
+import pytest
+
+from windlass.core.errors import Conflict, Fenced, NotFound
+from windlass.core.events import (
+    CallDecided,
+    Committed,
+    ModelReplied,
+    StopRequested,
+    ToolFinished,
+    ToolStarted,
+    TurnClaimed,
+    TurnFinished,
+    TurnStarted,
+)
+from windlass.core.messages import Message
+from windlass.store import Conversation, Store, TurnLog
+
+HELLO = TurnStarted((Message("user", "hello"),))
+
+
+async def new_turn(store: Store, started: TurnStarted = HELLO) -> str:
+    conversation = await store.conversations.create(Conversation(""))
+    return (await store.logs.create(conversation.id, started)).turn_id
+
+
+async def claimed(store: Store, turn_id: str, driver: str = "d") -> TurnLog:
+    log = TurnLog(store.logs, turn_id, driver)
+    await log.claim()
+    return log
+
+
+async def test_what_is_recorded_is_read_back_in_order(store: Store) -> None:
+    log = await claimed(store, await new_turn(store))
+    await log.record(ModelReplied("hi"))
+    assert await log.read() == (HELLO, TurnClaimed("d", 1), ModelReplied("hi"))
+    assert [row.event for row in store.logs.read(log.turn_id)] == list(await log.read())
+
+
+async def test_an_older_driver_is_fenced(store: Store) -> None:
+    turn = await new_turn(store)
+    older, newer = await claimed(store, turn, "old"), await claimed(store, turn, "new")
+    with pytest.raises(Fenced):
+        await older.record(ModelReplied("late"))
+    with pytest.raises(Fenced):
+        await older.begin(3, ToolStarted("c1"))
+    await newer.record(ModelReplied("in time"))
+    assert ModelReplied("late") not in await newer.read()
+
+
+async def test_intents_land_only_on_the_log_they_were_decided_on(store: Store) -> None:
+    log = await claimed(store, await new_turn(store))
+    assert not await log.begin(1, ToolStarted("c1"))
+    assert await log.begin(2, ToolStarted("c1"))
+
+
+async def test_a_persons_word_lands_once_and_needs_no_claim(store: Store) -> None:
+    turn = await new_turn(store)
+    both = await asyncio.gather(*(store.logs.append(turn, (CallDecided("c1", True),)) for _ in range(2)))
+    assert sorted(both) == [False, True]
+
+
+async def test_a_second_result_of_a_call_is_ignored_while_the_rest_of_the_append_lands(store: Store) -> None:
+    log = await claimed(store, await new_turn(store))
+    await log.record(ToolFinished("c1", "ok"))
+    await log.record(ToolFinished("c1", "error"), ToolFinished("c2", "ok"))
+    assert list(await log.read())[2:] == [ToolFinished("c1", "ok"), ToolFinished("c2", "ok")]
+
+
+async def test_nothing_follows_the_end(store: Store) -> None:
+    log = await claimed(store, await new_turn(store))
+    await log.record(TurnFinished("answered"))
+    await log.record(ModelReplied("more"))
+    assert not await store.logs.append(log.turn_id, (StopRequested(),))
+    assert (await log.read())[-1] == TurnFinished("answered")
+
+
+async def test_cancelling_the_wait_does_not_lose_what_was_queued(store: Store) -> None:
+    log = await claimed(store, await new_turn(store))
+
+    async def records() -> None:
+        await log.record(ModelReplied("kept"))
+
+    task = asyncio.create_task(records())
+    await asyncio.sleep(0)
+    task.cancel()
+    await log.changed(2)
+    assert (await log.read())[-1] == ModelReplied("kept")
+
+
+async def test_a_waiting_driver_wakes_when_the_log_grows(store: Store) -> None:
+    log = await claimed(store, await new_turn(store))
+    waiting = asyncio.create_task(log.changed(2))
+    await store.logs.append(log.turn_id, (StopRequested(),))
+    await asyncio.wait_for(waiting, 5)
+
+
+async def test_a_driver_that_starts_in_the_middle_sees_each_event_once(store: Store) -> None:
+    turn = await new_turn(store)
+    pending = store.logs.append(turn, (StopRequested(),))
+    log = TurnLog(store.logs, turn, "d")
+    await pending
+    assert list(await log.read()) == [HELLO, StopRequested()]
+
+
+async def test_rows_are_published_after_they_are_on_disk_with_one_counter_per_conversation(
+    store: Store, committed: list[Committed]
+) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    for _ in range(2):
+        created = await store.logs.create(conversation.id, HELLO, TurnFinished("added"))
+        assert store.logs.read(created.turn_id)
+    numbers = [row.number for done in committed for row in done.rows]
+    assert numbers == [1, 2, 3, 4]
+    assert [done.parent_id for done in committed] == [None, committed[0].turn_id]
+
+
+async def test_the_same_client_message_gives_the_same_turn(store: Store) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    started = TurnStarted((Message("user", "hello"),), client_message_id="m1")
+    made = await asyncio.gather(*(store.logs.create(conversation.id, started) for _ in range(50)))
+    assert len({created.turn_id for created in made}) == 1
+    assert sum(created.is_new for created in made) == 1
+    other = TurnStarted((Message("user", "something else"),), client_message_id="m1")
+    with pytest.raises(Conflict, match="another message"):
+        await store.logs.create(conversation.id, other)
+
+
+async def test_a_branch_has_one_running_turn(store: Store) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    first = await store.logs.create(conversation.id, HELLO)
+    with pytest.raises(Conflict, match=first.turn_id):
+        await store.logs.create(conversation.id, HELLO)
+    with pytest.raises(NotFound):
+        await store.logs.create(conversation.id, HELLO, parent_id="turn-elsewhere")
+
+
+async def test_a_turn_needs_its_conversation(store: Store) -> None:
+    with pytest.raises(NotFound):
+        await store.logs.create("conv-none", HELLO)
+    with pytest.raises(NotFound):
+        await store.logs.append("turn-none", (StopRequested(),))
+
+
+async def test_one_refused_job_does_not_harm_its_group(store: Store) -> None:
+    turn = await new_turn(store)
+    good, bad = store.logs.append(turn, (ModelReplied("hi"),)), store.logs.append("turn-none", (ModelReplied("no"),))
+    assert await good
+    with pytest.raises(NotFound):
+        await bad
