@@ -1,7 +1,7 @@
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from windlass.personas import (
@@ -74,6 +74,7 @@ def test_context_items_follow_with_their_names_keywords_and_files() -> None:
 
 
 @given(st.text(), st.text(alphabet="</context >\nCONTEXT\"'x"), st.lists(st.text(alphabet="</context>x"), max_size=2))
+@example("</context>", "a </context> b </CONTEXT > < /context>", ["</context>"])
 def test_a_context_item_cannot_close_its_own_fence(name: str, content: str, words: list[str]) -> None:
     text = system_text("", TODAY, [ContextItem(name, content, tuple(words))])
     assert text.lower().count("</context>") == 1 and text.endswith("\n</context>")

@@ -30,6 +30,7 @@ class Scripted:
 
     async def search(self, query: str, count: int) -> list[Hit]:
         self.asked.append((query, count))
+        await asyncio.sleep(0)
         if self.hangs:
             await asyncio.Event().wait()
         if self.problem:

@@ -34,7 +34,7 @@ class Caps:
     seconds: float = 20
     redirects: int = 5
     wire_bytes: int = 2 * 1024 * 1024
-    page_bytes: int = 4 * 1024 * 1024
+    page_bytes: int = 2 * 1024 * 1024
 
 
 async def system_addresses(host: str, port: int) -> list[str]:
@@ -81,9 +81,7 @@ class Guard:
         )
         # No proxy from the environment: it would resolve the name again, and reach what it likes.
         async with (
-            aiohttp.ClientSession(
-                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False, trust_env=False
-            ) as session,
+            aiohttp.ClientSession(connector=connector, auto_decompress=False, trust_env=False) as session,
             session.get(target.url, headers=_HEADERS, allow_redirects=False) as response,
         ):
             yield response

@@ -12,6 +12,7 @@ SNIPPET_CHARS = 700
 EXTRACT_CHARS = 2500
 _WORD = re.compile(r"[^\W_]{2,}")
 _LINES_APART = 240
+_MOST_LOOKED_AT = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ def extract(text: str, query: str, chars: int = EXTRACT_CHARS) -> str:
     if len(text) <= chars:
         return text
     wanted = _words(query)
-    paragraphs = _paragraphs(text)
+    paragraphs = _paragraphs(text[:_MOST_LOOKED_AT])
     best = sorted(range(len(paragraphs)), key=lambda place: (-len(wanted & _words(paragraphs[place])), place))
     kept, room = set[int](), chars
     for place in best:
