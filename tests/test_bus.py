@@ -1,0 +1,139 @@
+"""Watchers see each event once and in order, whenever they come and however slow they are."""
+
+import asyncio
+
+import pytest
+
+from windlass.bus import MOST_QUEUED, Bus, Frame, SoFar
+from windlass.core.events import Committed, ModelReplied, Recorded, TurnFinished, TurnStarted
+from windlass.core.messages import Message
+from windlass.core.ports import CallDelta, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
+
+CONVERSATION = "conv-1"
+
+
+class Disk:
+    """What the store would replay."""
+
+    def __init__(self) -> None:
+        self.rows: list[Committed] = []
+        self.bus = Bus(lambda conversation, after: [one for one in self.rows if one.rows[0].number > after][:100])
+
+    def commit(self, turn_id: str = "turn-1", event: ModelReplied | TurnFinished | TurnStarted | None = None) -> None:
+        row = Recorded(0, len(self.rows) + 1, 0.0, event or TurnStarted((Message("user", "x"),)))
+        done = Committed(CONVERSATION, turn_id, None, (row,))
+        self.rows.append(done)
+        self.bus.committed(done)
+
+
+@pytest.fixture
+def disk() -> Disk:
+    return Disk()
+
+
+def numbers(frames: list[Frame]) -> list[int]:
+    return [frame.what.number for frame in frames if isinstance(frame.what, Recorded)]
+
+
+async def test_a_watcher_gets_what_was_and_then_what_comes(disk: Disk) -> None:
+    disk.commit()
+    disk.commit()
+    watcher = disk.bus.watch(CONVERSATION)
+    assert numbers(await watcher.frames()) == [1, 2]
+    waiting = asyncio.create_task(watcher.frames())
+    await asyncio.sleep(0)
+    disk.commit()
+    assert numbers(await waiting) == [3]
+
+
+async def test_a_watcher_that_comes_back_goes_on_after_the_last_it_saw(disk: Disk) -> None:
+    for _ in range(5):
+        disk.commit()
+    assert numbers(await disk.bus.watch(CONVERSATION, after=3).frames()) == [4, 5]
+
+
+async def test_a_long_past_comes_in_pieces_without_a_gap(disk: Disk) -> None:
+    for _ in range(250):
+        disk.commit()
+    watcher = disk.bus.watch(CONVERSATION)
+    seen: list[int] = []
+    while len(seen) < 250:
+        seen += numbers(await watcher.frames())
+    assert seen == list(range(1, 251))
+
+
+async def test_a_stalled_watcher_is_brought_up_to_date_from_the_log(disk: Disk) -> None:
+    watcher = disk.bus.watch(CONVERSATION)
+    disk.commit()
+    await watcher.frames()
+    idle = asyncio.create_task(watcher.frames())
+    await asyncio.sleep(0)
+    idle.cancel()
+    for _ in range(MOST_QUEUED * 3):
+        disk.bus.heard(CONVERSATION, "turn-1", TextDelta(1, "x"))
+    disk.commit()
+    frames = await watcher.frames()
+    frames += await watcher.frames()
+    assert numbers(frames) == [2]
+    assert [frame.what for frame in frames if isinstance(frame.what, SoFar)] == [
+        SoFar(1, "x" * MOST_QUEUED * 3, "", ())
+    ]
+
+
+async def test_only_one_turn_can_be_watched(disk: Disk) -> None:
+    disk.commit("turn-1")
+    disk.commit("turn-2")
+    watcher = disk.bus.watch(CONVERSATION, turn_id="turn-2")
+    assert [frame.turn_id for frame in await watcher.frames()] == ["turn-2"]
+
+
+async def test_who_joins_in_the_middle_of_a_reply_gets_what_was_said_so_far(disk: Disk) -> None:
+    disk.commit()
+    for heard in (
+        TextDelta(1, "broken"),
+        ReplyReset(2),
+        ReasoningDelta(2, "hm"),
+        TextDelta(2, "Hel"),
+        TextDelta(2, "lo"),
+        CallDelta(2, 0, "look", '{"a"'),
+        CallDelta(2, 0, "", ": 1}"),
+        ToolProgress("c1", 1, 2),
+        InputNeeded("c1", "Your name?", "{}"),
+    ):
+        disk.bus.heard(CONVERSATION, "turn-1", heard)
+    watcher = disk.bus.watch(CONVERSATION)
+    frames = [*await watcher.frames(), *await watcher.frames()]
+    said = [frame.what for frame in frames[1:]]
+    assert said == [
+        SoFar(2, "Hello", "hm", (CallDelta(2, 0, "look", '{"a": 1}'),)),
+        InputNeeded("c1", "Your name?", "{}"),
+    ]
+
+
+async def test_a_complete_reply_replaces_what_was_said_so_far(disk: Disk) -> None:
+    disk.commit()
+    disk.bus.heard(CONVERSATION, "turn-1", TextDelta(1, "Hel"))
+    disk.commit(event=ModelReplied("Hello"))
+    watcher = disk.bus.watch(CONVERSATION)
+    assert numbers(await watcher.frames()) == [1, 2]
+    idle = asyncio.create_task(watcher.frames())
+    await asyncio.sleep(0)
+    assert not idle.done()
+    disk.commit(event=TurnFinished("answered"))
+    assert numbers(await idle) == [3]
+
+
+async def test_a_closed_watcher_is_forgotten(disk: Disk) -> None:
+    watcher = disk.bus.watch(CONVERSATION)
+    assert disk.bus.watchers == 1
+    watcher.close()
+    watcher.close()
+    assert disk.bus.watchers == 0
+
+
+async def test_listeners_hear_everything_at_once(disk: Disk) -> None:
+    heard: list[Frame] = []
+    disk.bus.listen(heard.append)
+    disk.commit()
+    disk.bus.heard(CONVERSATION, "turn-1", TextDelta(1, "x"))
+    assert [type(frame.what) for frame in heard] == [Recorded, TextDelta]

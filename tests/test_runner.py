@@ -1,0 +1,233 @@
+"""The owner of turns: starts, recovers, passes words on, makes room, lets go."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.core.memory import Script, says
+from tests.kit.waiting import until
+from windlass.bus import Bus
+from windlass.core.errors import Conflict, NotFound, Unavailable
+from windlass.core.events import (
+    CallDecided,
+    CallJudged,
+    CallResolved,
+    ModelReplied,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from windlass.core.messages import Message, ToolCall, ToolOutput
+from windlass.core.ports import Tools
+from windlass.runner import Places, Runner
+from windlass.store import Conversation, Store
+
+HELLO = TurnStarted((Message("user", "hello"),))
+CALL = ToolCall("c1", "send")
+
+
+class House:
+    def __init__(self, folder: Path, script: Script) -> None:
+        self.bus = Bus(lambda conversation, after: self.store.conversations.events_after(conversation, after))
+        self.store = Store(folder, publish=self.bus.committed)
+        self.script = script
+        self.runner = Runner(self.store, self.bus, script, self)
+
+    def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> Tools:
+        return self.script
+
+    async def start(self) -> str:
+        conversation = await self.store.conversations.create(Conversation(""))
+        return (await self.runner.start(conversation.id, HELLO)).turn_id
+
+    def outcome(self, turn_id: str) -> TurnFinished | None:
+        last = self.store.conversations.log(turn_id)[-1].event
+        return last if isinstance(last, TurnFinished) else None
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    made = House(tmp_path, Script())
+    yield made
+    await made.runner.drain(0)
+    await made.store.close()
+
+
+async def test_a_started_turn_runs_to_its_end_by_itself(house: House) -> None:
+    house.script.lines = [says("", "a"), says("done")]
+    turn = await house.start()
+    await house.runner.settled(turn)
+    assert house.outcome(turn) == TurnFinished("answered")
+    assert house.runner.running == 0
+
+
+async def test_a_turn_that_waits_holds_no_task_and_goes_on_with_the_word(house: House) -> None:
+    house.script.lines = [says("", "a"), says("done")]
+    house.script.judge_as = lambda call: CallJudged(call.id, "ask")
+    turn = await house.start()
+    await house.runner.settled(turn)
+    assert house.runner.running == 0
+    row = house.store.conversations.turn(turn)
+    await house.store.check()
+    assert (house.store.conversations.turn(turn).state, row.approvals or 1) == ("awaiting_person", 1)
+    call = next(iter(_calls(house, turn)))
+    assert await house.runner.decide(turn, CallDecided(call.id, allow=True))
+    await house.runner.settled(turn)
+    assert house.outcome(turn) == TurnFinished("answered")
+    assert not await house.runner.decide(turn, CallDecided(call.id, allow=False))
+
+
+def _calls(house: House, turn_id: str) -> list[ToolCall]:
+    events = [row.event for row in house.store.conversations.log(turn_id)]
+    return [call for event in events if isinstance(event, ModelReplied) for call in event.calls]
+
+
+async def test_words_for_calls_that_do_not_wait_are_refused(house: House) -> None:
+    house.script.lines = [says("", "a"), says("done")]
+    turn = await house.start()
+    await house.runner.settled(turn)
+    call = next(iter(_calls(house, turn)))
+    with pytest.raises(Conflict):
+        await house.runner.decide(turn, CallDecided(call.id, allow=True))
+    with pytest.raises(NotFound):
+        await house.runner.decide(turn, CallDecided("call_none", allow=True))
+    with pytest.raises(NotFound):
+        await house.runner.stop("turn-none")
+
+
+async def test_a_stop_ends_a_turn_at_any_moment_and_twice_is_once(house: House) -> None:
+    house.script.hangs = True
+    turn = await house.start()
+    await house.runner.stop(turn)
+    await house.runner.settled(turn, 2)
+    await house.runner.stop(turn)
+    finished = house.outcome(turn)
+    assert finished and finished.outcome == "stopped"
+
+
+async def test_a_stop_works_while_an_approval_waits(house: House) -> None:
+    house.script.lines = [says("", "a")]
+    house.script.judge_as = lambda call: CallJudged(call.id, "ask")
+    turn = await house.start()
+    await house.runner.settled(turn)
+    await house.runner.stop(turn)
+    await house.runner.settled(turn, 2)
+    finished = house.outcome(turn)
+    assert finished and finished.outcome == "stopped"
+
+
+async def test_boot_runs_on_what_was_left_and_asks_about_what_is_unknown(tmp_path: Path) -> None:
+    before = House(tmp_path, Script(hangs=True))
+    conversation = await before.store.conversations.create(Conversation(""))
+    plain = await before.store.logs.create(conversation.id, HELLO)
+    sent = await before.store.logs.create(
+        conversation.id, HELLO, ModelReplied("", (CALL,)), CallJudged("c1", "auto"), ToolStarted("c1"), parent_id=None
+    )
+    before.store.abandon()
+
+    after = House(tmp_path, Script([says("back"), says("told")]))
+    assert after.runner.recover() == 2
+    await after.runner.settled(plain.turn_id)
+    await after.runner.settled(sent.turn_id)
+    assert after.outcome(plain.turn_id) == TurnFinished("answered")
+    assert after.store.conversations.turn(sent.turn_id).state != "finished"
+    assert await after.runner.resolve(sent.turn_id, CallResolved("c1", "done"))
+    await after.runner.settled(sent.turn_id)
+    assert after.outcome(sent.turn_id) == TurnFinished("answered")
+    await after.store.close()
+
+
+async def test_a_turn_left_waiting_survives_many_restarts(tmp_path: Path) -> None:
+    house = House(tmp_path, Script([says("", "a")], judge_as=lambda call: CallJudged(call.id, "ask")))
+    turn = await house.start()
+    await house.runner.settled(turn)
+    for _ in range(6):
+        house.store.abandon()
+        house = House(tmp_path, Script([says("done")]))
+        house.runner.recover()
+        await house.runner.settled(turn)
+    assert house.outcome(turn) is None
+    call = next(iter(_calls(house, turn)))
+    await house.runner.decide(turn, CallDecided(call.id, allow=True))
+    await house.runner.settled(turn)
+    assert house.outcome(turn) == TurnFinished("answered")
+    await house.store.close()
+
+
+async def test_a_defect_ends_the_turn_with_a_typed_outcome(house: House) -> None:
+    house.script.lines = []  # popping from an empty list is no ModelError
+    turn = await house.start()
+    await house.runner.settled(turn)
+    finished = house.outcome(turn)
+    assert finished and (finished.outcome, finished.cause) == ("failed", "internal")
+
+
+async def test_draining_takes_nothing_new_and_leaves_the_rest_for_the_next_start(tmp_path: Path) -> None:
+    house = House(tmp_path, Script(hangs=True))
+    turn = await house.start()
+    await house.runner.drain(0)
+    with pytest.raises(Unavailable):
+        await house.start()
+    await house.store.close()
+    after = House(tmp_path, Script([says("back")]))
+    after.runner.recover()
+    await after.runner.settled(turn)
+    assert after.outcome(turn) == TurnFinished("answered")
+    await after.store.close()
+
+
+async def test_an_unsafe_call_cut_off_by_draining_is_asked_about_later(tmp_path: Path) -> None:
+    house = House(
+        tmp_path, Script([says("", "send")], tool=lambda call, hear: asyncio.get_running_loop().create_future())
+    )
+    turn = await house.start()
+    await until(lambda: bool(house.script.ran), "the call to be sent")
+    await house.runner.drain(0)
+    await house.store.close()
+    after = House(tmp_path, Script([says("done")]))
+    after.runner.recover()
+    await after.runner.settled(turn)
+    assert not any(isinstance(row.event, ToolFinished) for row in after.store.conversations.log(turn))
+    assert after.outcome(turn) is None
+    await after.store.close()
+
+
+async def test_more_turns_than_places_queue_and_a_stop_does_not(tmp_path: Path) -> None:
+    house = House(tmp_path, Script(hangs=True))
+    house.runner = Runner(house.store, house.bus, house.script, house, at_once=1)
+    first, second = await house.start(), await house.start()
+    await until(lambda: bool(house.script.asked), "the model to be asked")
+    assert len(house.script.asked) == 1
+    await house.runner.stop(second)
+    await house.runner.settled(second, 2)
+    finished = house.outcome(second)
+    assert finished and finished.outcome == "stopped"
+    await house.runner.stop(first)
+    await house.runner.settled(first, 2)
+    await house.store.close()
+
+
+async def test_places_go_to_those_who_waited_longest() -> None:
+    places = Places(1)
+    order: list[str] = []
+
+    async def visit(name: str) -> None:
+        async with places.one(name):
+            order.append(name)
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(visit(name) for name in "abcd"))
+    assert order == list("abcd")
+
+
+async def test_a_tool_result_reaches_those_who_watch(house: House) -> None:
+    house.script.lines = [says("", "a"), says("done")]
+    house.script.tool = lambda call, hear: ToolOutput("seen")
+    turn = await house.start()
+    watcher = house.bus.watch(house.store.conversations.turn(turn).conversation_id)
+    await house.runner.settled(turn)
+    kinds = [type(frame.what.event).__name__ for frame in await watcher.frames()]  # type: ignore[union-attr]
+    assert kinds == [type(row.event).__name__ for row in house.store.conversations.log(turn)]
