@@ -1,0 +1,120 @@
+"""The server process: listens, says where, and goes down in good order."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import uvicorn
+
+from windlass.app import GRACE_S, House, open_house
+from windlass.config import Config
+from windlass.core.errors import Unavailable
+from windlass.web.auth import Access
+from windlass.web.server import build
+
+STREAMS_S = 2  # how long open streams may linger once every turn is at rest
+
+
+async def serve(config: Config, ready: Callable[[str], None], *, grace_s: float = GRACE_S) -> None:
+    """Run until SIGTERM or SIGINT. `ready` is told the address to open, with a key good for one login."""
+    with _listening(config) as sockets:
+        async with open_house(config, grace_s=0) as house:
+            access = Access(config.home, token=config.token, open_to_all=not config.auth)
+            server = _server(house, access)
+            port = sockets[0].getsockname()[1]
+            with _announced(config, port):
+                ready(address(config, port, "" if access.open_to_all else access.new_key()))
+                await _until_told(house, server, sockets, grace_s)
+
+
+def address(config: Config, port: int, key: str = "") -> str:
+    host = f"[{config.host}]" if ":" in config.host else config.host
+    return f"http://{host}:{port}/" + (f"?key={key}" if key else "")
+
+
+async def _until_told(house: House, server: uvicorn.Server, sockets: list[socket.socket], grace_s: float) -> None:
+    loop = asyncio.get_running_loop()
+    told = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.set)
+    serving = asyncio.create_task(server.serve(sockets))
+    waiting = asyncio.create_task(told.wait())
+    await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
+    # New turns get a 503 while those under way may finish; what does not is picked up by the next start.
+    await house.runner.drain(grace_s)
+    server.should_exit = True
+    waiting.cancel()
+    await serving
+
+
+def _server(house: House, access: Access) -> uvicorn.Server:
+    config = house.config
+    app = build(
+        house.local,
+        access,
+        version=version("windlass"),
+        hosts=() if config.on_loopback else (config.host,),
+        most_body=config.limits.body_bytes,
+        most_import=config.limits.import_bytes,
+    )
+    return _Quiet(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=STREAMS_S,
+        )
+    )
+
+
+class _Quiet(uvicorn.Server):
+    """Signals are ours: turns come to rest before connections do."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextmanager
+def _listening(config: Config) -> Iterator[list[socket.socket]]:
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((config.host, config.port))
+        except OSError as error:
+            raise Unavailable(
+                f"Port {config.port} on {config.host} cannot be used: {error.strerror}.",
+                hint="Stop what uses it, or choose another with --port.",
+                code="port_in_use",
+            ) from None
+        listener.listen(2048)
+        yield [listener]
+    finally:
+        listener.close()
+
+
+@contextmanager
+def _announced(config: Config, port: int) -> Iterator[None]:
+    """Commands on this machine find the running server by this file; the folder's lock tells whether it still runs."""
+    file = config.home / "server.json"
+    _write(file, {"url": address(config, port), "pid": os.getpid()})
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def _write(file: Path, content: dict[str, object]) -> None:
+    fresh = file.with_suffix(".new")
+    fresh.write_text(json.dumps(content))
+    fresh.replace(file)
