@@ -37,13 +37,18 @@ class Runner:
         self._draining = False
 
     async def start(
-        self, conversation_id: str, started: TurnStarted, *following: Event, parent_id: str | None = HEAD
+        self,
+        conversation_id: str,
+        started: TurnStarted,
+        *following: Event,
+        parent_id: str | None = HEAD,
+        turn_id: str = "",
     ) -> Created:
         """A new turn, on disk before this returns, and on its way. The same client message id gives the same turn."""
         if self._draining:
             raise Unavailable("Windlass is shutting down.", hint="Try again in a moment.", code="shutting_down")
         created = await self._store.logs.create(
-            conversation_id, started, *following, parent_id=parent_id, driver=self._driver
+            conversation_id, started, *following, parent_id=parent_id, driver=self._driver, turn_id=turn_id
         )
         if created.is_new:
             self._drive(conversation_id, created.turn_id, epoch=1)

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from windlass import shapes
-from windlass.bus import Bus
 from windlass.core.errors import BadInput
 from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.ids import new_id
@@ -28,11 +27,8 @@ STOP_S = 5
 
 
 class Conversations:
-    def __init__(
-        self, store: Store, bus: Bus, runner: Runner, records: Records, context: Context, tools: Tools
-    ) -> None:
+    def __init__(self, store: Store, runner: Runner, records: Records, context: Context, tools: Tools) -> None:
         self._store = store
-        self._bus = bus
         self._runner = runner
         self._records = records
         self._context = context
@@ -73,7 +69,9 @@ class Conversations:
         return shapes.ConversationAnswer(self._shown(conversation_id), message="Conversation found")
 
     async def change(self, conversation_id: str, change: shapes.ConversationChange) -> shapes.ConversationAnswer:
-        given = {name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET}
+        given: dict[str, Any] = {
+            name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET
+        }
         await self._store.conversations.update(replace(self._store.conversations.get(conversation_id), **given))
         return shapes.ConversationAnswer(self._shown(conversation_id), message="Conversation changed")
 
@@ -107,7 +105,7 @@ class Conversations:
         every = self._records.all(conversation_id)
         return exports.as_json(shown, context, tools, path, every, time.time())
 
-    async def bring_in(self, given: dict[str, Any] | list[Any]) -> shapes.Imported:
+    async def take_in(self, given: dict[str, Any] | list[Any]) -> shapes.Imported:
         """All of it or nothing. Every turn comes in finished: an unfinished one would be run at the next start."""
         document: dict[str, Any] = {"messages": given} if isinstance(given, list) else given
         branches = _branches(document)

@@ -1,26 +1,25 @@
 """Turns read from the store, ready for the views."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Iterator, Sequence
 
 from windlass.bus import Bus
 from windlass.core.errors import NotFound
-from windlass.core.events import TurnFinished
+from windlass.core.events import Recorded, TurnFinished
+from windlass.core.fold import fold
 from windlass.core.ports import InputNeeded
 from windlass.local.watching import Stream
+from windlass.servers import Servers
 from windlass.store import Store, Turn
+from windlass.toolbox import Questions
 from windlass.views import TurnRecord
-
-Slugs = Callable[[], Mapping[str, str]]
-Questions = Callable[[str], Mapping[str, InputNeeded]]
 
 
 class Records:
-    """`slugs` gives the servers' slugs by id, `questions` what the calls of a turn ask people just now."""
-
-    def __init__(self, store: Store, bus: Bus, slugs: Slugs, questions: Questions) -> None:
+    def __init__(self, store: Store, bus: Bus, servers: Servers, questions: Questions) -> None:
         self._store = store
         self._bus = bus
-        self._slugs = slugs
+        self._servers = servers
         self._questions = questions
 
     def get(self, turn_id: str) -> TurnRecord:
@@ -54,8 +53,16 @@ class Records:
 
     def _record(self, turn: Turn) -> TurnRecord:
         rows = self._store.conversations.log(turn.id)
-        questions = self._questions(turn.id) if turn.state != "finished" else {}
-        return TurnRecord(turn.id, turn.conversation_id, turn.parent_id, rows, self._slugs(), questions)
+        slugs = {config.id: config.slug for config in self._servers.configs()}
+        questions = {} if turn.state == "finished" else dict(self._asked(rows))
+        return TurnRecord(turn.id, turn.conversation_id, turn.parent_id, rows, slugs, questions)
+
+    def _asked(self, rows: Sequence[Recorded]) -> Iterator[tuple[str, InputNeeded]]:
+        for call in fold([row.event for row in rows]).calls:
+            question = self._questions.pending(call.call.id) if call.running else None
+            if question:
+                schema = json.dumps(question.schema or {})
+                yield call.call.id, InputNeeded(call.call.id, question.message, schema, question.url)
 
     def _last_seq(self, turn_id: str) -> int:
         return self._store.conversations.log(turn_id)[-1].seq

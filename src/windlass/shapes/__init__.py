@@ -61,6 +61,7 @@ from windlass.shapes.models import (
     Rule,
 )
 from windlass.shapes.servers import (
+    AcceptTool,
     CallTool,
     Confirm,
     ImportedServers,
@@ -110,6 +111,7 @@ from windlass.shapes.turns import (
 )
 
 __all__ = [
+    "AcceptTool",
     "Answer",
     "AvailableTool",
     "AvailableTools",

@@ -14,7 +14,7 @@ Pattern = Annotated[str, Meta(max_length=300, description="`*` stands for anythi
 class NewProvider(Request):
     name: Name
     base_url: Url
-    api_key: Annotated[Secret, Meta(description="The key, or env:NAME, or file:PATH. Never returned")] = ""
+    api_key: Annotated[Secret, Meta(description="Kept in a file of its own, never returned")] = ""
     model: Annotated[str, Meta(max_length=200, description="Asked when nobody names one")] = ""
     temperature: Temperature | None = None
     default: bool = False
@@ -136,5 +136,6 @@ class Policy(Request):
 class PolicyAnswer(Answer):
     rules: list[Rule]
     count: int
+    operator_rules: Annotated[list[Rule], Meta(description="From windlass.toml: they come first, and stay there")]
     success: bool = True
     message: str = ""

@@ -136,6 +136,11 @@ class ServerTool(Answer):
     tokens: int
     changed: Annotated[bool, Meta(description="Its definition changed after it was allowed")] = False
     problem: Annotated[str, Meta(description="Why it cannot be offered")] = ""
+    was: Annotated[Object, Meta(description="What was agreed to, where it is another one now")] | UnsetType = UNSET
+
+
+class AcceptTool(Request):
+    hash: Annotated[str, Meta(min_length=1, max_length=200, description="Of the definition that was looked at")]
 
 
 class ServerTools(Answer):

@@ -51,7 +51,7 @@ ROUTES = (
           s.ConversationList, query=s.PageQuery),
     Route("GET", "/conversations/search", "conversations.search", "Find conversations by words in their messages",
           s.ConversationList, query=s.SearchQuery),
-    Route("POST", "/conversations/import", "conversations.bring_in", "Bring in an export or a list of messages",
+    Route("POST", "/conversations/import", "conversations.take_in", "Bring in an export or a list of messages",
           s.Imported, s.Import, status=201, most=IMPORT),
     Route("GET", "/conversations/{conversation_id}", "conversations.get", "Look at a conversation",
           s.ConversationAnswer),
@@ -113,7 +113,7 @@ ROUTES = (
 
     Route("POST", "/servers", "servers.add", "Add an MCP server", s.ServerAnswer, s.NewServer, status=201),
     Route("GET", "/servers", "servers.all", "List MCP servers", s.ServerList),
-    Route("POST", "/servers/import", "servers.bring_in", "Add servers from another client's file, as drafts",
+    Route("POST", "/servers/import", "servers.take_in", "Add servers from another client's file, as drafts",
           s.ImportedServers, s.ImportServers, status=201, most=IMPORT),
     Route("GET", "/servers/{server}", "servers.get", "Look at a server", s.ServerAnswer),
     Route("PATCH", "/servers/{server}", "servers.change", "Change a server", s.ServerAnswer, s.ServerChange),
@@ -124,6 +124,8 @@ ROUTES = (
     Route("POST", "/servers/{server}/stop", "servers.stop", "Stop a server", s.ServerAnswer),
     Route("GET", "/servers/{server}/tools", "servers.tools", "List a server's tools", s.ServerTools),
     Route("POST", "/servers/{server}/tools/call", "servers.call_tool", "Call a tool", s.ToolResultAnswer, s.CallTool),
+    Route("POST", "/servers/{server}/tools/{tool}/accept", "servers.accept_tool", "Agree to a changed tool",
+          s.ServerTools, s.AcceptTool),
     Route("GET", "/servers/{server}/log", "servers.log", "Read the end of its stderr", s.ServerLog),
 
     Route("POST", "/providers", "providers.add", "Add a model provider", s.ProviderAnswer, s.NewProvider, status=201),

@@ -1,0 +1,68 @@
+"""The verbs of the API, in process: shapes in, shapes out, errors of the core. HTTP only decodes and encodes around
+them, so what the page can do a program can."""
+
+from windlass import __version__
+from windlass.bus import Bus
+from windlass.config import Config
+from windlass.local.context import Context
+from windlass.local.conversations import Conversations
+from windlass.local.house import HouseVerbs
+from windlass.local.messages import Messages
+from windlass.local.personas import Personas, PolicyVerbs
+from windlass.local.providers import ProviderVerbs
+from windlass.local.records import Records
+from windlass.local.servers import ServerVerbs
+from windlass.local.tools import Tools
+from windlass.local.turns import Turns
+from windlass.opening import Openings
+from windlass.providers import Models, Patience
+from windlass.runner import Runner
+from windlass.searching import Searching
+from windlass.servers import Servers
+from windlass.store import Store
+from windlass.telemetry import Telemetry
+from windlass.toolbox import Toolbox
+from windlass.vault import Vault
+
+__all__ = ["Local"]
+
+
+class Local:
+    def __init__(
+        self,
+        *,
+        config: Config,
+        store: Store,
+        bus: Bus,
+        runner: Runner,
+        openings: Openings,
+        toolbox: Toolbox,
+        servers: Servers,
+        models: Models,
+        searching: Searching,
+        vault: Vault,
+        telemetry: Telemetry,
+    ) -> None:
+        limits = config.limits
+        records = Records(store, bus, servers, toolbox.questions)
+        self.searching = searching
+        self.context = Context(store)
+        self.tools = Tools(store, toolbox, servers)
+        self.messages = Messages(store, records)
+        self.conversations = Conversations(store, runner, records, self.context, self.tools)
+        self.turns = Turns(
+            store=store,
+            bus=bus,
+            runner=runner,
+            openings=openings,
+            toolbox=toolbox,
+            models=models,
+            records=records,
+            tools=self.tools,
+        )
+        self.servers = ServerVerbs(store, servers, toolbox, vault)
+        patience = Patience(connect_s=limits.connect_s, first_byte_s=limits.first_byte_s, silence_s=limits.silence_s)
+        self.providers = ProviderVerbs(store, models, vault, patience)
+        self.personas = Personas(store)
+        self.policy = PolicyVerbs(toolbox)
+        self.house = HouseVerbs(__version__, store, bus, runner, servers, telemetry)

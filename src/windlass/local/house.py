@@ -1,0 +1,55 @@
+"""How the house is doing."""
+
+from collections import Counter
+
+from windlass import shapes
+from windlass.bus import Bus
+from windlass.runner import Runner
+from windlass.servers import Servers
+from windlass.store import Store
+from windlass.telemetry import Telemetry
+
+
+class HouseVerbs:
+    def __init__(
+        self, version: str, store: Store, bus: Bus, runner: Runner, servers: Servers, telemetry: Telemetry
+    ) -> None:
+        self._version = version
+        self._store = store
+        self._bus = bus
+        self._runner = runner
+        self._servers = servers
+        self._telemetry = telemetry
+
+    async def health(self) -> shapes.Health:
+        return shapes.Health("ok", self._version)
+
+    async def ready(self) -> shapes.Ready:
+        await self._store.check()
+        waiting = [turn for turn in self._store.conversations.unfinished() if turn.state == "awaiting_person"]
+        states = self._states()
+        return shapes.Ready(
+            "ready", self._version, self._runner.running, len(waiting), self._bus.watchers, dict(states)
+        )
+
+    def _states(self) -> Counter[str]:
+        return Counter(str(status.state) for status in self._servers.statuses())
+
+    async def metrics(self) -> str:
+        states = self._states()
+        lines = [
+            *(_counter(name, count) for name, count in sorted(self._telemetry.counts.items())),
+            _gauge("running_turns", self._runner.running),
+            _gauge("watchers", self._bus.watchers),
+            "# TYPE windlass_servers gauge",
+            *(f'windlass_servers{{status="{state}"}} {count}' for state, count in sorted(states.items())),
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def _counter(name: str, value: int) -> str:
+    return f"# TYPE windlass_{name}_total counter\nwindlass_{name}_total {value}"
+
+
+def _gauge(name: str, value: int) -> str:
+    return f"# TYPE windlass_{name} gauge\nwindlass_{name} {value}"

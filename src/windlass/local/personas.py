@@ -1,0 +1,96 @@
+"""Personas and the policy: plain rows, looked at and changed."""
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from windlass import shapes
+from windlass.core.errors import Conflict, NotFound
+from windlass.core.ids import new_id
+from windlass.personas import BUILT_IN, Persona
+from windlass.servers import Rule
+from windlass.store import Documents, Store
+from windlass.toolbox import Toolbox
+
+
+class Personas:
+    """Those that come with it may be changed; deleting the change brings the original back."""
+
+    def __init__(self, store: Store) -> None:
+        self._kept: Documents[Persona] = store.documents("persona", Persona)
+
+    async def all(self) -> shapes.PersonaList:
+        kept = {persona.id: persona for persona in self._kept.all()}
+        found = [_shown(persona) for persona in ({one.id: one for one in BUILT_IN} | kept).values()]
+        return shapes.PersonaList(found, len(found))
+
+    async def add(self, new: shapes.NewPersona) -> shapes.PersonaAnswer:
+        fields = msgspec.structs.asdict(new) | {"tools": tuple(new.tools)}
+        persona = Persona(new_id("persona"), **fields)
+        await self._kept.put(persona.id, persona)
+        return shapes.PersonaAnswer(_shown(persona), message="Persona added")
+
+    async def get(self, persona_id: str) -> shapes.PersonaAnswer:
+        return shapes.PersonaAnswer(_shown(self._found(persona_id)))
+
+    async def change(self, persona_id: str, change: shapes.PersonaChange) -> shapes.PersonaAnswer:
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in msgspec.structs.asdict(change).items()
+            if value is not msgspec.UNSET
+        }
+        persona = replace(self._found(persona_id), **given)
+        await self._kept.put(persona.id, persona)
+        return shapes.PersonaAnswer(_shown(persona), message="Persona changed")
+
+    async def delete(self, persona_id: str) -> shapes.Done:
+        persona = self._found(persona_id)
+        if not await self._kept.delete(persona_id):
+            raise Conflict("This persona comes with Windlass.", hint="Change it instead.", code="builtin")
+        return shapes.Done(message="Persona is as it came" if persona.builtin else "Persona deleted")
+
+    def _found(self, persona_id: str) -> Persona:
+        kept = self._kept.get(persona_id)
+        found = kept or next((persona for persona in BUILT_IN if persona.id == persona_id), None)
+        if found is None:
+            raise NotFound(f"There is no persona {persona_id[:100]}.", hint="List them with GET /personas.")
+        return found
+
+
+class PolicyVerbs:
+    """The operator's own rules come first and are changed in their file only."""
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+
+    async def get(self) -> shapes.PolicyAnswer:
+        operator = self._toolbox.operator_rules
+        rules = [_rule_shown(rule) for rule in self._toolbox.rules()[len(operator) :]]
+        return shapes.PolicyAnswer(rules, len(rules), [_rule_shown(rule) for rule in operator])
+
+    async def put(self, policy: shapes.Policy) -> shapes.PolicyAnswer:
+        await self._toolbox.set_rules(
+            [
+                Rule(rule.then, rule.server, rule.tool, rule.hint, rule.arguments or None, rule.name)
+                for rule in policy.rules
+            ]
+        )
+        return await self.get()
+
+
+def _shown(persona: Persona) -> shapes.Persona:
+    return shapes.Persona(
+        persona.id,
+        persona.name,
+        persona.system_prompt,
+        persona.model,
+        persona.temperature,
+        persona.web_search,
+        list(persona.tools),
+        persona.builtin,
+    )
+
+
+def _rule_shown(rule: Rule) -> shapes.Rule:
+    return shapes.Rule(rule.choice, rule.server, rule.tool, dict(rule.arguments or {}), rule.hint, rule.name)

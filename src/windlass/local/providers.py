@@ -1,0 +1,143 @@
+"""Where models come from. Keys go into the vault and never come out."""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from windlass import shapes
+from windlass.core.errors import Conflict, NotFound
+from windlass.core.ids import new_id
+from windlass.providers import Models, Patience, ProviderConfig
+from windlass.store import Documents, Store
+from windlass.vault import PREFIX, Vault
+
+
+@dataclass(frozen=True, slots=True)
+class KeptProvider:
+    id: str
+    name: str
+    base_url: str
+    model: str = ""
+    temperature: float | None = None
+    has_key: bool = False
+    default: bool = False
+
+
+class ProviderVerbs:
+    def __init__(self, store: Store, models: Models, vault: Vault, patience: Patience) -> None:
+        self._models = models
+        self._vault = vault
+        self._patience = patience
+        self._kept: Documents[KeptProvider] = store.documents("provider", KeptProvider)
+
+    def bring_in(self) -> None:
+        """At start: what was added earlier, beside what the settings name."""
+        for kept in self._kept.all():
+            self._use(kept)
+
+    async def add(self, new: shapes.NewProvider) -> shapes.ProviderAnswer:
+        id = new_id("prov")
+        if new.api_key:
+            self._vault.put(_slot(id), new.api_key)
+        kept = KeptProvider(id, new.name, new.base_url, new.model, new.temperature, bool(new.api_key), new.default)
+        await self._keep(kept)
+        return self._answer(id, "Provider added")
+
+    async def all(self) -> shapes.ProviderList:
+        shown = [self._shown(config) for config in self._models.configs()]
+        return shapes.ProviderList(shown, len(shown))
+
+    async def get(self, provider_id: str) -> shapes.ProviderAnswer:
+        return self._answer(provider_id)
+
+    async def change(self, provider_id: str, change: shapes.ProviderChange) -> shapes.ProviderAnswer:
+        kept = self._own(provider_id)
+        given: dict[str, Any] = {
+            name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET
+        }
+        key = given.pop("api_key", None)
+        if key is not None:
+            self._vault.drop(_slot(provider_id))
+            if key:
+                self._vault.put(_slot(provider_id), key)
+            given["has_key"] = bool(key)
+        await self._keep(replace(kept, **given))
+        return self._answer(provider_id, "Provider changed")
+
+    async def delete(self, provider_id: str) -> shapes.Done:
+        kept = self._own(provider_id)
+        self._models.remove(kept.id)
+        await self._kept.delete(kept.id)
+        self._vault.drop(_slot(kept.id))
+        if self._models.default == kept.id:
+            self._models.default = ""
+        return shapes.Done(message="Provider and key forgotten")
+
+    async def test(self, provider_id: str) -> shapes.ProviderTest:
+        """That it fails is an answer, not an error."""
+        config = self._found(provider_id)
+        began = time.monotonic()
+        findings = await self._models.probe(config.id)
+        took = round((time.monotonic() - began) * 1000)
+        said = "; ".join(f"{one.question}: {one.answer}" + (f" ({one.detail})" if one.detail else "")
+                         for one in findings.findings)  # fmt: skip
+        return shapes.ProviderTest(findings.usable, took, findings.model, said)
+
+    async def models(self, provider_id: str) -> shapes.ModelList:
+        config = self._found(provider_id)
+        found = [shapes.Model(name, config.id) for name in await self._models.list_models(config.id)]
+        return shapes.ModelList(found, len(found))
+
+    async def _keep(self, kept: KeptProvider) -> None:
+        if kept.default:
+            for other in self._kept.all():
+                if other.default and other.id != kept.id:
+                    await self._kept.put(other.id, replace(other, default=False))
+        await self._kept.put(kept.id, kept)
+        self._use(kept)
+
+    def _use(self, kept: KeptProvider) -> None:
+        key = self._vault.reveal(PREFIX + _slot(kept.id)) if kept.has_key else ""
+        self._models.put(
+            ProviderConfig(
+                kept.id, kept.name, kept.base_url, key, kept.model, kept.temperature, patience=self._patience
+            )
+        )
+        if kept.default:
+            self._models.default = kept.id
+        elif self._models.default == kept.id:
+            self._models.default = ""
+
+    def _found(self, provider_id: str) -> ProviderConfig:
+        for config in self._models.configs():
+            if config.id == provider_id:
+                return config
+        raise NotFound(f"There is no provider {provider_id[:100]}.", hint="List them with GET /providers.")
+
+    def _own(self, provider_id: str) -> KeptProvider:
+        kept = self._kept.get(self._found(provider_id).id)
+        if kept is None:
+            raise Conflict("This provider comes from the settings.", hint="Change it there.", code="from_config")
+        return kept
+
+    def _answer(self, provider_id: str, message: str = "") -> shapes.ProviderAnswer:
+        return shapes.ProviderAnswer(self._shown(self._found(provider_id)), message=message)
+
+    def _shown(self, config: ProviderConfig) -> shapes.Provider:
+        return shapes.Provider(
+            id=config.id,
+            name=config.name or config.id,
+            base_url=config.base_url,
+            model=config.model,
+            temperature=config.temperature,
+            has_key=bool(config.api_key),
+            default=config.id == self._models.config().id,
+            demo=config.kind == "demo",
+            from_config=self._kept.get(config.id) is None,
+        )
+
+
+def _slot(provider_id: str) -> str:
+    return f"provider/{provider_id}"

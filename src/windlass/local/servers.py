@@ -1,0 +1,260 @@
+"""MCP servers: add, confirm, start, stop, look at. What is kept of one holds no secret: those are in the vault."""
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from windlass import shapes
+from windlass.core.errors import BadInput, Conflict
+from windlass.core.ids import new_id
+from windlass.local.tools import plain
+from windlass.servers import ServerConfig, Servers, ServerStatus, imported_servers, tool_output, visible
+from windlass.store import Documents, Store
+from windlass.toolbox import Offer, Toolbox
+from windlass.vault import PREFIX, Vault
+from windlass.views import iso
+
+READY_S = 60
+MOST_LINES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class KeptServer:
+    config: ServerConfig
+    created_at: float
+
+
+class ServerVerbs:
+    def __init__(self, store: Store, servers: Servers, toolbox: Toolbox, vault: Vault) -> None:
+        self._store = store
+        self._servers = servers
+        self._toolbox = toolbox
+        self._vault = vault
+        self._kept: Documents[KeptServer] = store.documents("server", KeptServer)
+
+    async def bring_in(self) -> None:
+        """At start: what was added earlier. A slug the operator's file now uses stays the file's."""
+        for kept in self._kept.all():
+            try:
+                await self._servers.put(kept.config)
+            except Conflict:
+                continue
+
+    async def add(self, new: shapes.NewServer) -> shapes.ServerAnswer:
+        given = _given(new)
+        slug = given.pop("slug", None) or self._free_slug(new.name)
+        config = _config(ServerConfig(new_id("srv"), slug), given)
+        await self._put(KeptServer(config, time.time()))
+        return self._answer(config.id, "Server added; confirm its command" if config.draft else "Server added")
+
+    async def all(self) -> shapes.ServerList:
+        shown = [self._shown(status) for status in self._servers.statuses()]
+        return shapes.ServerList(shown, len(shown))
+
+    async def get(self, server: str) -> shapes.ServerAnswer:
+        return self._answer(server)
+
+    async def change(self, server: str, change: shapes.ServerChange) -> shapes.ServerAnswer:
+        kept = self._own(server)
+        given = _given(change)
+        config = _config(kept.config, given)
+        if (config.argv, config.cwd, set(config.env)) != (kept.config.argv, kept.config.cwd, set(kept.config.env)):
+            config = replace(config, confirmed=False)
+        await self._put(replace(kept, config=config))
+        return self._answer(config.id, "Server changed")
+
+    async def delete(self, server: str) -> shapes.Done:
+        kept = self._own(server)
+        await self._servers.remove(kept.config.id)
+        await self._kept.delete(kept.config.id)
+        self._vault.drop(f"{kept.config.id}/")
+        return shapes.Done(message="Server removed")
+
+    async def confirm(self, server: str, word: shapes.Confirm) -> shapes.ServerAnswer:
+        kept = self._own(server)
+        if kept.config.transport != "stdio":
+            raise Conflict("Only a server that runs a command needs this.", code="nothing_to_confirm")
+        if tuple(word.argv) != kept.config.argv:
+            raise Conflict(
+                "This is not the command that would run.", hint="Send back `argv` exactly as it is shown.", code="argv"
+            )
+        await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
+        return self._answer(kept.config.id, "Command confirmed")
+
+    async def start(self, server: str) -> shapes.ServerAnswer:
+        """Waits until it runs or has failed; that it failed is in the answer."""
+        config = self._servers.status(server).config
+        self._servers.start(config.id)
+        status = await self._servers.wait_ready(config.id, READY_S)
+        message = "Server running" if status.state == "running" else f"Server {status.state}"
+        return self._answer(config.id, message)
+
+    async def stop(self, server: str) -> shapes.ServerAnswer:
+        config = self._servers.status(server).config
+        await self._servers.stop(config.id)
+        return self._answer(config.id, "Server stopped")
+
+    async def tools(self, server: str) -> shapes.ServerTools:
+        status = self._servers.status(server)
+        slug = status.config.slug
+        found = [self._tool(self._toolbox.offer(slug, tool.name)) for tool in self._servers.tools(slug)]
+        return shapes.ServerTools(found, len(found), status.state)
+
+    async def call_tool(self, server: str, wanted: shapes.CallTool) -> shapes.ToolResultAnswer:
+        """By hand, outside any turn. Nothing of it is kept."""
+        offer = self._toolbox.offer(server, wanted.name)
+        if offer.checker and (errors := offer.checker.errors(wanted.arguments)):
+            raise BadInput(f"arguments: {'; '.join(errors)}", detail={"path": "arguments", "errors": errors})
+        began = time.monotonic()
+        arguments = msgspec.json.encode(wanted.arguments).decode()
+        result = await self._servers.call(offer.server.id, wanted.name, arguments, key=new_id("call"))
+        output = await tool_output(result, _not_kept)
+        return shapes.ToolResultAnswer(
+            shapes.ToolResult(
+                text=output.text,
+                state="error" if output.failed else "ok",
+                result_id=output.result_id or None,
+                size=output.size,
+                shortened=output.shortened,
+                took_ms=round((time.monotonic() - began) * 1000),
+            ),
+            success=not output.failed,
+        )
+
+    async def accept_tool(self, server: str, tool: str, word: shapes.AcceptTool) -> shapes.ServerTools:
+        """Agree to a changed definition, which must be the very one that was looked at."""
+        await self._toolbox.accept(server, tool, word.hash)
+        return await self.tools(server)
+
+    async def log(self, server: str) -> shapes.ServerLog:
+        lines = self._servers.stderr(server).splitlines()[-MOST_LINES:]
+        return shapes.ServerLog(lines, len(lines))
+
+    async def take_in(self, given: dict[str, Any]) -> shapes.ImportedServers:
+        taken = [config.slug for config in self._servers.configs()]
+        found = await asyncio.to_thread(imported_servers, msgspec.json.encode(given), taken)
+        for one in found:
+            if one.config:
+                await self._put(KeptServer(replace(one.config, confirmed=False), time.time()))
+        made = [self._shown(self._servers.status(one.config.id)) for one in found if one.config]
+        notes = [shapes.ImportNote(one.name, one.problem, list(one.warnings)) for one in found]
+        return shapes.ImportedServers(made, len(made), notes, message="Nothing was started")
+
+    async def _put(self, kept: KeptServer) -> None:
+        """The vault first: a row that names a secret which is not there would never start."""
+        config = kept.config
+        hidden = replace(config, env=self._hidden(config, "env"), headers=self._hidden(config, "headers"))
+        await self._servers.put(hidden)
+        await self._kept.put(config.id, replace(kept, config=hidden))
+
+    def _hidden(self, config: ServerConfig, kind: str) -> dict[str, str]:
+        values: Mapping[str, str] = getattr(config, kind)
+        hidden: dict[str, str] = {}
+        for name, value in values.items():
+            slot = f"{config.id}/{kind}/{name}"
+            # Any other reference is taken as the letters it is: it must not reach a secret of somebody else's.
+            hidden[name] = value if value == PREFIX + slot else self._vault.put(slot, value)
+        return hidden
+
+    def _own(self, server: str) -> KeptServer:
+        config = self._servers.status(server).config
+        kept = self._kept.get(config.id)
+        if kept is None:
+            raise Conflict(f"{config.slug} comes from the settings.", hint="Change it there.", code="from_config")
+        return kept
+
+    def _free_slug(self, name: str) -> str:
+        taken = {config.slug for config in self._servers.configs()}
+        base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:28] or "server"
+        slug, number = base, 2
+        while slug in taken:
+            slug, number = f"{base}-{number}", number + 1
+        return slug
+
+    def _answer(self, server: str, message: str = "") -> shapes.ServerAnswer:
+        return shapes.ServerAnswer(self._shown(self._servers.status(server)), message=message)
+
+    def _shown(self, status: ServerStatus) -> shapes.Server:
+        kept = self._kept.get(status.config.id)
+        return server_shown(status, created_at=kept.created_at if kept else None)
+
+    def _tool(self, offer: Offer) -> shapes.ServerTool:
+        return shapes.ServerTool(
+            name=offer.tool.name,
+            title=offer.tool.title,
+            description=visible(offer.tool.description),
+            input_schema=plain(offer.tool.input_schema),
+            annotations=plain(offer.tool.annotations),
+            hash=offer.hash,
+            tokens=offer.tokens,
+            changed=self._toolbox.changed(offer),
+            problem=offer.problem,
+            was=self._was(offer),
+        )
+
+    def _was(self, offer: Offer) -> dict[str, Any] | msgspec.UnsetType:
+        """The definition somebody agreed to, where it is another one now."""
+        pin = self._toolbox.pin(offer.server.id, offer.tool.name)
+        if pin is None or not self._toolbox.changed(offer):
+            return msgspec.UNSET
+        return {
+            "title": pin.title,
+            "description": visible(pin.description),
+            "input_schema": plain(pin.input_schema),
+            "annotations": plain(pin.annotations),
+        }
+
+
+def server_shown(status: ServerStatus, *, created_at: float | None) -> shapes.Server:
+    config = status.config
+    return shapes.Server(
+        id=config.id,
+        name=config.name or config.slug,
+        slug=config.slug,
+        transport=config.transport,
+        argv=list(config.argv) if config.transport == "stdio" else [],
+        command=config.command,
+        args=list(config.args),
+        env_names=sorted(config.env),
+        cwd=config.cwd,
+        url=config.url,
+        header_names=sorted(config.headers),
+        trusted=config.trusted,
+        tools=config.tools,
+        approval=config.approval or None,
+        timeout_s=config.timeout_s,
+        retries=config.retries,
+        parallel=config.parallel,
+        sandbox=config.sandbox,
+        status=status.state,
+        error=status.reason or None,
+        tool_count=status.tools,
+        latency_ms=status.latency_ms or None,
+        era=status.era,
+        from_config=config.operator,
+        created_at=iso(created_at) if created_at else None,
+    )
+
+
+def _given(fields: shapes.NewServer | shapes.ServerChange) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(fields).items() if value is not msgspec.UNSET}
+
+
+def _config(config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
+    made = dict(given)
+    if "args" in made:
+        made["args"] = tuple(made["args"])
+    if "approval" in made:
+        made["approval"] = made["approval"] or ""
+    if "transport" not in made and made.get("url"):
+        made["transport"] = "http"
+    return replace(config, **made)
+
+
+async def _not_kept(body: bytes, mime: str) -> str:
+    return ""

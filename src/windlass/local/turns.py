@@ -1,0 +1,300 @@
+"""Turns: begin one by a message, look at it, watch it, stop it, say what it waits for, go on from it."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from windlass import shapes
+from windlass.bus import Bus
+from windlass.core.errors import BadInput, Conflict, NotFound, WindlassError
+from windlass.core.events import (
+    CallDecided,
+    CallResolved,
+    Event,
+    ModelFailed,
+    ModelReplied,
+    ToolFinished,
+    TurnFinished,
+    TurnStarted,
+)
+from windlass.core.fold import CallView, fold
+from windlass.core.ids import call_id as place_id
+from windlass.core.ids import new_id
+from windlass.core.messages import Message, ToolCall
+from windlass.core.ports import ModelRequest
+from windlass.core.prompt import past_turn, prompt_for
+from windlass.local.conversations import title_from
+from windlass.local.records import Records
+from windlass.local.requests import request_shown
+from windlass.local.tools import Tools
+from windlass.local.waiting import Waiting
+from windlass.local.watching import Stream
+from windlass.opening import Asked, Openings
+from windlass.providers import Models
+from windlass.runner import Runner
+from windlass.servers import Answer, Checker, Grant
+from windlass.store import HEAD, Store
+from windlass.toolbox import Toolbox
+from windlass.views import TurnRecord, chat_answer, event_shown, turn_shown
+
+STOP_S = 2
+GOES_ON = {"limit", "stopped", "failed"}
+
+
+class Turns:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        bus: Bus,
+        runner: Runner,
+        openings: Openings,
+        toolbox: Toolbox,
+        models: Models,
+        records: Records,
+        tools: Tools,
+    ) -> None:
+        self._store = store
+        self._runner = runner
+        self._openings = openings
+        self._toolbox = toolbox
+        self._models = models
+        self._records = records
+        self._tools = tools
+        self._waiting = Waiting(bus, runner)
+
+    async def chat(self, conversation_id: str, request: shapes.ChatRequest) -> shapes.ChatAnswer:
+        """Waits for the answer, however long; a turn that needs a person comes back as it stands."""
+        turn_id = await self._begin(conversation_id, request)
+        await self._waiting.settled(turn_id)
+        return chat_answer(self._records.get(turn_id), self._tools.unavailable(conversation_id))
+
+    async def chat_watched(self, conversation_id: str, request: shapes.ChatRequest) -> Stream:
+        return self._records.turn_stream(await self._begin(conversation_id, request))
+
+    async def get(self, turn_id: str, query: shapes.WaitQuery) -> shapes.TurnAnswer:
+        record = self._records.get(turn_id)
+        if query.wait and turn_shown(record).state == "running":
+            await self._waiting.settled(turn_id, query.wait)
+            record = self._records.get(turn_id)
+        return shapes.TurnAnswer(turn_shown(record))
+
+    async def events(self, turn_id: str, after: int = 0) -> Stream:
+        return self._records.turn_stream(turn_id, after)
+
+    async def log(self, turn_id: str) -> shapes.TurnLog:
+        record = self._records.get(turn_id)
+        events = [event_shown(record, row) for row in record.rows]
+        return shapes.TurnLog(events, len(events))
+
+    async def prompt(self, turn_id: str, query: shapes.PromptQuery) -> shapes.PromptSent:
+        """A request follows from the log before its reply, so it can be made again to the letter."""
+        events = self._records.get(turn_id).events
+        answered = [place for place, event in enumerate(events) if isinstance(event, ModelReplied | ModelFailed)]
+        under_way = not isinstance(events[-1], TurnFinished)
+        places = [*answered, len(events)] if under_way else answered
+        if query.request > len(places):
+            raise NotFound(f"This turn has sent {len(places)} requests.", detail={"requests": len(places)})
+        body = await self._request(turn_id, events[: places[query.request - 1]])
+        return shapes.PromptSent(query.request, len(places), body)
+
+    async def stop(self, turn_id: str) -> shapes.TurnAnswer:
+        await self._runner.stop(turn_id)
+        await self._runner.settled(turn_id, STOP_S)
+        return self._shown(turn_id, "Stopped")
+
+    async def stop_call(self, turn_id: str, call_id: str) -> shapes.TurnAnswer:
+        await self._runner.stop(turn_id, call_id)
+        await self._waiting.until(self._records.turn_stream(turn_id), lambda event: _ends(event, call_id), STOP_S)
+        return self._shown(turn_id, "Stopped")
+
+    async def decide(self, turn_id: str, call_id: str, word: shapes.Decision) -> shapes.TurnAnswer:
+        record = self._records.get(turn_id)
+        call = _call(record, call_id)
+        if call.decided or call.finished:
+            return self._shown(turn_id, "Decided already")
+        self._check_unchanged(record, call, word.hash)
+        allow = word.decision == "allow"
+        arguments = self._edited(record, call, word.arguments) if allow and word.arguments is not None else ""
+        said = CallDecided(call_id, allow, word.scope, arguments, word.reason, "person")
+        landed = await self._runner.decide(turn_id, said)
+        if landed and allow and word.scope != "once" and call.judged:
+            grant = Grant(call.judged.tool_hash, word.scope, emphatic=bool(word.hash))
+            await self._toolbox.grant(record.conversation_id, grant)
+        return self._shown(turn_id, "Decided" if landed else "Decided already")
+
+    async def resolve(self, turn_id: str, call_id: str, word: shapes.Resolution) -> shapes.TurnAnswer:
+        landed = await self._runner.resolve(turn_id, CallResolved(call_id, word.as_, "person"))
+        return self._shown(turn_id, "Resolved" if landed else "Resolved already")
+
+    async def answer(self, turn_id: str, call_id: str, word: shapes.InputAnswer) -> shapes.TurnAnswer:
+        _call(self._records.get(turn_id), call_id)
+        self._toolbox.questions.answer(call_id, Answer(word.action, word.content))
+        return self._shown(turn_id, "Answered")
+
+    async def go_on(self, turn_id: str, word: shapes.Continue) -> shapes.TurnAnswer:
+        record = self._records.get(turn_id)
+        if record.outcome not in GOES_ON:
+            raise Conflict(
+                "Only a turn that met a limit, was stopped or failed can go on.",
+                code="not_continuable",
+                detail={"outcome": record.outcome},
+            )
+        return await self._child(record, _nudge(record), "continue", word.rounds)
+
+    async def retry(self, turn_id: str, word: shapes.Retry) -> shapes.TurnAnswer:
+        """The same message again, as a sibling. A turn that searched searches again."""
+        record = self._finished(turn_id)
+        started = fold(record.events).started
+        opening = tuple(m for place, m in enumerate(started.opening) if place not in started.blanked)
+        if not opening:
+            raise Conflict("There is no message to answer again.", code="nothing_to_retry")
+        searched = started.settings.search != "off"
+        search = "on" if word.web_search == "auto" and searched else word.web_search
+        wanted = Asked(opening, record.parent_id, model=word.model, web_search=search, origin="retry")
+        return self._shown(await self._start(record.conversation_id, wanted), "Answering again")
+
+    async def retry_call(self, turn_id: str, call_id: str) -> shapes.TurnAnswer:
+        """A child turn that begins with this very call, judged anew."""
+        record = self._finished(turn_id)
+        call = _call(record, call_id)
+        if call.finished is None or call.finished.state == "ok":
+            raise Conflict("Only a call that failed can be run again.", code="not_failed")
+        if call.finished.blanked:
+            raise Conflict("This call was deleted.", code="not_failed")
+        wanted = Asked((), turn_id, model=_model(record), origin="call_retry")
+        started = self._openings.open(record.conversation_id, wanted)
+        child_id = new_id("turn")
+        arguments = (call.decided.arguments if call.decided else "") or call.call.arguments
+        again = ToolCall(place_id(child_id, 1, 0), call.call.name, arguments)
+        replied = ModelReplied("", (again,), finish="tool_calls", model=started.settings.model)
+        judged = self._toolbox.for_turn(record.conversation_id, child_id, started).judge(again, (started,))
+        created = await self._runner.start(
+            record.conversation_id, started, replied, judged, parent_id=turn_id, turn_id=child_id
+        )
+        return self._shown(created.turn_id, "Running the call again")
+
+    async def result(self, result_id: str, query: shapes.PieceQuery) -> shapes.ResultPiece:
+        """Offsets count bytes; a piece never ends within a character."""
+        piece = await self._store.result(result_id, query.offset, query.length)
+        body = _whole_characters(piece.body) if query.offset + len(piece.body) < piece.size else piece.body
+        end = query.offset + len(body)
+        return shapes.ResultPiece(
+            result_id,
+            body.decode("utf-8", "replace"),
+            query.offset,
+            len(body),
+            piece.size,
+            end if end < piece.size else None,
+        )
+
+    async def _begin(self, conversation_id: str, request: shapes.ChatRequest) -> str:
+        parent = HEAD if isinstance(request.parent_turn_id, msgspec.UnsetType) else request.parent_turn_id
+        wanted = Asked(
+            (Message("user", request.content),),
+            parent,
+            request.client_message_id,
+            request.model,
+            request.temperature,
+            request.web_search,
+            request.max_rounds,
+        )
+        return await self._start(conversation_id, wanted)
+
+    async def _start(self, conversation_id: str, wanted: Asked) -> str:
+        started = self._openings.open(conversation_id, wanted)
+        created = await self._runner.start(conversation_id, started, parent_id=wanted.parent_id)
+        if created.is_new:
+            await self._name(conversation_id, started)
+        return created.turn_id
+
+    async def _name(self, conversation_id: str, started: TurnStarted) -> None:
+        conversation = self._store.conversations.get(conversation_id)
+        if not conversation.title and started.opening and (title := title_from(started.opening[-1].content or "")):
+            await self._store.conversations.update(replace(conversation, title=title))
+
+    async def _child(
+        self, record: TurnRecord, opening: tuple[Message, ...], origin: Any, rounds: int | None
+    ) -> shapes.TurnAnswer:
+        wanted = Asked(opening, record.id, model=_model(record), max_rounds=rounds, origin=origin)
+        return self._shown(await self._start(record.conversation_id, wanted), "Going on")
+
+    async def _request(self, turn_id: str, before: list[Event]) -> dict[str, Any]:
+        view = fold(before)
+        settings = view.started.settings
+        past = await self._store.history.before(turn_id, view.history_from)
+        attempt = len(view.failures) + 1
+        toolset = self._store.toolset(settings.toolset)
+        request = ModelRequest(turn_id, settings, prompt_for(before, past), toolset, attempt)
+        return request_shown(self._models, request)
+
+    def _finished(self, turn_id: str) -> TurnRecord:
+        record = self._records.get(turn_id)
+        if record.outcome is None:
+            raise Conflict(
+                f"Turn {turn_id} is still under way.",
+                hint="Wait for it, or stop it.",
+                code="turn_running",
+                detail={"turn_id": turn_id},
+            )
+        return record
+
+    def _shown(self, turn_id: str, message: str) -> shapes.TurnAnswer:
+        return shapes.TurnAnswer(turn_shown(self._records.get(turn_id)), message=message)
+
+    def _check_unchanged(self, record: TurnRecord, call: CallView, hash: str) -> None:
+        judged = call.judged.tool_hash if call.judged else ""
+        if hash and hash != judged:
+            raise Conflict("This is not the definition that waits here.", hint="Look at the call again.", code="hash")
+        toolset = self._store.toolset(fold(record.events).started.settings.toolset)
+        spec = toolset.by_name.get(call.call.name)
+        try:
+            offer = self._toolbox.offer(spec.server, spec.tool) if spec else None
+        except WindlassError:  # the server does not run now; the hash is compared again when the call is sent
+            return
+        if offer and spec and offer.hash != spec.hash:
+            raise Conflict(
+                "The tool changed while this waited.", hint="Look at the change before you decide.", code="tool_changed"
+            )
+
+    def _edited(self, record: TurnRecord, call: CallView, arguments: dict[str, Any]) -> str:
+        toolset = self._store.toolset(fold(record.events).started.settings.toolset)
+        spec = toolset.by_name.get(call.call.name)
+        errors = Checker(json.loads(spec.schema)).errors(arguments) if spec else []
+        if errors:
+            raise BadInput(f"arguments: {'; '.join(errors)}", detail={"path": "arguments", "errors": errors})
+        return json.dumps(arguments, ensure_ascii=False)
+
+
+def _call(record: TurnRecord, call_id: str) -> CallView:
+    found = fold(record.events).by_call.get(call_id)
+    if found is None:
+        raise NotFound(f"There is no call {call_id[:100]} in turn {record.id}.")
+    return found
+
+
+def _ends(event: Event, call_id: str) -> bool:
+    return isinstance(event, TurnFinished) or (isinstance(event, ToolFinished) and event.call_id == call_id)
+
+
+def _nudge(record: TurnRecord) -> tuple[Message, ...]:
+    """After an answer something must be said to get another; after a question or a result nothing need be."""
+    said = past_turn(record.id, record.events).messages
+    return (Message("user", "Continue."),) if not said or said[-1].role == "assistant" else ()
+
+
+def _model(record: TurnRecord) -> str:
+    settings = fold(record.events).started.settings
+    return f"{settings.provider}/{settings.model}" if settings.provider else settings.model
+
+
+def _whole_characters(body: bytes) -> bytes:
+    """Without the first bytes of a character whose rest is in the next piece."""
+    for back in range(1, min(4, len(body)) + 1):
+        byte = body[-back]
+        if byte & 0b1100_0000 != 0b1000_0000:
+            length = 1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return body[:-back] if length > back and len(body) > back else body
+    return body
