@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "testing": {"core", "providers"},
     "cli": {"core", "shapes", "config", "client", "serving"},
     "__main__": {"cli"},
-    "__init__": {"core", "shapes", "client", "app"},
+    "__init__": {"core", "shapes", "config", "client", "app"},
 }
 
 

@@ -10,6 +10,7 @@ from windlass.bus import Bus
 from windlass.core.engine import run_turn
 from windlass.core.errors import Conflict, Fenced, NotFound, ToolError, Unavailable
 from windlass.core.events import CallDecided, CallJudged, CallResolved, Event, StopRequested, TurnStarted
+from windlass.core.faults import reach
 from windlass.core.fold import CallView, fold
 from windlass.core.ids import new_id
 from windlass.core.messages import ToolCall, ToolOutput, Toolset
@@ -47,9 +48,11 @@ class Runner:
         """A new turn, on disk before this returns, and on its way. The same client message id gives the same turn."""
         if self._draining:
             raise Unavailable("Windlass is shutting down.", hint="Try again in a moment.", code="shutting_down")
+        reach("request_parsed")
         created = await self._store.logs.create(
             conversation_id, started, *following, parent_id=parent_id, driver=self._driver, turn_id=turn_id
         )
+        reach("turn_created")
         if created.is_new:
             self._drive(conversation_id, created.turn_id, epoch=1)
         return created
@@ -110,6 +113,7 @@ class Runner:
     async def _say(self, turn_id: str, word: Event, key: str = "") -> bool:
         turn = self._store.conversations.turn(turn_id)
         landed = await self._store.logs.append(turn_id, (word,), key=key)
+        reach("word_recorded")
         if landed and turn_id not in self._driving:
             self._drive(turn.conversation_id, turn_id)
         return landed
@@ -160,6 +164,7 @@ class Runner:
             raise known.exceptions[0] from None
 
     def _note(self, turn_id: str, step: AwaitPerson | Done) -> None:
+        reach("turn_settled")
         self._driving.pop(turn_id, None)
         if isinstance(step, AwaitPerson):
             self._store.conversations.waits(turn_id, len(step.approvals), len(step.unknown))

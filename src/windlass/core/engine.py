@@ -18,6 +18,7 @@ from windlass.core.events import (
     ToolFinished,
     ToolStarted,
 )
+from windlass.core.faults import reach
 from windlass.core.fold import TurnView, fold
 from windlass.core.ids import call_id
 from windlass.core.messages import ToolCall, ToolOutput
@@ -49,6 +50,7 @@ async def run_turn(log: Log, model: Model, tools: Tools, history: History, hear:
     if isinstance(step, AwaitPerson | Done):
         return step
     await log.claim()
+    reach("turn_claimed")
     try:
         async with asyncio.TaskGroup() as group:
             crew = Crew(log, model, tools, history, hear, group)
@@ -71,8 +73,10 @@ async def _drive(crew: Crew) -> AwaitPerson | Done:
                     crew.asking = crew.group.create_task(_ask(crew, seen, step))
                 await crew.log.changed(len(seen))
             case RunTools(calls):
+                reach("calls_ready")
                 safe = {event.call_id: event.safe for event in seen if isinstance(event, CallJudged)}
                 if await crew.log.begin(len(seen), *(ToolStarted(call.id, safe[call.id]) for call in calls)):
+                    reach("calls_begun")
                     for call in calls:
                         crew.running[call.id] = crew.group.create_task(_run(crew, call, safe[call.id]))
             case Wait():
@@ -112,6 +116,7 @@ async def _ask(crew: Crew, seen: Sequence[Event], step: CallModel) -> None:
     if step.attempt > 1:
         crew.hear(ReplyReset(step.attempt))
     began = time.monotonic()
+    reach("model_asked")
     try:
         past = await crew.history.before(crew.log.turn_id, view.history_from)
         request = ModelRequest(
@@ -122,6 +127,7 @@ async def _ask(crew: Crew, seen: Sequence[Event], step: CallModel) -> None:
     except ModelError as error:
         await crew.log.record(*await _failure(crew, seen, error, _ms(began)))
         return
+    reach("reply_complete")
     await crew.log.record(replied, *_judged(crew, seen, view, replied))
 
 
@@ -207,7 +213,9 @@ async def _run(crew: Crew, call: ToolCall, safe: bool) -> None:
         fact = ToolFinished(call.id, "unknown" if lost else "error", ToolOutput(text), error.code, _ms(began))
     except Exception as error:  # a tool may fail in any way; the model is told, the turn goes on
         fact = ToolFinished(call.id, "error", ToolOutput(f"{type(error).__name__}: {error}"), "tool_error", _ms(began))
+    reach("result_received")
     await crew.log.record(fact)
+    reach("result_recorded")
 
 
 def _ms(began: float) -> int:

@@ -1,0 +1,31 @@
+"""Named points at which a test may kill, break or hold this process: `WINDLASS_FAULT=point:n:kill|raise|sleep` acts the
+n-th time the point is reached. Unset, as always outside tests, it costs one look at a constant."""
+
+import os
+import signal
+import time
+
+_ARMED = os.environ.get("WINDLASS_FAULT", "")
+_HOLD_S = 3600
+
+
+class _Count:
+    reached = 0
+
+
+def reach(point: str) -> None:
+    if _ARMED and _ARMED.startswith(f"{point}:"):
+        _act(*_ARMED.split(":"))
+
+
+def _act(point: str, number: str, action: str) -> None:
+    _Count.reached += 1
+    if _Count.reached != int(number):
+        return
+    match action:
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "sleep":
+            time.sleep(_HOLD_S)
+        case _:
+            raise RuntimeError(f"fault at {point}")
