@@ -1,5 +1,5 @@
-"""Streams as servers send them, whole and broken, each with the reply it must give. The first line of a file is a comment
-to the stream and says what is expected; a field left out is empty."""
+"""Streams as servers send them, whole and broken, each with the reply it must give. The first line of a file is a
+comment to the stream and says what is expected; a field left out is empty."""
 
 import json
 from collections import Counter

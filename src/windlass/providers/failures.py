@@ -112,7 +112,6 @@ WORD_CODES: dict[str, Kind] = {
     "rate_limit_exceeded": RATE,
     "rate_limit_error": RATE,
     "overloaded_error": BUSY,
-    "server_error": SERVER,
 }
 STATUSES: dict[int, Kind] = {
     400: BAD_REQUEST,
@@ -247,7 +246,8 @@ def _described(error: object) -> tuple[str, str]:
         return "", shown(str(error or ""))
     code = error.get("code")
     if not isinstance(code, str | int) or code == "":
-        code = error.get("type") if error.get("type") in WORD_CODES else ""
+        kind = str(error.get("type"))
+        code = kind if kind in WORD_CODES else ""
     said = error.get("message") or error.get("msg") or error.get("detail") or error.get("error") or ""
     if not isinstance(said, str):
         said = msgspec.json.encode(said).decode()
