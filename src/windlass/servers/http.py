@@ -34,6 +34,8 @@ class HttpClient(httpx2.AsyncClient):
             flight.status = response.status_code
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
+            if flight:
+                flight.status = 502
             return self._instead(502, request, "the server compresses its answers, which was not asked for")
         if response.status_code >= 400:
             self.trouble = f"{request.url.host} answered {response.status_code} {response.reason_phrase}".strip()

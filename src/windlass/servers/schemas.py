@@ -32,8 +32,8 @@ class Checker:
 
     def __init__(self, schema: Mapping[str, Any] | None) -> None:
         self.schema = _usable(schema)
-        self.shown = shown(self.schema)
         self._validator = _compiled(self.schema)
+        self.shown = shown(self.schema)
 
     def errors(self, arguments: object) -> list[str]:
         """What does not fit, each with the JSON pointer to it."""
@@ -49,7 +49,9 @@ def shown(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema as models take it: one plain object, no references, no invisible letters. A copy; what arguments are
     checked against stays as it was written."""
     budget = _Budget(MOST_NODES)
-    clean: dict[str, Any] = _clean(schema, schema, (), budget)
+    clean: Any = _clean(schema, schema, (), budget)
+    if not isinstance(clean, dict):
+        raise BadInput("Its schema does not describe an object.")
     properties: dict[str, Any] = {}
     for part in (*(branch for word in _COMBINING for branch in clean.pop(word, ())), clean):
         if isinstance(part, dict) and isinstance(part.get("properties"), dict):

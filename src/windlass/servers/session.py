@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, cast
 
-from windlass.core.errors import ToolError
+from windlass.core.errors import ToolError, Unavailable
 from windlass.servers.config import ServerConfig
 from windlass.servers.flight import Flight, current
 from windlass.servers.http import HttpClient, Streams, http_streams, sse_streams
@@ -149,11 +149,22 @@ async def open_session(
         client_info=types.Implementation(name="windlass", version="0.1"),
         cache=None,
     )
-    async with client:
-        # It would check results with a second, slower JSON Schema library, list the tools again to do so, and throw
-        # away the result of a tool that broke its own promise. The result is worth more than the promise.
-        client.session.validate_tool_result = _no_check  # type: ignore[method-assign]
-        yield Session(client, flights, pipes, http)
+    opened = False
+    try:
+        async with client:
+            opened = True
+            _let_results_be(client)
+            yield Session(client, flights, pipes, http)
+    except Exception as error:
+        if opened or http is None or not http.trouble:
+            raise
+        raise Unavailable(f"{http.trouble}.") from error
+
+
+def _let_results_be(client: Client) -> None:
+    """The SDK would check results with a second, slower JSON Schema library, list the tools again to do so, and throw
+    away the result of a tool that broke its own promise. The result is worth more than the promise."""
+    client.session.validate_tool_result = _no_check  # type: ignore[method-assign]
 
 
 def _streams(config: ServerConfig, http: HttpClient) -> AbstractAsyncContextManager[Streams]:

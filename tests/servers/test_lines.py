@@ -1,0 +1,97 @@
+"""Framing: any chunking gives the same lines, in linear time, and a line over the cap is never held in memory."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from windlass.servers import lines
+from windlass.servers.lines import Lines, LongLine, stalls
+from windlass.servers.peek import Peeked, peek
+
+
+def cut(chunks: list[bytes], cap: int = 1000) -> tuple[list[bytes], list[LongLine], Lines]:
+    short: list[bytes] = []
+    long: list[LongLine] = []
+    reader = Lines(cap, short.append, long.append)
+    for chunk in chunks:
+        reader.feed(chunk)
+    return short, long, reader
+
+
+@given(st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"")), max_size=20), st.data())
+def test_any_chunking_gives_the_same_lines(wanted: list[bytes], data: st.DataObject) -> None:
+    stream = b"".join(line + b"\n" for line in wanted)
+    chunks = []
+    while stream:
+        size = data.draw(st.integers(1, len(stream)))
+        chunks.append(stream[:size])
+        stream = stream[size:]
+    short, long, _ = cut(chunks)
+    assert short == wanted and long == []
+
+
+@pytest.mark.parametrize("size", [11, 100, 5000])
+def test_a_line_over_the_cap_goes_to_a_file_and_the_next_is_read(size: int) -> None:
+    body = bytes(n % 90 + 33 for n in range(size))
+    short, (long,), _ = cut([body[:7], body[7:] + b"\nnext\n"], cap=10)
+    assert short == [b"next"] and long.size == size
+    assert long.head == body[:4096] and long.tail == body[-4096:]
+    assert long.file is not None
+    with long.file as file:
+        file.seek(0)
+        assert file.read() == body
+
+
+def test_a_line_longer_than_is_kept_leaves_only_its_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "KEEP_CAP", 100)
+    _, (long,), _ = cut([b"a" * 90, b"b" * 90, b"c\n"], cap=10)
+    assert long.file is None and long.size == 181 and long.tail.endswith(b"bc")
+
+
+def test_a_line_that_never_ends_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "ENDLESS", 100)
+    _, _, reader = cut([b"x" * 60], cap=10)
+    before = reader.endless
+    reader.feed(b"x" * 60)
+    assert (before, reader.endless) == (False, True)
+    reader.close()
+
+
+def test_time_grows_with_the_length_of_a_line_and_not_with_its_square() -> None:
+    def seconds(megabytes: int) -> float:
+        began = time.perf_counter()
+        short, _, _ = cut([b"x" * 65536] * 16 * megabytes + [b"\n"], cap=1 << 30)
+        assert len(short[0]) == megabytes << 20
+        return time.perf_counter() - began
+
+    seconds(1)
+    assert seconds(32) < 32 * max(seconds(2), 0.004)
+
+
+def test_what_would_hold_up_the_loop_is_known_by_its_tokens() -> None:
+    assert stalls(b'{"a":"b"},' * 400_000)
+    assert stalls(b"[]," * 400_000)
+    assert not stalls(b'{"text":"' + b"x" * 4_000_000 + b'"}')
+    assert not stalls(b'{"text":"' + b'\\"a\\": 1, ' * 400_000 + b'"}')
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (b'{"jsonrpc":"2.0","id":5,"result":{"content":[', Peeked("result", 5)),
+        (b'{"id":"a-1","jsonrpc":"2.0","result":{', Peeked("result", "a-1")),
+        (b' { "jsonrpc" : "2.0" , "id" : -7 , "error" : {', Peeked("error", -7)),
+        (b'{"result":{"id":9},"jsonrpc":"2.0","id":5}', Peeked("result", 5)),
+        (b'{"result":{"a":{"x":1,"id":9}},"id":5,"jsonrpc":"2.0"}', Peeked("result", 5)),
+        (b'{"result":{"a":{"x":1,"id":9}}}', Peeked("result", None)),
+        (b'{"jsonrpc":"2.0","id":5,"method":"roots/list"', Peeked("other")),
+        (b'{"jsonrpc":"2.0","method":"x","params":{"id":5}', Peeked("other")),
+        (b'{"jsonrpc":"2.0","params":{"id":5}', Peeked("other")),
+        (b"rubbish", Peeked("other")),
+        (b'{"id":"\\ud800bad\\x","result":', Peeked("result", None)),
+    ],
+)
+def test_a_message_is_known_by_its_ends(line: bytes, found: Peeked) -> None:
+    assert peek(line[:4096], line[-4096:]) == found

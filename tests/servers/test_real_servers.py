@@ -1,0 +1,91 @@
+"""Servers that other people wrote, started for real: list, call, cancel, restart, gone."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.kit import real_servers
+from tests.servers.kit import alive, program, run, said
+from windlass.core.errors import ToolError
+from windlass.servers import Checker, MediaPart, Servers, tool_output
+
+
+async def never_kept(whole: bytes, mime: str) -> str:
+    return "res-1"
+
+
+def commands(folder: Path) -> dict[str, tuple[list[str], str, dict[str, object], str]]:
+    node = [real_servers.everything()[0]]
+    return {
+        "everything": (real_servers.everything(), "echo", {"message": "hi"}, "Echo: hi"),
+        "filesystem": (real_servers.filesystem(folder), "list_directory", {"path": str(folder)}, "[FILE] a.txt"),
+        "memory": (
+            [*node, str(real_servers.NODE_SERVERS / "server-memory" / "dist" / "index.js")],
+            "read_graph",
+            {},
+            "entities",
+        ),
+        "sequential-thinking": (
+            [*node, str(real_servers.NODE_SERVERS / "server-sequential-thinking" / "dist" / "index.js")],
+            "sequentialthinking",
+            {"thought": "x", "nextThoughtNeeded": False, "thoughtNumber": 1, "totalThoughts": 1},
+            "thoughtNumber",
+        ),
+        "time": (real_servers.time(), "get_current_time", {"timezone": "UTC"}, "UTC"),
+        "git": (
+            [str(real_servers.PYTHON_SERVERS / "mcp-server-git"), "--repository", str(real_servers.ROOT)],
+            "git_log",
+            {"repo_path": str(real_servers.ROOT), "max_count": 1},
+            "Commit",
+        ),
+    }
+
+
+@pytest.mark.npm
+@pytest.mark.parametrize("name", ["everything", "filesystem", "memory", "sequential-thinking", "time", "git"])
+async def test_a_real_server_lists_calls_restarts_and_goes(servers: Servers, tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.txt").write_text("hello")
+    argv, tool, arguments, wanted = commands(tmp_path)[name]
+    await run(servers, program(argv, env={"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}))
+    for definition in servers.tools("server"):
+        Checker(definition.input_schema)
+    result = await servers.call("server", tool, json.dumps(arguments), key="call_1")
+    output = await tool_output(result, never_kept)
+    assert wanted in output.text and not output.failed
+    first = servers.status("server").pid
+    await servers.restart("server")
+    assert (await servers.wait_ready("server", 30)).state == "running"
+    assert first is not None and not alive(first)
+    assert not (await servers.call("server", tool, json.dumps(arguments))).failed
+
+
+@pytest.mark.npm
+async def test_a_long_operation_reports_progress_and_is_cancelled(servers: Servers) -> None:
+    await run(servers, program(real_servers.everything()))
+    heard = asyncio.Event()
+    call = asyncio.create_task(
+        servers.call(
+            "server",
+            "trigger-long-running-operation",
+            '{"duration": 30, "steps": 300}',
+            on_progress=lambda *_: heard.set(),
+        )
+    )
+    await asyncio.wait_for(heard.wait(), 20)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert said(await servers.call("server", "echo", '{"message": "still here"}')) == "Echo: still here"
+    with pytest.raises(ToolError, match="within"):
+        await servers.call("server", "trigger-long-running-operation", '{"duration": 30, "steps": 1}', timeout_s=0.2)
+
+
+@pytest.mark.npm
+async def test_a_picture_and_structured_content_come_through(servers: Servers) -> None:
+    await run(servers, program(real_servers.everything()))
+    picture = await servers.call("server", "get-tiny-image", "{}")
+    assert any(isinstance(part, MediaPart) and part.mime == "image/png" for part in picture.parts)
+    weather = await servers.call("server", "get-structured-content", '{"location": "New York"}')
+    assert isinstance(weather.structured, dict) and "temperature" in weather.structured
