@@ -90,8 +90,8 @@ ANY_JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                "choices delta message content tool_calls function name arguments id index type finish_reason error code "
-                "success data usage prompt_tokens web_search link reasoning_content refusal annotations text".split()
+                "choices delta message content tool_calls function name arguments id index type finish_reason error "
+                "code success data usage prompt_tokens web_search link reasoning_content refusal text".split()
             ),
             inner,
             max_size=5,

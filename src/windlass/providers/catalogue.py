@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import aiohttp
 import msgspec
-from yarl import URL
 
+from windlass.providers.address import way_to
 from windlass.providers.config import ProviderConfig
 from windlass.providers.failures import INVALID, exception_failure, failure, http_failure, shown
-from windlass.providers.openai_chat import proxy_for, request_headers, trust
 
 LOCAL_PORTS = (11434, 1234, 8080, 8000)
 LIST_S = 20.0
@@ -27,16 +26,15 @@ class LocalServer:
 
 async def fetch_models(session: aiohttp.ClientSession, config: ProviderConfig) -> tuple[str, ...]:
     """The names at `/models`; none where the server has no such list."""
-    url = URL(config.base_url.rstrip("/") + "/models")
-    proxy, proxy_auth = proxy_for(url)
+    way = way_to(config, "/models")
     timeout = aiohttp.ClientTimeout(total=LIST_S)
     try:
         async with session.get(
-            url,
-            headers=request_headers(config.api_key),
-            proxy=proxy,
-            proxy_auth=proxy_auth,
-            ssl=trust(config.ca_file),
+            way.url,
+            headers=way.headers,
+            proxy=way.proxy,
+            proxy_headers=way.proxy_headers,
+            ssl=way.trust,
             allow_redirects=False,
             timeout=timeout,
         ) as response:

@@ -1,28 +1,24 @@
 """The chat-completions wire: one provider, asked over HTTP, its answer streamed."""
 
 import asyncio
-import re
-import ssl
 import time
 from dataclasses import replace
-from urllib.request import getproxies_environment, proxy_bypass
 
 import aiohttp
-from yarl import URL
 
 from windlass.core.errors import ModelError
 from windlass.core.ports import Hear, ModelRequest, Reply
+from windlass.providers.address import way_to
 from windlass.providers.answer import Deadline, read_answer
 from windlass.providers.assembly import Assembly
 from windlass.providers.config import ProviderConfig
 from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
-from windlass.providers.failures import BAD_URL, RATE, TIMEOUT, exception_failure, failure, http_failure, shown
+from windlass.providers.failures import RATE, TIMEOUT, exception_failure, failure, http_failure
 from windlass.providers.limiter import Limiter
 from windlass.providers.profiles import Profile, profile_for
 
 ERROR_CAP = 64 * 1024
 KEEP_ALIVE_S = 30.0
-_LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1|.*\.localhost")
 
 
 class OpenAIChat:
@@ -39,10 +35,7 @@ class OpenAIChat:
         self.limiter = limiter or Limiter()
         self._session = session
         self._encoder = Encoder(config.id, cache or ByteCache())
-        self._url = chat_url(config.base_url)
-        self._proxy, self._proxy_auth = proxy_for(self._url)
-        self._ssl = trust(config.ca_file)
-        self._headers = request_headers(config.api_key)
+        self._way = way_to(config, "/chat/completions")
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=config.patience.connect_s)
         self._profiles: dict[str, Profile] = {}
         self._warm_until = 0.0
@@ -124,13 +117,14 @@ class OpenAIChat:
         return deadline.first_at
 
     def _post(self, body: bytes) -> "aiohttp.client._BaseRequestContextManager[aiohttp.ClientResponse]":
+        way = self._way
         return self._session.post(
-            self._url,
+            way.url,
             data=body,
-            headers=self._headers,
-            proxy=self._proxy,
-            proxy_auth=self._proxy_auth,
-            ssl=self._ssl,
+            headers=way.headers,
+            proxy=way.proxy,
+            proxy_headers=way.proxy_headers,
+            ssl=way.trust,
             allow_redirects=False,
             timeout=self._timeout,
         )
@@ -152,37 +146,3 @@ class OpenAIChat:
             error.message = error.message.replace(key, "[key]")
             error.args = (error.message,)
         return error
-
-
-def chat_url(base_url: str) -> URL:
-    try:
-        url = URL(base_url.rstrip("/") + "/chat/completions")
-    except ValueError as error:
-        raise failure(BAD_URL, shown(str(error))) from error
-    if url.scheme not in ("http", "https") or not url.host:
-        raise failure(BAD_URL, shown(base_url) or "it is empty")
-    return url
-
-
-def request_headers(api_key: str) -> dict[str, str]:
-    headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
-    if api_key:
-        headers["Authorization"] = f"Bearer {api_key}"
-    return headers
-
-
-def trust(ca_file: str) -> ssl.SSLContext | bool:
-    """The system's authorities (SSL_CERT_FILE counts), or an operator's own."""
-    return ssl.create_default_context(cafile=ca_file) if ca_file else True
-
-
-def proxy_for(url: URL) -> tuple[URL | None, aiohttp.BasicAuth | None]:
-    """The environment's proxy for an address, found once instead of at every request. Never one for this machine."""
-    host = url.host or ""
-    found = getproxies_environment()
-    address = found.get(url.scheme) or found.get("all")
-    if not address or _LOOPBACK.fullmatch(host) or proxy_bypass(host):
-        return None, None
-    proxy = URL(address if "//" in address else f"http://{address}")
-    auth = aiohttp.BasicAuth(proxy.user, proxy.password or "") if proxy.user else None
-    return proxy.with_user(None), auth

@@ -1,0 +1,163 @@
+"""Request bodies: what each profile gets, what is cached, what goes back to whom."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.providers.kit import TOOLS, ask
+from windlass.core.messages import Choice, Message, PastTurn, ToolCall, Toolset, ToolSpec
+from windlass.core.ports import ModelRequest
+from windlass.providers.encoding import ByteCache, Encoder
+from windlass.providers.profiles import DEFAULT, PROFILES, Profile, profile_for
+from windlass.testing.strict_history import OPENAI, ZAI, history_faults
+
+GLM = profile_for("https://api.z.ai/api/coding/paas/v4", "glm-4.7")
+
+
+def body(
+    request: ModelRequest, profile: Profile = DEFAULT, temperature: float | None = None, encoder: Encoder | None = None
+) -> dict[str, Any]:
+    encoder = encoder or Encoder("p1", ByteCache())
+    made: dict[str, Any] = json.loads(encoder.body(request, profile, "some-model", temperature))
+    return made
+
+
+def turn_with_a_call(extra: str = "", reasoning: str = "") -> tuple[Message, ...]:
+    call = ToolCall("call_1", "get_time", "{}", extra=extra)
+    return (
+        Message("user", "Time?"),
+        Message("assistant", None, (call,), reasoning=reasoning),
+        Message("tool", "12:00", call_id="call_1", name="get_time"),
+    )
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: f"{profile.name} {profile.model}")
+@pytest.mark.parametrize("choice", ["auto", "none", "required"])
+@pytest.mark.parametrize("temperature", [None, 0, 0.7, 1, 2])
+@pytest.mark.parametrize("tools", [TOOLS, Toolset()], ids=["tools", "no tools"])
+def test_every_profile_makes_requests_its_provider_accepts(
+    profile: Profile, choice: Choice, temperature: float | None, tools: Toolset
+) -> None:
+    request = ask(*turn_with_a_call(reasoning="Hm."), system="Be brief.", choice=choice, tools=tools)
+    rules = ZAI if profile.name.startswith("glm") and profile.searches else OPENAI
+    made = body(request, profile, temperature)
+    if profile.reasoning_field == "reasoning":
+        assert made["messages"][2].pop("reasoning") == "Hm."
+    assert history_faults(made, rules) == []
+    assert ("tools" in made) is bool(tools.tools)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sent"),
+    [(-1, (0.01, False)), (0, (0.01, False)), (0.5, (0.5, None)), (1, (0.99, None)), (2, (0.99, None))],
+)
+def test_glm_gets_a_temperature_inside_its_open_interval(asked: float, sent: tuple[float, bool | None]) -> None:
+    made = body(ask(), GLM, asked)
+    assert (made["temperature"], made.get("do_sample")) == sent
+
+
+def test_reasoning_goes_back_only_where_the_profile_wants_it() -> None:
+    request = ask(*turn_with_a_call(reasoning="Private."))
+    assert body(request, GLM)["messages"][1]["reasoning_content"] == "Private."
+    assert "Private." not in json.dumps(body(request, DEFAULT))
+
+
+def test_opaque_fields_go_back_to_their_own_provider_only() -> None:
+    extra = json.dumps({"p1": {"extra_content": {"signature": "abc"}}})
+    request = ask(*turn_with_a_call(extra))
+    mine = body(request, encoder=Encoder("p1", ByteCache()))["messages"][1]["tool_calls"][0]
+    theirs = body(request, encoder=Encoder("p2", ByteCache()))["messages"][1]["tool_calls"][0]
+    assert mine["extra_content"] == {"signature": "abc"}
+    assert theirs.keys() == {"id", "type", "function"}
+
+
+def test_providers_that_share_a_cache_do_not_share_opaque_fields() -> None:
+    cache = ByteCache()
+    past = PastTurn("turn-0", turn_with_a_call(json.dumps({"p1": {"secret": 1}})))
+    mine = body(ask(past=(past,)), encoder=Encoder("p1", cache))
+    theirs = body(ask(past=(past,)), encoder=Encoder("p2", cache))
+    assert "secret" in json.dumps(mine)
+    assert "secret" not in json.dumps(theirs)
+
+
+def test_a_past_turn_is_encoded_once_and_again_when_it_was_revised() -> None:
+    encoder = Encoder("p1", ByteCache())
+
+    def said(past: PastTurn) -> str:
+        text: str = body(ask(past=(past,)), encoder=encoder)["messages"][0]["content"]
+        return text
+
+    assert said(PastTurn("turn-0", (Message("user", "first"),))) == "first"
+    assert said(PastTurn("turn-0", (Message("user", "second"),))) == "first"
+    assert said(PastTurn("turn-0", (Message("user", "second"),), revision=1)) == "second"
+
+
+def test_a_past_turn_with_nothing_left_leaves_no_hole() -> None:
+    past = (PastTurn("turn-0", ()), PastTurn("turn-1", (Message("user", "a"),)), PastTurn("turn-2", ()))
+    assert [message["content"] for message in body(ask("b", past=past))["messages"]] == ["a", "b"]
+
+
+def test_tools_are_encoded_once_per_toolset_and_without_a_hash_each_time() -> None:
+    encoder = Encoder("p1", ByteCache())
+
+    def names(toolset: Toolset) -> list[str]:
+        return [tool["function"]["name"] for tool in body(ask(tools=toolset), encoder=encoder)["tools"]]
+
+    assert names(Toolset("h1", (ToolSpec("a", "s", "a"),))) == ["a"]
+    assert names(Toolset("h1", (ToolSpec("b", "s", "b"),))) == ["a"]
+    assert names(Toolset("", (ToolSpec("c", "s", "c"),))) == ["c"]
+    assert names(Toolset("", (ToolSpec("d", "s", "d"),))) == ["d"]
+
+
+def test_a_dropped_field_is_gone_wherever_it_came_from() -> None:
+    encoder = Encoder("p1", ByteCache())
+    for field in ("thinking", "tool_stream", "temperature"):
+        assert field in body(ask(), GLM, 0.5, encoder)
+        encoder.drop(field)
+        assert field not in body(ask(), GLM, 0.5, encoder)
+
+
+def test_the_cache_stays_below_its_size() -> None:
+    cache = ByteCache(most=100)
+    for number in range(50):
+        cache.keep((number,), b"x" * 10)
+    assert cache.get((0,)) is None
+    assert cache.get((49,)) == b"x" * 10
+    assert sum(cache.get((number,)) is not None for number in range(50)) == 10
+
+
+@given(st.text())
+def test_any_text_can_be_sent(text: str) -> None:
+    sent = body(ask(Message("user", text)))["messages"][0]["content"]
+    assert sent == text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") or sent == text
+
+
+@pytest.mark.parametrize(
+    ("base_url", "model", "name"),
+    [
+        ("https://api.z.ai/api/coding/paas/v4", "glm-4.7", "glm-4.6+"),
+        ("https://api.z.ai/api/paas/v4/", "GLM-4.5-air", "glm-thinking"),
+        ("https://open.bigmodel.cn/api/paas/v4", "glm-4-plus", "glm"),
+        ("https://api.openai.com/v1", "gpt-4.1", "openai"),
+        ("https://api.openai.com/v1", "o3-mini", "openai-reasoning"),
+        ("https://api.deepseek.com", "deepseek-chat", "deepseek"),
+        ("https://api.deepseek.com/v1", "deepseek-reasoner", "deepseek-reasoner"),
+        ("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "qwen-max", "qwen"),
+        ("http://127.0.0.1:11434/v1", "llama3.1", "ollama"),
+        ("http://localhost:1234/v1", "any", "lmstudio"),
+        ("http://localhost:8080/v1", "any", "llama.cpp"),
+        ("http://gpu:8000/v1", "any", "vllm"),
+        ("https://openrouter.ai/api/v1", "z-ai/glm-4.7", "glm-elsewhere"),
+        ("https://example.com/v1", "mystery", "default"),
+    ],
+)
+def test_a_profile_is_found_by_address_and_model(base_url: str, model: str, name: str) -> None:
+    assert profile_for(base_url, model).name == name
+
+
+def test_a_profile_can_be_named_outright() -> None:
+    assert profile_for("https://example.com/v1", "glm-4.7", "glm-4.6+").body
+    assert profile_for("https://example.com/v1", "glm-4.7", "no such profile") == DEFAULT

@@ -1,0 +1,209 @@
+"""Providers behind one port: dispatch, change at run time, lists, detection, probing."""
+
+import asyncio
+
+import pytest
+from yarl import URL
+
+from tests.providers.kit import QUICK, Ears, ask, raw_server
+from windlass.core.errors import ModelError
+from windlass.providers import DemoModel, LocalServer, Models, ProviderConfig, ScriptedModel, detect_local
+from windlass.providers.address import proxy_for
+from windlass.providers.openai_chat import OpenAIChat
+from windlass.providers.scripted import call, say
+from windlass.testing import StrictLLM
+from windlass.testing import call as wire_call
+from windlass.testing import say as wire_say
+from windlass.testing.recording import ChatRequest
+from windlass.testing.replies import Reply
+
+
+def provider(name: str, base_url: str) -> ProviderConfig:
+    return ProviderConfig(name, base_url=base_url, api_key="key-for-tests", model="m", patience=QUICK)
+
+
+async def test_a_request_goes_to_the_provider_of_its_turn() -> None:
+    async with StrictLLM([wire_say("from a")]) as a, StrictLLM([wire_say("from b")]) as b:
+        models = Models([provider("a", a.base_url), provider("b", b.base_url)])
+        assert (await models.reply(ask(provider="b"), Ears())).text == "from b"
+        assert (await models.reply(ask(), Ears())).text == "from a"
+        await models.aclose()
+
+
+async def test_the_default_can_be_named() -> None:
+    models = Models([ProviderConfig("a"), ProviderConfig("b")], default="b")
+    models.use("b", ScriptedModel(say("b here")))
+    assert (await models.reply(ask(), Ears())).text == "b here"
+
+
+async def test_providers_are_replaced_and_removed_while_running() -> None:
+    async with StrictLLM([wire_say("old")]) as old, StrictLLM([wire_say("new")]) as new:
+        models = Models([provider("a", old.base_url)])
+        assert (await models.reply(ask(provider="a"), Ears())).text == "old"
+        models.put(provider("a", new.base_url))
+        assert (await models.reply(ask(provider="a"), Ears())).text == "new"
+        models.remove("a")
+        with pytest.raises(ModelError, match="no provider 'a'") as caught:
+            await models.reply(ask(provider="a"), Ears())
+        assert (caught.value.code, caught.value.retryable) == ("no_provider", False)
+        await models.aclose()
+
+
+async def test_no_provider_at_all_says_how_to_add_one() -> None:
+    with pytest.raises(ModelError, match="No model provider is configured") as caught:
+        await Models().reply(ask(), Ears())
+    assert "OPENAI_API_KEY" in caught.value.hint
+
+
+def test_a_key_is_in_no_representation() -> None:
+    assert "key-for-tests" not in repr(provider("a", "http://x/v1"))
+
+
+async def test_the_demo_model_needs_no_address() -> None:
+    models = Models([ProviderConfig("demo", kind="demo")])
+    assert isinstance(models.model(), DemoModel)
+    assert await models.list_models() == ("demo",)
+
+
+async def test_the_models_of_a_server_are_listed() -> None:
+    async with StrictLLM(models=["m1", "m2"], api_key="key-for-tests") as llm:
+        models = Models([provider("a", llm.base_url)])
+        assert await models.list_models("a") == ("m1", "m2")
+        models.put(ProviderConfig("a", base_url=llm.base_url, api_key="wrong"))
+        with pytest.raises(ModelError) as caught:
+            await models.list_models("a")
+        assert caught.value.code == "auth"
+        await models.aclose()
+
+
+@pytest.mark.parametrize(
+    ("answer", "listed"),
+    [
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", ("m",)),
+        (b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"data":[]}', ("m",)),
+    ],
+)
+async def test_a_server_without_a_list_has_its_configured_model(answer: bytes, listed: tuple[str, ...]) -> None:
+    async def serve(writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+
+    async with raw_server(serve) as base_url:
+        models = Models([provider("a", base_url)])
+        assert await models.list_models() == listed
+        await models.aclose()
+
+
+async def test_a_list_of_another_shape_is_an_error() -> None:
+    async def serve(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n<html/>xxxxx")
+
+    async with raw_server(serve) as base_url:
+        models = Models([provider("a", base_url)])
+        with pytest.raises(ModelError, match="no list of models"):
+            await models.list_models()
+        await models.aclose()
+
+
+async def test_a_local_server_is_known_by_the_shape_of_its_list() -> None:
+    async def page(writer: asyncio.StreamWriter) -> None:
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n{"data":"hello"}')
+
+    async def model(writer: asyncio.StreamWriter) -> None:
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n{"data":[{"id":"llama3"}]}')
+
+    async def mute(writer: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    async with raw_server(page) as a, raw_server(model) as b, raw_server(mute) as c:
+        ports = tuple(URL(base_url).port or 0 for base_url in (a, c, b))
+        assert await detect_local(ports) == (LocalServer("Local server", b, ("llama3",)),)
+
+
+async def test_a_good_model_passes_every_probe() -> None:
+    def answer(request: ChatRequest) -> Reply:
+        if not request.tools:
+            return wire_say("one, ", "two, ", "three")
+        twice = "twice" in request.user_text
+        oslo = wire_call("get_weather", city="Oslo")
+        return oslo + wire_call("get_weather", city="Lima") if twice else oslo
+
+    async with StrictLLM(answer) as llm:
+        models = Models([provider("a", llm.base_url)])
+        found = await models.probe("a", "m")
+        await models.aclose()
+    assert {one.question: one.answer for one in found.findings} == {
+        "answers": "yes",
+        "streams": "yes",
+        "calls a tool": "yes",
+        "several calls at once": "yes",
+        "honours required": "yes",
+        "repeats call ids": "no",
+    }
+    assert found.usable
+    assert llm.requests[3].tool_choice == "required"
+
+
+async def test_a_poor_model_is_found_out() -> None:
+    models = Models()
+    models.use("a", ScriptedModel(*(say("No tools here.") for _ in range(4))))
+    found = await models.probe("a", "m")
+    answers = {one.question: one.answer for one in found.findings}
+    assert answers["streams"] == answers["calls a tool"] == answers["honours required"] == "no"
+
+
+async def test_a_model_that_fails_is_reported_not_raised() -> None:
+    models = Models()
+    models.use("a", ScriptedModel(ModelError("auth", "The key is wrong.")))
+    found = await models.probe("a", "m")
+    assert [(one.answer, one.detail) for one in found.findings] == [("failed", "The key is wrong.")]
+    assert not found.usable
+
+
+async def test_a_probe_goes_on_when_one_question_fails() -> None:
+    models = Models()
+    refused = ModelError("bad_request", "No tools.")
+    models.use("a", ScriptedModel(say("one ", "two"), refused, call("get_weather", city="Oslo"), refused))
+    found = {one.question: one.answer for one in (await models.probe("a", "m")).findings}
+    assert (found["calls a tool"], found["several calls at once"]) == ("failed", "no")
+
+
+@pytest.mark.parametrize(
+    ("url", "proxy"),
+    [
+        ("https://api.z.ai/v4", "http://proxy:3128"),
+        ("http://api.z.ai/v4", None),
+        ("https://internal.example/v1", None),
+        ("https://127.0.0.1:8000/v1", None),
+        ("https://localhost/v1", None),
+        ("https://[::1]:8000/v1", None),
+    ],
+)
+def test_the_proxy_of_the_environment_is_used_but_not_for_this_machine(
+    url: str, proxy: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "HTTPS_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", "http://me:secret@proxy:3128")
+    monkeypatch.setenv("no_proxy", "internal.example")
+    found, headers = proxy_for(URL(url))
+    assert found == (URL(proxy) if proxy else None)
+    assert headers == ({"Proxy-Authorization": "Basic bWU6c2VjcmV0"} if proxy else {})
+
+
+async def test_requests_really_go_through_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bytes] = []
+
+    async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(proxy, "127.0.0.1", 0) as server:
+        monkeypatch.setenv("http_proxy", f"http://me:secret@127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        models = Models([provider("a", "http://models.example/v1")])
+        assert isinstance(models.model("a"), OpenAIChat)
+        with pytest.raises(ModelError, match="HTTP 403"):
+            await models.reply(ask(), Ears())
+        await models.aclose()
+    assert asked[0].startswith(b"POST http://models.example/v1/chat/completions HTTP/1.1\r\n")
+    assert b"Proxy-Authorization: Basic bWU6c2VjcmV0\r\n" in asked[0]

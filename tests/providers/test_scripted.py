@@ -1,0 +1,59 @@
+"""The scripted model that ships for other people's tests."""
+
+import asyncio
+
+import pytest
+
+from tests.providers.kit import Ears, ask
+from windlass.core.errors import ModelError
+from windlass.core.messages import Source
+from windlass.core.ports import CallDelta, DraftCall, ModelRequest, ReasoningDelta, TextDelta
+from windlass.providers.scripted import Line, ScriptedModel, call, draft, say, think
+
+
+async def test_each_request_takes_the_next_line() -> None:
+    model = ScriptedModel(call("look", path="/"), say("Two ", "files."))
+    ears = Ears()
+    first = await model.reply(ask("What is there?"), ears)
+    second = await model.reply(ask("And?"), ears)
+    assert first.calls == (DraftCall("look", '{"path": "/"}'),)
+    assert (first.finish, second.finish, second.text) == ("tool_calls", "stop", "Two files.")
+    assert ears.heard == [CallDelta(1, 0, "look", '{"path": "/"}'), TextDelta(1, "Two "), TextDelta(1, "files.")]
+    assert [request.prompt.current[0].content for request in model.requests] == ["What is there?", "And?"]
+    assert model.left == 0
+
+
+async def test_lines_add_up() -> None:
+    line = think("Hm.") + say("Let me see. ") + call("a") + call("b")
+    ears = Ears()
+    reply = await ScriptedModel(line.citing(Source("T", "https://t.example")).ending("length")).reply(ask(), ears)
+    assert (reply.reasoning, reply.text, [one.name for one in reply.calls]) == ("Hm.", "Let me see. ", ["a", "b"])
+    assert (reply.finish, reply.sources) == ("length", (Source("T", "https://t.example"),))
+    assert ears.heard[0] == ReasoningDelta(1, "Hm.")
+    assert ears.heard[-1] == CallDelta(1, 1, "b", "{}")
+
+
+async def test_a_line_may_be_an_error_or_a_function_of_the_request() -> None:
+    def echo(request: ModelRequest) -> Line:
+        return say(request.prompt.current[0].content or "")
+
+    model = ScriptedModel(ModelError("timeout", "Too slow.", retryable=True))
+    model.then(echo, draft(DraftCall("x", broken="cut", raw="{")))
+    with pytest.raises(ModelError, match="Too slow"):
+        await model.reply(ask(), Ears())
+    assert (await model.reply(ask("Back to me"), Ears())).text == "Back to me"
+    assert (await model.reply(ask(), Ears())).calls[0].broken == "cut"
+
+
+async def test_a_line_waits_at_an_event() -> None:
+    gate, ears = asyncio.Event(), Ears()
+    reply = asyncio.create_task(ScriptedModel(say("a", gate, "b")).reply(ask(), ears))
+    await asyncio.sleep(0)
+    assert ears.heard == [TextDelta(1, "a")]
+    gate.set()
+    assert (await reply).text == "ab"
+
+
+async def test_a_request_beyond_the_script_is_an_error() -> None:
+    with pytest.raises(ModelError, match="no line for request 1"):
+        await ScriptedModel().reply(ask(), Ears())
