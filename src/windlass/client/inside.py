@@ -5,8 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from operator import attrgetter
 from typing import Any
+from urllib.parse import unquote
 
-from windlass import shapes
+from starlette.types import ASGIApp, Message
+
+from windlass import __version__, shapes
 from windlass.app import open_house
 from windlass.bus import Frame, SoFar
 from windlass.client.wire import TurnEvent, route_of
@@ -15,7 +18,8 @@ from windlass.core.events import Recorded
 from windlass.local.watching import Stream
 from windlass.toolbox import Function
 from windlass.views import NAMES
-
+from windlass.web.auth import Access
+from windlass.web.server import build
 
 READY_S = 10.0
 NEED_TOOLS = {"turns.chat", "tools.available", "tools.enable", "servers.tools", "servers.call_tool", "turns.retry"}
@@ -50,6 +54,12 @@ class InsideWire:
         async for event in _events(await self.house.local.turns.events(turn_id, after)):
             yield event
 
+    async def raw(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+        """Through the very app that a server would run, without a socket."""
+        await self._servers_up()
+        access = Access(self.house.config.home, token=self.house.config.token, open_to_all=True)
+        return await _request(build(self.house.local, access, version=__version__), method, path, body)
+
     async def aclose(self) -> None:
         await self._stack.aclose()
 
@@ -61,6 +71,35 @@ class InsideWire:
         async with asyncio.TaskGroup() as group:
             for config in self.house.servers.configs():
                 group.create_task(self.house.servers.wait_ready(config.id, READY_S))
+
+
+async def _request(app: ASGIApp, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+    place, _, query = path.partition("?")
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": unquote(place),
+        "raw_path": place.encode(),
+        "query_string": query.encode(),
+        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 0),
+        "server": ("127.0.0.1", 80),
+    }
+    status, content = 0, b""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body or b""}
+
+    async def send(message: Message) -> None:
+        nonlocal status, content
+        status = message.get("status", status)
+        content += message.get("body", b"")
+
+    await app(scope, receive, send)
+    return status, content
 
 
 async def _events(stream: Stream) -> AsyncIterator[TurnEvent]:

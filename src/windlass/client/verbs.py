@@ -30,7 +30,7 @@ class Conversations(Group):
 
     async def list(self, limit: int = 50, cursor: str = "") -> shapes.ConversationList:
         query = shapes.PageQuery(limit=limit, cursor=cursor)
-        return cast(shapes.ConversationList, await self._wire.call("conversations.list", query=query))
+        return cast(shapes.ConversationList, await self._wire.call("conversations.recent", query=query))
 
     async def search(self, words: str, limit: int = 50) -> ConversationRows:
         query = shapes.SearchQuery(q=words, limit=limit)
@@ -55,8 +55,8 @@ class Conversations(Group):
         query = shapes.ExportQuery(format="markdown")
         return cast(str, await self._wire.call("conversations.export", conversation_id, query=query))
 
-    async def bring_in(self, exported: object) -> shapes.Imported:
-        return cast(shapes.Imported, await self._wire.call("conversations.bring_in", body=exported))
+    async def take_in(self, exported: object) -> shapes.Imported:
+        return cast(shapes.Imported, await self._wire.call("conversations.take_in", body=exported))
 
     async def turns(self, conversation_id: str) -> TurnRows:
         return cast(shapes.TurnList, await self._wire.call("conversations.turns", conversation_id)).turns
@@ -93,7 +93,15 @@ class Context(Group):
         return cast(shapes.ContextAnswer, await self._wire.call("context.add", conversation_id, body=body)).context
 
     async def list(self, conversation_id: str) -> list[shapes.ContextItem]:
-        return cast(shapes.ContextList, await self._wire.call("context.list", conversation_id)).context
+        return cast(shapes.ContextList, await self._wire.call("context.all", conversation_id)).context
+
+    async def get(self, conversation_id: str, context_id: str) -> shapes.ContextItem:
+        return cast(shapes.ContextAnswer, await self._wire.call("context.get", conversation_id, context_id)).context
+
+    async def change(self, conversation_id: str, context_id: str, **fields: Any) -> shapes.ContextItem:
+        body = _shaped(shapes.ContextItemChange, fields)
+        answer: shapes.ContextAnswer = await self._wire.call("context.change", conversation_id, context_id, body=body)
+        return answer.context
 
     async def delete(self, conversation_id: str, context_id: str) -> None:
         await self._wire.call("context.delete", conversation_id, context_id)
@@ -188,7 +196,7 @@ class Turns(Group):
 
 class Servers(Group):
     async def list(self) -> list[shapes.Server]:
-        return cast(shapes.ServerList, await self._wire.call("servers.list")).servers
+        return cast(shapes.ServerList, await self._wire.call("servers.all")).servers
 
     async def get(self, server: str) -> shapes.Server:
         return cast(shapes.ServerAnswer, await self._wire.call("servers.get", server)).server
@@ -198,9 +206,9 @@ class Servers(Group):
         body = _shaped(shapes.NewServer, {"name": name, **fields})
         return cast(shapes.ServerAnswer, await self._wire.call("servers.add", body=body)).server
 
-    async def bring_in(self, servers: dict[str, Any]) -> ServerRows:
+    async def take_in(self, servers: dict[str, Any]) -> ServerRows:
         body = shapes.ImportServers(mcp_servers=servers)
-        return cast(shapes.ServerList, await self._wire.call("servers.bring_in", body=body)).servers
+        return cast(shapes.ServerList, await self._wire.call("servers.take_in", body=body)).servers
 
     async def change(self, server: str, **fields: Any) -> shapes.Server:
         body = _shaped(shapes.ServerChange, fields)
@@ -232,11 +240,14 @@ class Servers(Group):
 
 class Providers(Group):
     async def list(self) -> list[shapes.Provider]:
-        return cast(shapes.ProviderList, await self._wire.call("providers.list")).providers
+        return cast(shapes.ProviderList, await self._wire.call("providers.all")).providers
 
     async def add(self, name: str, base_url: str, **fields: Any) -> shapes.Provider:
         body = _shaped(shapes.NewProvider, {"name": name, "base_url": base_url, **fields})
         return cast(shapes.ProviderAnswer, await self._wire.call("providers.add", body=body)).provider
+
+    async def get(self, provider_id: str) -> shapes.Provider:
+        return cast(shapes.ProviderAnswer, await self._wire.call("providers.get", provider_id)).provider
 
     async def change(self, provider_id: str, **fields: Any) -> shapes.Provider:
         body = _shaped(shapes.ProviderChange, fields)
@@ -254,11 +265,18 @@ class Providers(Group):
 
 class Personas(Group):
     async def list(self) -> list[shapes.Persona]:
-        return cast(shapes.PersonaList, await self._wire.call("personas.list")).personas
+        return cast(shapes.PersonaList, await self._wire.call("personas.all")).personas
 
     async def add(self, name: str, **fields: Any) -> shapes.Persona:
         body = _shaped(shapes.NewPersona, {"name": name, **fields})
         return cast(shapes.PersonaAnswer, await self._wire.call("personas.add", body=body)).persona
+
+    async def get(self, persona_id: str) -> shapes.Persona:
+        return cast(shapes.PersonaAnswer, await self._wire.call("personas.get", persona_id)).persona
+
+    async def change(self, persona_id: str, **fields: Any) -> shapes.Persona:
+        body = _shaped(shapes.PersonaChange, fields)
+        return cast(shapes.PersonaAnswer, await self._wire.call("personas.change", persona_id, body=body)).persona
 
     async def delete(self, persona_id: str) -> None:
         await self._wire.call("personas.delete", persona_id)

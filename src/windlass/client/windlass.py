@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iter
 from fnmatch import fnmatchcase
 from typing import Any, Literal, Self
 
+from msgspec import UNSET
+
 from windlass import shapes
 from windlass.client.http import HttpWire
 from windlass.client.verbs import (
@@ -111,6 +113,7 @@ class Windlass:
         text: str,
         *,
         conversation_id: str = "",
+        parent_turn_id: str | None = None,
         tools: Collection[str] | None = None,
         persona: str = "",
         system_prompt: str = "",
@@ -121,7 +124,7 @@ class Windlass:
     ) -> AsyncIterator[TurnEvent]:
         """The same, watched: every event of the turn as it happens, to its end. Leaving the loop does not stop it."""
         place = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
-        request = _request(text, model, temperature, web_search, max_rounds)
+        request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds)
         async for event in self.wire.chat(place, request):
             yield event
 
@@ -138,9 +141,7 @@ class Windlass:
         approve: Approve | None = None,
     ) -> shapes.Turn:
         """Say something in a conversation and wait for the end of the turn."""
-        request = _request(text, model, temperature, web_search, max_rounds)
-        if parent_turn_id is not None:
-            request.parent_turn_id = parent_turn_id
+        request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds)
         answer: shapes.ChatAnswer = await self.wire.call("turns.chat", conversation_id, body=request)
         return await self.settle(await self.turns.get(answer.turn_id), approve)
 
@@ -159,6 +160,21 @@ class Windlass:
             await self._choose(conversation.id, tools)
         return conversation.id
 
+    async def switch_tools(self, conversation_id: str, pattern: str, *, on: bool) -> None:
+        """Switch every tool that fits `server.tool`, where `*` stands for anything. A pattern is not consent to each
+        tool it happens to fit: those that may change something will ask."""
+        there = (await self.tools.available(conversation_id)).available_tools
+        fitting = [tool for tool in there if _fits(tool, pattern)]
+        if not fitting:
+            names = ", ".join(sorted(f"{tool.server_slug}.{tool.tool_name}" for tool in there)) or "none"
+            raise BadInput(f"No running server has a tool {pattern!r}.", hint=f"There are: {names}.")
+        for tool in fitting:
+            if not on:
+                await self.tools.disable(conversation_id, tool.server_id, tool.tool_name)
+                continue
+            named = "*" not in pattern or tool.annotations.get("readOnlyHint") is True
+            await self.tools.enable(conversation_id, tool.server_id, tool.tool_name, None if named else "ask")
+
     async def _decide(self, turn: shapes.Turn, approve: Approve) -> bool:
         """Whether anything was decided."""
         said = False
@@ -176,20 +192,11 @@ class Windlass:
         return said
 
     async def _choose(self, conversation_id: str, patterns: Collection[str]) -> None:
-        there = (await self.tools.available(conversation_id)).available_tools
-        for pattern in patterns:
-            if not any(_fits(tool, pattern) for tool in there):
-                names = ", ".join(sorted(f"{tool.server_slug}.{tool.tool_name}" for tool in there)) or "none"
-                raise BadInput(f"No running server has a tool {pattern!r}.", hint=f"There are: {names}.")
-        for tool in there:
-            fitting = [pattern for pattern in patterns if _fits(tool, pattern)]
-            if fitting:
-                # A pattern is not consent to each tool it happens to fit, so what may change things still asks.
-                named = any("*" not in pattern for pattern in fitting) or tool.annotations.get("readOnlyHint") is True
-                approval: Literal["ask"] | None = None if named else "ask"
-                await self.tools.enable(conversation_id, tool.server_id, tool.tool_name, approval)
-            elif tool.enabled:
+        for tool in (await self.tools.available(conversation_id)).available_tools:
+            if tool.enabled and not any(_fits(tool, pattern) for pattern in patterns):
                 await self.tools.disable(conversation_id, tool.server_id, tool.tool_name)
+        for pattern in patterns:
+            await self.switch_tools(conversation_id, pattern, on=True)
 
     async def _inside(self) -> Wire:
         # The whole house is heavy; a client that talks to a server over HTTP does not need it.
@@ -211,13 +218,19 @@ def ask_sync(text: str, *, url: str = "", token: str = "", **options: Any) -> sh
 
 
 def _request(
-    text: str, model: str, temperature: float | None, web_search: WebSearch, max_rounds: int | None
+    text: str,
+    parent_turn_id: str | None,
+    model: str,
+    temperature: float | None,
+    web_search: WebSearch,
+    max_rounds: int | None,
 ) -> shapes.ChatRequest:
     if not text.strip():
         raise BadInput("There is nothing to ask.")
     return shapes.ChatRequest(
         text,
         client_message_id=new_id("sent"),
+        parent_turn_id=UNSET if parent_turn_id is None else parent_turn_id,
         model=model,
         temperature=temperature,
         web_search=web_search,

@@ -43,6 +43,9 @@ class Wire(Protocol):
     def watch(self, turn_id: str, after: int = 0) -> AsyncIterator[TurnEvent]:
         """A turn from this event on, to its end."""
 
+    async def raw(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+        """Any request of the API, with the status and the answer as they come."""
+
     async def aclose(self) -> None: ...
 
 

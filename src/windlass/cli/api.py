@@ -1,0 +1,38 @@
+"""`windlass api`: any request of the HTTP API, to a running server or in process."""
+
+import sys
+from typing import Annotated
+
+import msgspec
+import typer
+
+from windlass.cli.options import FAILED
+from windlass.cli.session import opened
+from windlass.core.errors import BadInput
+
+
+def api(
+    ctx: typer.Context,
+    method: Annotated[str, typer.Argument(help="GET, POST, PUT, PATCH or DELETE.")],
+    path: Annotated[str, typer.Argument(help="Such as /conversations?limit=5.")],
+    body: Annotated[str, typer.Argument(help="JSON; - reads standard input.")] = "",
+) -> None:
+    """Send any request of the HTTP API and print the answer. Exit code 1 for an error answer."""
+    text = sys.stdin.read() if body == "-" else body
+    try:
+        content = msgspec.json.encode(msgspec.json.decode(text)) if text else None
+    except msgspec.DecodeError as error:
+        raise BadInput(f"The body is no JSON: {error}.", hint="Put it in single quotes.") from None
+    if not path.startswith("/"):
+        raise BadInput(f"{path} is no path.", hint="Paths begin with /, such as /conversations.")
+    with opened(ctx) as session:
+        status, answer = session.run(session.w.wire.raw(method.upper(), path, content))
+    sys.stdout.write(_shown(answer) + "\n")
+    raise typer.Exit(0 if status < 400 else FAILED)
+
+
+def _shown(answer: bytes) -> str:
+    try:
+        return msgspec.json.format(answer, indent=2).decode()
+    except msgspec.DecodeError:
+        return answer.decode("utf-8", "replace")

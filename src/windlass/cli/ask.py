@@ -1,0 +1,62 @@
+"""`windlass ask`."""
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from windlass.cli.following import exit_code, follow, tell_end
+from windlass.cli.options import USAGE
+from windlass.cli.session import opened
+from windlass.cli.show import as_json, clean, note
+from windlass.cli.telling import Teller
+
+
+def ask(
+    ctx: typer.Context,
+    text: Annotated[list[str] | None, typer.Argument(help="What to ask; - or nothing reads standard input.")] = None,
+    conversation: Annotated[str, typer.Option("--conversation", "-c", help="Go on in this conversation.")] = "",
+    tools: Annotated[
+        list[str] | None, typer.Option(help="Offer only these: server.tool, * for any. Repeatable.")
+    ] = None,
+    no_tools: Annotated[bool, typer.Option("--no-tools", help="Offer no tools.")] = False,
+    approve: Annotated[
+        Literal["ask", "auto", "deny"], typer.Option(help="What to say to calls that need approval.")
+    ] = "ask",
+    model: Annotated[str, typer.Option("--model", "-m", help="Another model than the default.")] = "",
+    persona: Annotated[str, typer.Option(help="Who answers, such as researcher.")] = "",
+    system: Annotated[str, typer.Option(help="A system prompt for a new conversation.")] = "",
+    search: Annotated[Literal["auto", "on", "off"], typer.Option(help="Web search.")] = "auto",
+    rounds: Annotated[int | None, typer.Option(help="Tool rounds at most.", min=1, max=100)] = None,
+    no_stream: Annotated[bool, typer.Option("--no-stream", help="Print the answer when it is complete.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the finished turn as JSON.")] = False,
+) -> None:
+    """Ask once. Exit codes: 0 answered, 1 no answer, 2 wrong usage, 3 stopped, denied or waiting, 4 limit reached.
+
+    The answer goes to standard output, tool calls and everything else to standard error.
+    """
+    asked = _asked(text or [])
+    chosen = [] if no_tools else tools
+    with opened(ctx) as session:
+        place = conversation or session.run(session.w.begin(tools=chosen, persona=persona, system_prompt=system))
+        events = session.w.stream(asked, conversation_id=place, model=model, web_search=search, max_rounds=rounds)
+        teller = Teller(stream=not (no_stream or json), quiet=json)
+        turn = follow(session, events, teller, approve)
+    if json:
+        as_json(turn)
+    else:
+        if turn.answer and not teller.streams:
+            sys.stdout.write(clean(turn.answer).rstrip("\n") + "\n")
+        tell_end(turn)
+    raise typer.Exit(exit_code(turn))
+
+
+def _asked(words: list[str]) -> str:
+    """Standard input comes after the words, as a document to talk about."""
+    said = " ".join(word for word in words if word != "-")
+    piped = "-" in words or not (words or sys.stdin.isatty())
+    text = "\n\n".join(part for part in (said, sys.stdin.read().strip() if piped else "") if part)
+    if not text:
+        note("There is nothing to ask: give it as words or on standard input.", "red")
+        raise typer.Exit(USAGE)
+    return text

@@ -1,0 +1,54 @@
+"""`windlass backup`."""
+
+import sqlite3
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windlass.cli.options import options_of
+from windlass.cli.session import settings
+from windlass.cli.show import note
+from windlass.core.errors import BadInput, NotFound
+
+LEFT_OUT = {"windlass.db", "windlass.db-wal", "windlass.db-shm", "lock", "server.json", "token", "sessions"}
+
+
+def backup(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="Where to, such as windlass-backup.tar.gz.")],
+    secrets: Annotated[bool, typer.Option("--secrets", help="Keys too; then keep the file safe.")] = False,
+) -> None:
+    """Copy everything to one file, also while the server runs. To restore, unpack it into an empty data folder."""
+    home = settings(options_of(ctx)).home
+    if not (home / "windlass.db").exists():
+        raise NotFound(f"There is nothing to back up in {home}.")
+    if file.exists():
+        raise BadInput(f"{file} is there already.", hint="Choose another name; a backup replaces nothing.")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "windlass.db"
+        _copy(home / "windlass.db", copy)
+        _pack(home, copy, file, secrets)
+    note(f"{file}: {file.stat().st_size / 1e6:.1f} MB{'' if secrets else ', without keys'}", "")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """A snapshot of one moment, whatever is being written meanwhile."""
+    reading, writing = sqlite3.connect(f"file:{source}?mode=ro", uri=True), sqlite3.connect(target)
+    with reading, writing:
+        reading.backup(writing)
+    reading.close()
+    writing.close()
+
+
+def _pack(home: Path, copy: Path, file: Path, secrets: bool) -> None:
+    part = file.with_name(file.name + ".part")
+    with tarfile.open(part, "w:gz") as packed:
+        packed.add(copy, "windlass.db")
+        for path in sorted(home.iterdir()):
+            if path.name not in LEFT_OUT and (secrets or path.name != "secrets.json"):
+                packed.add(path, path.name)
+    part.chmod(0o600)
+    part.rename(file)

@@ -1,0 +1,170 @@
+"""`windlass chat`: a conversation at the terminal, with line editing, history and a few commands of its own."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windlass.cli.following import follow, tell_end
+from windlass.cli.options import LEFT
+from windlass.cli.session import Session, opened, state_folder
+from windlass.cli.show import clean, line, note, table
+from windlass.cli.telling import Teller
+from windlass.core.errors import WindlassError
+
+HELP = """\
+Enter sends; a line that ends with \\ goes on. Ctrl-C stops the turn, Ctrl-D leaves.
+/tools [on|off NAME]   the tools here, or switch one; names are server.tool, * for any
+/model [NAME]          the model of the next messages
+/branch [TURN]         the turns so far, or go on from an earlier one
+/stop                  stop a turn that waits
+/new                   begin another conversation
+/quit                  leave
+Anything else is said to the model, other lines with / included."""
+HISTORY = 1000
+
+
+def chat(
+    ctx: typer.Context,
+    conversation: Annotated[str, typer.Option("--conversation", "-c", help="Go on in this conversation.")] = "",
+    persona: Annotated[str, typer.Option(help="Who answers, such as researcher.")] = "",
+    model: Annotated[str, typer.Option("--model", "-m", help="Another model than the default.")] = "",
+) -> None:
+    """Talk in the terminal. /help shows its commands."""
+    with opened(ctx) as session:
+        place = conversation or session.run(session.w.begin(persona=persona))
+        note(f"Conversation {place}. /help shows what you can do; Ctrl-D leaves.")
+        with _Lines(state_folder(session.config) / "chat_history") as lines:
+            code = Talk(session, place, model, persona).run(lines)
+    raise typer.Exit(code)
+
+
+class Talk:
+    def __init__(self, session: Session, conversation_id: str, model: str, persona: str) -> None:
+        self._session = session
+        self._place = conversation_id
+        self._model = model
+        self._persona = persona
+        self._parent: str | None = None
+        self._leave = False
+
+    def run(self, lines: "_Lines") -> int:
+        while not self._leave:
+            try:
+                text = lines.read()
+            except EOFError:
+                return 0
+            except KeyboardInterrupt:
+                note("Ctrl-D leaves.")
+                continue
+            try:
+                self._take(text)
+            except WindlassError as error:
+                note(f"{error.message} {error.hint}".strip(), "red")
+            except KeyboardInterrupt:
+                return LEFT
+        return 0
+
+    def _take(self, text: str) -> None:
+        word, _, rest = text.strip().partition(" ")
+        command = COMMANDS.get(word)
+        if command:
+            command(self, rest.strip())
+        elif text.strip():
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        w = self._session.w
+        teller = Teller(stream=True)
+        events = w.stream(text, conversation_id=self._place, model=self._model, parent_turn_id=self._parent)
+        self._parent = None
+        turn = follow(self._session, events, teller, "ask")
+        if turn.answer and not teller.streams:
+            sys.stdout.write(clean(turn.answer) + "\n")
+        tell_end(turn)
+
+    def _help(self, rest: str) -> None:
+        note(HELP)
+
+    def _tools(self, rest: str) -> None:
+        switch, _, pattern = rest.partition(" ")
+        if switch in ("on", "off") and pattern:
+            self._session.run(self._session.w.switch_tools(self._place, pattern.strip(), on=switch == "on"))
+        there = self._session.run(self._session.w.tools.available(self._place))
+        rows = (
+            ("on" if tool.enabled else "off", f"{tool.server_slug}.{tool.tool_name}", line(tool.description, 60))
+            for tool in there.available_tools
+        )
+        table(("", "tool", "what it does"), rows, "No server is running.")
+        for missing in there.unavailable:
+            note(f"{missing.server_slug} is {missing.status}.")
+
+    def _use_model(self, rest: str) -> None:
+        self._model = rest or self._model
+        note(f"Model: {self._model or 'the default'}")
+
+    def _branch(self, rest: str) -> None:
+        if rest:
+            self._parent = rest
+            return note(f"The next message goes on from {rest}.")
+        turns = self._session.run(self._session.w.conversations.turns(self._place))
+        table(
+            ("turn", "after", "outcome"),
+            ((turn.id, turn.parent_turn_id or "", turn.outcome or turn.state) for turn in turns),
+            "Nothing was said yet.",
+        )
+
+    def _stop(self, rest: str) -> None:
+        turns = self._session.run(self._session.w.conversations.turns(self._place))
+        for turn in turns:
+            if turn.state != "finished":
+                self._session.run(self._session.w.turns.stop(turn.id))
+                note(f"Stopped {turn.id}.")
+
+    def _new(self, rest: str) -> None:
+        self._place = self._session.run(self._session.w.begin(persona=self._persona))
+        note(f"Conversation {self._place}.")
+
+    def _quit(self, rest: str) -> None:
+        self._leave = True
+
+
+COMMANDS = {
+    "/help": Talk._help,
+    "/tools": Talk._tools,
+    "/model": Talk._use_model,
+    "/branch": Talk._branch,
+    "/stop": Talk._stop,
+    "/new": Talk._new,
+    "/quit": Talk._quit,
+    "/exit": Talk._quit,
+}
+
+
+class _Lines:
+    """What the person types, with the history of earlier days."""
+
+    def __init__(self, history: Path) -> None:
+        self._history = history
+
+    def __enter__(self) -> "_Lines":
+        try:
+            import readline  # not on every platform; without it there is no history
+        except ImportError:
+            return self
+        if self._history.exists():
+            readline.read_history_file(self._history)
+        readline.set_history_length(HISTORY)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if "readline" in sys.modules:
+            self._history.touch(mode=0o600)
+            sys.modules["readline"].write_history_file(self._history)
+
+    def read(self) -> str:
+        text = input("> " if sys.stdin.isatty() else "")
+        while text.endswith("\\"):
+            text = text[:-1] + "\n" + input("… " if sys.stdin.isatty() else "")
+        return text

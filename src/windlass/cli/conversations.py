@@ -1,0 +1,106 @@
+"""`windlass conversations`."""
+
+import json as jsonlib
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import typer
+
+from windlass import shapes
+from windlass.cli.options import FAILED
+from windlass.cli.session import opened
+from windlass.cli.show import as_json, clean, note, out, shown_arguments, table
+from windlass.core.errors import BadInput
+
+conversations = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Named = Annotated[str, typer.Argument(help="The conversation's id.")]
+
+
+@conversations.command("list")
+def list_(
+    ctx: typer.Context,
+    find: Annotated[str, typer.Option(help="Only those whose messages have these words.")] = "",
+    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=200)] = 50,
+    json: Json = False,
+) -> None:
+    """List conversations, newest first."""
+    with opened(ctx) as session:
+        if find:
+            found = session.run(session.w.conversations.search(find, limit))
+        else:
+            found = session.run(session.w.conversations.list(limit)).conversations
+    if json:
+        return as_json(found)
+    rows = ((one.id, one.updated_at[:16].replace("T", " "), one.outcome or one.state, one.title) for one in found)
+    table(("conversation", "changed", "", "title"), rows, "No conversations yet.")
+
+
+@conversations.command()
+def show(ctx: typer.Context, conversation: Named, json: Json = False) -> None:
+    """Show what was said, tool calls and their results included."""
+    with opened(ctx) as session:
+        found = session.run(session.w.messages.get_all(conversation))
+    if json:
+        return as_json(found)
+    for message in found:
+        _tell(message)
+
+
+@conversations.command()
+def export(
+    ctx: typer.Context,
+    conversation: Named,
+    format: Annotated[Literal["json", "markdown"], typer.Option(help="markdown is for reading.")] = "json",
+) -> None:
+    """Print a conversation, to be kept or taken elsewhere."""
+    with opened(ctx) as session:
+        if format == "markdown":
+            sys.stdout.write(session.run(session.w.conversations.markdown(conversation)) + "\n")
+        else:
+            as_json(session.run(session.w.conversations.export(conversation)))
+
+
+@conversations.command("import")
+def import_(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="An export, or a list of messages in OpenAI's form; - is stdin.")],
+    json: Json = False,
+) -> None:
+    """Bring a conversation in. Broken histories are mended."""
+    try:
+        held = jsonlib.loads(sys.stdin.read() if str(file) == "-" else file.read_text())
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{file} cannot be read: {error}") from None
+    with opened(ctx) as session:
+        done = session.run(session.w.conversations.take_in(held))
+    if json:
+        return as_json(done)
+    note(f"{done.conversation.id}: {done.count} messages", "")
+    for repair in done.repairs:
+        note(f"  mended: {repair}")
+
+
+@conversations.command()
+def delete(
+    ctx: typer.Context,
+    conversation: Named,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete a conversation for good."""
+    if not yes and not typer.confirm(f"Delete {conversation} for good?", err=True):
+        raise typer.Exit(FAILED)
+    with opened(ctx) as session:
+        session.run(session.w.conversations.delete(conversation))
+    note(f"{conversation} is gone.", "")
+
+
+def _tell(message: shapes.Message) -> None:
+    name = f" {message.name}" if isinstance(message.name, str) else ""
+    note(f"{message.role}{name}  {message.timestamp}", "bold")
+    if message.content:
+        out.print(clean(message.content))
+    for call in message.tool_calls if message.tool_calls is not msgspec.UNSET else ():
+        out.print(clean(f"→ {call.function.name} {shown_arguments(call.function.arguments)}"))

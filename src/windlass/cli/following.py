@@ -1,0 +1,72 @@
+"""One turn from its first event to its end, at a terminal: told, approved, stopped. The exit code says how it went."""
+
+from collections.abc import AsyncIterator
+
+from windlass import shapes
+from windlass.cli.approving import Mode, answer_pending
+from windlass.cli.options import ANSWERED, FAILED, LIMIT, STOPPED
+from windlass.cli.session import Session
+from windlass.cli.show import note
+from windlass.cli.telling import Teller
+from windlass.client import TurnEvent
+from windlass.core.events import CallJudged
+from windlass.core.ports import InputNeeded
+
+
+def follow(session: Session, events: AsyncIterator[TurnEvent], teller: Teller, mode: Mode) -> shapes.Turn:
+    """Ctrl-C stops the turn and goes on telling; a second one leaves."""
+    feed = session.feed(events)
+    turn_id, stopping = "", False
+    asked: set[str] = set()
+    try:
+        while True:
+            try:
+                event = feed.next()
+                if event is None:
+                    break
+                turn_id = event.turn_id
+                teller.tell(event)
+                if _needs_person(event) and not _ask(session, turn_id, teller, mode, asked):
+                    break
+            except (KeyboardInterrupt, EOFError):
+                if stopping or not turn_id:
+                    raise KeyboardInterrupt from None
+                stopping = True
+                teller.pause()
+                note("Stopping. Ctrl-C again leaves.")
+                session.run(session.w.turns.stop(turn_id))
+    finally:
+        feed.close()
+        teller.close()
+    return session.run(session.w.turns.get(turn_id))
+
+
+def exit_code(turn: shapes.Turn) -> int:
+    if turn.state != "finished" or turn.outcome == "stopped" or any(call.state == "denied" for call in turn.calls):
+        return STOPPED
+    return {"answered": ANSWERED, "limit": LIMIT}.get(turn.outcome or "", FAILED)
+
+
+def tell_end(turn: shapes.Turn) -> None:
+    """What a person should know beyond the answer: sources, and why there is none."""
+    for source in turn.sources:
+        note(f"[{source.n}] {source.title}  {source.url}")
+    for call in turn.pending_calls if turn.state != "finished" else ():
+        verb = {"approval": "approve", "unknown": "resolve", "input": "answer"}[call.kind]
+        note(f"{call.name} waits for a person: windlass turns {verb} {turn.id} {call.call_id}", "yellow")
+    if turn.outcome == "stopped":
+        note("Stopped.", "yellow")
+    if turn.error:
+        note(turn.error.message, "red")
+        if isinstance(turn.error.hint, str):
+            note(turn.error.hint)
+
+
+def _needs_person(event: TurnEvent) -> bool:
+    judged = event.what
+    return isinstance(judged, InputNeeded) or (isinstance(judged, CallJudged) and judged.verdict == "ask")
+
+
+def _ask(session: Session, turn_id: str, teller: Teller, mode: Mode, asked: set[str]) -> bool:
+    teller.pause()
+    return answer_pending(session, session.run(session.w.turns.get(turn_id)), mode, asked)

@@ -1,0 +1,62 @@
+"""`windlass models`."""
+
+from typing import Annotated
+
+import typer
+
+from windlass import shapes
+from windlass.cli.options import FAILED
+from windlass.cli.session import Session, opened
+from windlass.cli.show import as_json, note, table
+from windlass.core.errors import NotFound, WindlassError
+
+models = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@models.command("list")
+def list_(ctx: typer.Context, json: Json = False) -> None:
+    """List providers and the models they offer."""
+    with opened(ctx) as session:
+        providers = session.run(session.w.providers.list())
+        found = [(provider, *_models(session, provider)) for provider in providers]
+    if json:
+        return as_json([{"provider": provider, "models": names, "problem": why} for provider, names, why in found])
+    rows = (
+        (provider.id, provider.name, name, "default" if provider.default and name == provider.model else why)
+        for provider, names, why in found
+        for name in names or [provider.model or "?"]
+    )
+    table(("provider", "", "model", ""), rows, "No provider.")
+
+
+@models.command()
+def test(
+    ctx: typer.Context,
+    provider: Annotated[str, typer.Argument(help="Its id or name; all when left out.")] = "",
+    json: Json = False,
+) -> None:
+    """Ask each model for a few words and a tool call. Exit code 1 when one does not work."""
+    with opened(ctx) as session:
+        wanted = [one for one in session.run(session.w.providers.list()) if provider in ("", one.id, one.name)]
+        if not wanted:
+            raise NotFound(f"There is no provider {provider!r}.", hint="`windlass models list` shows all.")
+        found = [(one, session.run(session.w.providers.test(one.id))) for one in wanted]
+    if json:
+        as_json([{"provider": one.id, "test": tested} for one, tested in found])
+    else:
+        for one, tested in found:
+            mark = "✓" if tested.ok else "✗"
+            note(
+                f"{mark} {one.name}, {tested.model}: {tested.message} ({tested.took_ms} ms)", "" if tested.ok else "red"
+            )
+            if tested.hint:
+                note(f"  {tested.hint}")
+    raise typer.Exit(0 if all(tested.ok for _, tested in found) else FAILED)
+
+
+def _models(session: Session, provider: shapes.Provider) -> tuple[list[str], str]:
+    try:
+        return [model.id for model in session.run(session.w.providers.models(provider.id))], ""
+    except WindlassError as error:
+        return [], error.message

@@ -1,0 +1,20 @@
+"""What every verb knows: the options before it, and what its exit code means."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+ANSWERED, FAILED, USAGE, STOPPED, LIMIT, LEFT = 0, 1, 2, 3, 4, 130
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    url: str = ""
+    config: Path | None = None
+    debug: bool = False
+
+
+def options_of(ctx: typer.Context) -> Options:
+    found = ctx.find_object(Options)
+    return found or Options()

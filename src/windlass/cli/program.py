@@ -1,0 +1,99 @@
+"""The program: its verbs, each in a module that is loaded only when it is asked for, and what becomes of errors."""
+
+import os
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windlass import __version__
+from windlass.cli.options import FAILED, LEFT, Options
+from windlass.core.errors import WindlassError
+
+VERBS = {
+    "serve": ("serving", "Start the server and print its URL."),
+    "demo": ("serving", "Start the server with the demo model: no key, no network."),
+    "ask": ("ask", "Ask once: stream the answer, show tool calls, ask for approval in place."),
+    "chat": ("chat", "Talk in the terminal."),
+    "api": ("api", "Send any request of the HTTP API."),
+    "servers": ("servers", "MCP servers: list, add, import, confirm, start, stop, test, log, remove."),
+    "tools": ("tools", "The tools of running servers: list and call."),
+    "models": ("models", "Models: list and test."),
+    "search": ("search", "Web search: find out which backend works."),
+    "conversations": ("conversations", "Conversations: list, show, export, import, delete."),
+    "turns": ("turns", "Turns: show, approve, resolve, stop."),
+    "doctor": ("doctor", "Look for what is wrong with the set-up, and say how to mend it."),
+    "token": ("token", "Show the access token, a login URL, or replace the token."),
+    "backup": ("backup", "Copy the database to a file while everything goes on."),
+}
+
+
+def run(argv: list[str]) -> int:
+    """Gives the exit code. Only a defect may show a traceback, and only with --debug."""
+    words = os.environ.get("COMP_WORDS", "").split() if "_WINDLASS_COMPLETE" in os.environ else argv
+    try:
+        build(words)(argv, prog_name="windlass")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else FAILED
+    except WindlassError as error:
+        return _tell(error)
+    except KeyboardInterrupt:
+        return LEFT
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
+        return FAILED
+    except Exception as error:  # the program's root: a defect is told in one line, unless someone looks for it
+        if "--debug" in argv:
+            traceback.print_exc()
+        sys.stderr.write(f"error: {type(error).__name__}: {error}\nhint: This is a defect; --debug shows where.\n")
+        return FAILED
+    return 0
+
+
+def build(words: list[str]) -> typer.Typer:
+    """All verbs by name; those not asked for are only names with a line of help."""
+    app = typer.Typer(
+        help="Run tool-calling turns between language models and MCP servers, and lose none of them.",
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name, (module, told) in VERBS.items():
+        if name not in words:
+            app.command(name, help=told)(_not_loaded)
+            continue
+        found = getattr(import_module(f"windlass.cli.{module}"), name)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name, help=told)
+        else:
+            app.command(name, help=told)(found)
+    return app
+
+
+def _not_loaded() -> None:
+    """Stands for a verb whose module was not asked for."""
+
+
+def _root(
+    ctx: typer.Context,
+    url: Annotated[str, typer.Option(help="A running server to talk to.", envvar="WINDLASS_URL")] = "",
+    config: Annotated[Path | None, typer.Option(help="Settings to read instead of the data folder's.")] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug log lines.")] = False,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"windlass {__version__}")
+        raise typer.Exit
+    ctx.obj = Options(url, config, debug)
+
+
+def _tell(error: WindlassError) -> int:
+    sys.stderr.write(f"error: {error.message}\n")
+    if error.hint:
+        sys.stderr.write(f"hint: {error.hint}\n")
+    return FAILED

@@ -1,0 +1,44 @@
+"""`windlass search`."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from windlass.cli.options import FAILED, options_of
+from windlass.cli.session import settings
+from windlass.cli.show import as_json, line, note
+from windlass.client.trials import search_trials
+
+search = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+
+
+@search.callback()
+def _group() -> None:
+    """Web search."""
+
+
+@search.command()
+def test(
+    ctx: typer.Context,
+    text: Annotated[list[str], typer.Argument(help="What to search for.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Try every backend that `//` may use, in order. Exit code 1 when none works."""
+    config = settings(options_of(ctx))
+    with tempfile.TemporaryDirectory() as folder:  # a running server holds the data folder, and only settings matter
+        apart = msgspec.structs.replace(config, home=Path(folder))
+        trials = asyncio.run(search_trials(apart, " ".join(text)))
+    if json:
+        as_json(trials)
+    elif not trials:
+        note("Web search is off, or no backend is configured.", "red")
+    for trial in trials if not json else ():
+        told = trial.problem or f"{len(trial.hits)} hits in {trial.took_ms} ms"
+        note(f"{'✗' if trial.problem else '✓'} {trial.name}: {told}", "red" if trial.problem else "")
+        for hit in trial.hits:
+            note(f"    {line(hit.title, 70)}  {hit.url}")
+    raise typer.Exit(FAILED if all(trial.problem for trial in trials) else 0)

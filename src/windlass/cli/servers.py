@@ -1,0 +1,178 @@
+"""`windlass servers`."""
+
+import json as jsonlib
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from windlass import shapes
+from windlass.cli.options import FAILED
+from windlass.cli.session import Session, opened
+from windlass.cli.show import as_json, clean, note, out, table
+from windlass.core.errors import BadInput
+
+servers = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Named = Annotated[str, typer.Argument(help="Slug or id.")]
+START_S = 60.0
+LOG_LINES = 10
+
+
+@servers.command("list")
+def list_(ctx: typer.Context, json: Json = False) -> None:
+    """List MCP servers and what is true of each now."""
+    with opened(ctx) as session:
+        found = session.run(session.w.servers.list())
+    if json:
+        return as_json(found)
+    rows = ((one.slug, one.status, str(one.tool_count), _target(one), one.error or "") for one in found)
+    table(("server", "status", "tools", "runs", ""), rows, "No servers yet. `windlass servers add` adds one.")
+
+
+@servers.command(context_settings={"allow_interspersed_args": False})
+def add(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="What to call it.")],
+    command: Annotated[list[str] | None, typer.Argument(help="The command and its arguments, after --.")] = None,
+    url: Annotated[str, typer.Option("--at", help="Its address, for a server reached over HTTP.")] = "",
+    env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for its environment. Repeatable.")] = None,
+    header: Annotated[list[str] | None, typer.Option(help="NAME=VALUE to send along. Repeatable.")] = None,
+    trusted: Annotated[bool, typer.Option("--trusted", help="Believe its read-only and idempotent hints.")] = False,
+    tools: Annotated[str, typer.Option(help="Tools that are on in new conversations; * is all.")] = "",
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="Run it inside bubblewrap.")] = False,
+    json: Json = False,
+) -> None:
+    """Add a server, confirm its command and start it, all in one."""
+    if bool(command) == bool(url):
+        raise BadInput("Give a command after --, or an address with --at.")
+    fields: dict[str, Any] = {"trusted": trusted, "tools": tools, "sandbox": "bwrap" if sandbox else "off"}
+    if command:
+        fields |= {"command": command[0], "args": command[1:], "env": _pairs(env)}
+    else:
+        fields |= {"url": url, "headers": _pairs(header)}
+    with opened(ctx) as session:
+        made = session.run(session.w.servers.add(name, **fields))
+        if made.status == "draft":
+            session.run(session.w.servers.confirm(made.id, made.argv))
+        _finish(session, _started(session, made.id), json)
+
+
+@servers.command("import")
+def import_(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A file with mcpServers, as other clients write it.")],
+    json: Json = False,
+) -> None:
+    """Add servers from another client's file. All are drafts: `confirm` starts one."""
+    try:
+        held = jsonlib.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{file} cannot be read: {error}") from None
+    if not isinstance(held, dict) or not isinstance(held.get("mcpServers"), dict):
+        raise BadInput(f"{file} has no mcpServers.")
+    with opened(ctx) as session:
+        found = session.run(session.w.servers.take_in(held["mcpServers"]))
+    if json:
+        return as_json(found)
+    for one in found:
+        note(f"{one.slug}: {one.status}. {_target(one)}", "")
+    note("Look at each command, then `windlass servers confirm NAME`.")
+
+
+@servers.command()
+def confirm(
+    ctx: typer.Context,
+    server: Named,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Look at the exact command of a draft, and start it."""
+    with opened(ctx) as session:
+        found = session.run(session.w.servers.get(server))
+        for part in found.argv:
+            note(f"  {part}", "")
+        if not yes and not typer.confirm("Run this command on this machine?", err=True):
+            raise typer.Exit(FAILED)
+        session.run(session.w.servers.confirm(found.id, found.argv))
+        _finish(session, _started(session, found.id), json)
+
+
+@servers.command()
+def start(ctx: typer.Context, server: Named, json: Json = False) -> None:
+    """Start a server and wait until it runs."""
+    with opened(ctx) as session:
+        _finish(session, _started(session, server), json)
+
+
+@servers.command()
+def stop(ctx: typer.Context, server: Named, json: Json = False) -> None:
+    """Stop a server; no process of it is left."""
+    with opened(ctx) as session:
+        found = session.run(session.w.servers.stop(server))
+    as_json(found) if json else note(f"{found.slug}: {found.status}", "")
+
+
+@servers.command()
+def test(ctx: typer.Context, server: Named, json: Json = False) -> None:
+    """Start a server if need be, and list its tools."""
+    with opened(ctx) as session:
+        found = _started(session, server)
+        tools = session.run(session.w.servers.tools(server)).tools if found.status == "running" else []
+        if not json:
+            rows = ((tool.name, f"~{tool.tokens} tokens", clean(tool.description)[:80]) for tool in tools)
+            table(("tool", "cost", "what it does"), rows, "It offers no tools.")
+        _finish(session, found, json)
+
+
+@servers.command()
+def log(ctx: typer.Context, server: Named, json: Json = False) -> None:
+    """Show the end of what a server wrote to its standard error."""
+    with opened(ctx) as session:
+        lines = session.run(session.w.servers.log(server))
+    as_json(lines) if json else out.print("\n".join(map(clean, lines)))
+
+
+@servers.command()
+def remove(ctx: typer.Context, server: Named) -> None:
+    """Stop a server and forget it."""
+    with opened(ctx) as session:
+        session.run(session.w.servers.delete(server))
+    note(f"{server} is gone.", "")
+
+
+def _started(session: Session, server: str) -> shapes.Server:
+    found = session.run(session.w.servers.get(server))
+    if found.status not in ("running", "starting"):
+        found = session.run(session.w.servers.start(found.id))
+    ends = time.monotonic() + START_S
+    while found.status == "starting" and time.monotonic() < ends:
+        time.sleep(0.05)
+        found = session.run(session.w.servers.get(found.id))
+    return found
+
+
+def _finish(session: Session, server: shapes.Server, json: bool) -> None:
+    if json:
+        as_json(server)
+    else:
+        note(f"{server.slug}: {server.status}, {server.tool_count} tools {server.era}".rstrip(), "")
+    if server.status == "running":
+        return
+    if not json:
+        note(server.error or "It did not start.", "red")
+        for told in session.run(session.w.servers.log(server.id))[-LOG_LINES:]:
+            note(f"  {told}")
+    raise typer.Exit(FAILED)
+
+
+def _target(server: shapes.Server) -> str:
+    return " ".join(server.argv) if server.transport == "stdio" else server.url
+
+
+def _pairs(given: list[str] | None) -> dict[str, str]:
+    for pair in given or []:
+        if "=" not in pair:
+            raise BadInput(f"{pair} is not NAME=VALUE.")
+    return dict(pair.split("=", 1) for pair in given or [])

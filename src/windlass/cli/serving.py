@@ -1,0 +1,69 @@
+"""`windlass serve` and `windlass demo`."""
+
+import asyncio
+import logging
+import sys
+from typing import Annotated
+
+import typer
+
+if sys.platform != "win32":
+    import uvloop
+
+from windlass.cli.options import USAGE, Options, options_of
+from windlass.cli.session import found_server
+from windlass.config import Config, load
+from windlass.core.errors import BadInput, Unavailable
+from windlass.serving import serve as run_server
+
+Host = Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default.")]
+Port = Annotated[int | None, typer.Option(help="Port; 8420 by default, 0 for any free one.", min=0, max=65535)]
+NoAuth = Annotated[bool, typer.Option("--no-auth", help="No token; on loopback only.")]
+
+
+def serve(ctx: typer.Context, host: Host = None, port: Port = None, no_auth: NoAuth = False) -> None:
+    """Start the server and print one URL that logs a browser in, once. Ctrl-C stops it in good order."""
+    _serve(ctx, host, port, no_auth, demo=False)
+
+
+def demo(ctx: typer.Context, host: Host = None, port: Port = None, no_auth: NoAuth = False) -> None:
+    """The same with the demo model and the demo tools, whatever is configured: no key, no network."""
+    _serve(ctx, host, port, no_auth, demo=True)
+
+
+def _serve(ctx: typer.Context, host: str | None, port: int | None, no_auth: bool, *, demo: bool) -> None:
+    options = options_of(ctx)
+    try:
+        config = load(config=options.config, host=host, port=port, auth=not no_auth, demo=demo)
+    except BadInput as error:
+        sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
+        raise typer.Exit(USAGE) from None
+    _refuse_second(config)
+    logging.basicConfig(
+        level=logging.DEBUG if options.debug else logging.INFO,
+        format="%(asctime)s %(levelname)s %(message)s",
+        stream=sys.stderr,
+    )
+    with asyncio.Runner(loop_factory=_loop) as runner:
+        runner.run(run_server(config, _say))
+
+
+def _refuse_second(config: Config) -> None:
+    url, _ = found_server(Options(), config)
+    if url:
+        raise Unavailable(
+            f"A server runs already at {url} with this data folder.",
+            hint="`windlass token --url` makes a login URL for it; WINDLASS_HOME names another folder.",
+            code="data_folder_in_use",
+        )
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    if sys.platform == "win32":
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+def _say(url: str) -> None:
+    sys.stdout.write(f"Windlass is at {url}\n")
+    sys.stdout.flush()

@@ -1,0 +1,160 @@
+"""A client in the terminal's hands. The terminal is read and written in the main thread, where Ctrl-C arrives; the
+client lives on an event loop in a second one."""
+
+import asyncio
+import json
+import logging
+import os
+import queue
+import socket
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlsplit
+
+import typer
+
+from windlass.cli.options import Options, options_of
+from windlass.client import Windlass
+from windlass.config import Config, load
+from windlass.core.errors import BadInput
+
+T = TypeVar("T")
+SERVER_FILE = "server.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    w: Windlass
+    loop: asyncio.AbstractEventLoop
+    config: Config
+    url: str  # "" in process
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def feed(self, source: AsyncIterator[T]) -> "Feed[T]":
+        return Feed(source, self.loop)
+
+
+class Feed(Generic[T]):
+    """What an async source gives, one at a time; a Ctrl-C while waiting loses nothing."""
+
+    def __init__(self, source: AsyncIterator[T], loop: asyncio.AbstractEventLoop) -> None:
+        self._queue: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
+        self._pump = asyncio.run_coroutine_threadsafe(self._fill(source), loop)
+
+    def next(self) -> T | None:
+        """None at the end."""
+        item, error = self._queue.get()
+        if error:
+            raise error
+        return item
+
+    def close(self) -> None:
+        self._pump.cancel()
+
+    async def _fill(self, source: AsyncIterator[T]) -> None:
+        try:
+            async for item in source:
+                self._queue.put((item, None))
+            self._queue.put((None, None))
+        except Exception as error:  # the root of this task; the reader raises it
+            self._queue.put((None, error))
+
+
+@contextmanager
+def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Session]:
+    """A client of the running server, or else of the data folder itself."""
+    options = options_of(ctx)
+    logging.basicConfig(level=logging.DEBUG if options.debug else logging.WARNING, format="%(name)s: %(message)s")
+    config = settings(options)
+    url, token = found_server(options, config)
+    if only_running and not url:
+        raise BadInput("No server is running.", hint="Start one with `windlass serve`, or name one with --url.")
+    windlass = Windlass(url, token) if url else Windlass(config=config, recover=False)
+    with _loop() as loop:
+        ready: asyncio.Future[None] = loop.create_future()
+        done = asyncio.Event()
+        life = asyncio.run_coroutine_threadsafe(_live(windlass, ready, done), loop)
+        asyncio.run_coroutine_threadsafe(_wait(ready), loop).result()
+        try:
+            yield Session(windlass, loop, config, url)
+        finally:
+            loop.call_soon_threadsafe(done.set)
+            life.result()
+
+
+def settings(options: Options) -> Config:
+    return load(config=options.config)
+
+
+def found_server(options: Options, config: Config) -> tuple[str, str]:
+    """The address and token of the server to talk to; empty when none runs."""
+    if options.url:
+        return options.url, kept_token(config)
+    try:
+        url: str = json.loads((config.home / SERVER_FILE).read_text())["url"]
+    except (OSError, ValueError, KeyError):
+        return "", ""
+    return (url, kept_token(config)) if _listens(url) else ("", "")
+
+
+def kept_token(config: Config) -> str:
+    if config.token:
+        return config.token
+    try:
+        return (config.home / "token").read_text().strip()
+    except OSError:
+        return ""
+
+
+async def _live(windlass: Windlass, ready: "asyncio.Future[None]", done: asyncio.Event) -> None:
+    """One task opens the client and closes it again."""
+    try:
+        async with windlass:
+            ready.set_result(None)
+            await done.wait()
+    except Exception as error:
+        if ready.done():
+            raise
+        ready.set_exception(error)
+
+
+async def _wait(future: "asyncio.Future[None]") -> None:
+    await future
+
+
+@contextmanager
+def _loop() -> Iterator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="client", daemon=True)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def _listens(url: str) -> bool:
+    address = urlsplit(url)
+    try:
+        with socket.create_connection((address.hostname or "", address.port or 80), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def state_folder(config: Config) -> Path:
+    os.makedirs(config.home, mode=0o700, exist_ok=True)
+    return config.home

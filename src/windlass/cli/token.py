@@ -1,0 +1,28 @@
+"""`windlass token`."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from windlass.cli.options import options_of
+from windlass.cli.session import kept_token, opened, settings
+from windlass.core.errors import NotFound
+
+
+def token(
+    ctx: typer.Context,
+    url: Annotated[bool, typer.Option("--url", help="Make a URL that logs a browser in, once.")] = False,
+    rotate: Annotated[bool, typer.Option("--rotate", help="Replace the token; every session ends.")] = False,
+) -> None:
+    """Show the access token."""
+    if url or rotate:
+        with opened(ctx, only_running=True) as session:
+            verb = "access.rotate" if rotate else "access.new_key"
+            made = session.run(session.w.wire.call(verb))
+        sys.stdout.write((made.token if rotate else made.url) + "\n")
+        return
+    found = kept_token(settings(options_of(ctx)))
+    if not found:
+        raise NotFound("There is no token yet.", hint="`windlass serve` makes one at its first start.")
+    sys.stdout.write(found + "\n")

@@ -1,0 +1,116 @@
+"""`windlass tools`."""
+
+import json as jsonlib
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from windlass import shapes
+from windlass.cli.options import FAILED
+from windlass.cli.session import Session, opened
+from windlass.cli.show import as_json, clean, line, note, table
+from windlass.core.errors import BadInput, NotFound
+
+tools = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@tools.command("list")
+def list_(
+    ctx: typer.Context,
+    server: Annotated[str, typer.Argument(help="Only of this server.")] = "",
+    json: Json = False,
+) -> None:
+    """List the tools of running servers."""
+    with opened(ctx) as session:
+        found = _all(session, server)
+    if json:
+        return as_json([{"server": slug, **_plain(tool)} for slug, tool in found])
+    rows = (
+        (f"{slug}.{tool.name}", _nature(tool), f"~{tool.tokens}", line(tool.description, 70)) for slug, tool in found
+    )
+    table(("tool", "claims", "tokens", "what it does"), rows, "No server is running. `windlass servers list` says why.")
+
+
+@tools.command()
+def call(
+    ctx: typer.Context,
+    tool: Annotated[str, typer.Argument(help="server.tool")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="key=value, or a JSON object.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", "-f", help="Arguments as JSON from a file.")] = None,
+    json: Json = False,
+) -> None:
+    """Call a tool without a model. Exit code 1 when it fails."""
+    slug, dot, name = tool.partition(".")
+    if not dot:
+        raise BadInput(f"{tool} is not server.tool.", hint="`windlass tools list` shows all names.")
+    with opened(ctx) as session:
+        schema = _schema(session, slug, name)
+        result = session.run(session.w.servers.call_tool(slug, name, _arguments(arguments or [], file, schema)))
+    if json:
+        as_json(result)
+    else:
+        sys.stdout.write(clean(result.text) + "\n")
+        note(f"{result.state}, {result.took_ms} ms" + (", shortened" if result.shortened else ""))
+    raise typer.Exit(0 if result.state == "ok" else FAILED)
+
+
+def _all(session: Session, server: str) -> list[tuple[str, shapes.ServerTool]]:
+    slugs = [server] if server else [one.slug for one in session.run(session.w.servers.list())]
+    return [(slug, tool) for slug in slugs for tool in session.run(session.w.servers.tools(slug)).tools]
+
+
+def _schema(session: Session, server: str, name: str) -> dict[str, Any]:
+    there = session.run(session.w.servers.tools(server))
+    for tool in there.tools:
+        if tool.name == name:
+            return tool.input_schema
+    names = ", ".join(tool.name for tool in there.tools) or f"none; the server is {there.status}"
+    raise NotFound(f"The server {server} has no tool {name!r}.", hint=f"There are: {names}.")
+
+
+def _arguments(given: list[str], file: Path | None, schema: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = _object(file.read_text(), str(file)) if file else {}
+    properties = schema.get("properties", {})
+    for word in given:
+        if word.lstrip().startswith("{"):
+            found |= _object(word, "The argument")
+            continue
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise BadInput(f"{word} is neither key=value nor a JSON object.")
+        found[key] = _typed(value, properties.get(key, {}))
+    return found
+
+
+def _object(text: str, what: str) -> dict[str, Any]:
+    try:
+        value = jsonlib.loads(text)
+    except ValueError as error:
+        raise BadInput(f"{what} is no JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise BadInput(f"{what} is no JSON object.")
+    return value
+
+
+def _typed(value: str, schema: object) -> object:
+    """A word as the tool's schema wants it; what does not fit is passed on, and the tool says so."""
+    if isinstance(schema, dict) and schema.get("type", "string") == "string":
+        return value
+    try:
+        return jsonlib.loads(value)
+    except ValueError:
+        return value
+
+
+def _nature(tool: shapes.ServerTool) -> str:
+    hints = tool.annotations
+    if hints.get("destructiveHint") is True and not hints.get("readOnlyHint"):
+        return "destroys"
+    return "reads" if hints.get("readOnlyHint") else ""
+
+
+def _plain(tool: shapes.ServerTool) -> dict[str, Any]:
+    return {name: getattr(tool, name) for name in tool.__struct_fields__}

@@ -1,0 +1,168 @@
+"""`windlass turns`."""
+
+import json as jsonlib
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import typer
+
+from windlass import shapes
+from windlass.cli.following import exit_code, tell_end
+from windlass.cli.session import Session, opened
+from windlass.cli.show import as_json, clean, line, note, out, shown_arguments
+from windlass.core.errors import BadInput
+
+turns = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Turn = Annotated[str, typer.Argument(help="The turn's id.")]
+Call = Annotated[str, typer.Argument(help="The call's id; may be left out when only one waits.")]
+WAIT_S = 300.0
+
+
+@turns.command()
+def show(ctx: typer.Context, turn: Turn, json: Json = False) -> None:
+    """Show a turn as a timeline of everything that happened in it."""
+    with opened(ctx) as session:
+        found = session.run(session.w.turns.get(turn))
+        log = session.run(session.w.turns.log(turn))
+    if json:
+        return as_json({"turn": found, "events": log})
+    began = _when(log[0]["at"])
+    for event in log:
+        after = (_when(event["at"]) - began).total_seconds()
+        out.print(clean(f"{after:9.3f} s  {event['event']:<16} {_told(event)}"))
+    note(f"{found.outcome or found.state}, {found.rounds} rounds, {found.usage.total_tokens} tokens", "bold")
+    tell_end(found)
+
+
+@turns.command()
+def approve(
+    ctx: typer.Context,
+    turn: Turn,
+    call: Call = "",
+    deny: Annotated[bool, typer.Option("--deny", help="Say no.")] = False,
+    reason: Annotated[str, typer.Option(help="The model is told.")] = "",
+    scope: Annotated[Literal["once", "conversation", "always"], typer.Option(help="How long it holds.")] = "once",
+    arguments: Annotated[str, typer.Option(help="Other arguments, as JSON.")] = "",
+    json: Json = False,
+) -> None:
+    """Allow or deny a call that waits, and wait for the turn."""
+    with opened(ctx) as session:
+        pending = _pending(session, turn, call, "approval")
+        word = session.w.turns.decide(
+            turn,
+            pending.call_id,
+            allow=not deny,
+            scope=scope,
+            arguments=_object(arguments),
+            reason=reason,
+            hash=pending.hash,
+        )
+        _finish(session, session.run(word), json)
+
+
+@turns.command()
+def resolve(
+    ctx: typer.Context,
+    turn: Turn,
+    how: Annotated[Literal["retry", "done", "skip"], typer.Argument(help="What became of it, or what to do.")],
+    call: Call = "",
+    json: Json = False,
+) -> None:
+    """Say what became of a call whose outcome is unknown, and wait for the turn."""
+    with opened(ctx) as session:
+        pending = _pending(session, turn, call, "unknown")
+        _finish(session, session.run(session.w.turns.resolve(turn, pending.call_id, how)), json)
+
+
+@turns.command()
+def answer(
+    ctx: typer.Context,
+    turn: Turn,
+    content: Annotated[str, typer.Argument(help="The answers as a JSON object.")] = "",
+    call: Call = "",
+    decline: Annotated[bool, typer.Option("--decline", help="Do not answer.")] = False,
+    json: Json = False,
+) -> None:
+    """Answer what a tool asks, and wait for the turn."""
+    with opened(ctx) as session:
+        pending = _pending(session, turn, call, "input")
+        word = session.w.turns.answer(
+            turn, pending.call_id, "decline" if decline else "accept", None if decline else _object(content)
+        )
+        _finish(session, session.run(word), json)
+
+
+@turns.command()
+def stop(
+    ctx: typer.Context,
+    turn: Turn,
+    call: Annotated[str, typer.Argument(help="Only this call.")] = "",
+    json: Json = False,
+) -> None:
+    """Stop a turn, or one call of it."""
+    with opened(ctx) as session:
+        session.run(session.w.turns.stop(turn, call))
+        found = session.run(session.w.turns.get(turn, wait=2))
+    as_json(found) if json else note(f"{found.id}: {found.outcome or found.state}", "")
+
+
+def _pending(session: Session, turn: str, call: str, kind: str) -> shapes.PendingCall:
+    there = session.run(session.w.turns.get(turn)).pending_calls
+    fitting = [one for one in there if one.kind == kind and call in ("", one.call_id)]
+    if len(fitting) == 1:
+        return fitting[0]
+    waiting = ", ".join(f"{one.call_id} ({one.name}, {one.kind})" for one in there) or "nothing"
+    raise BadInput("There is no such call." if not fitting else "Several calls wait.", hint=f"Waiting: {waiting}.")
+
+
+def _finish(session: Session, turn: shapes.Turn, json: bool) -> None:
+    turn = session.run(session.w.turns.get(turn.id, wait=WAIT_S))
+    if json:
+        as_json(turn)
+    else:
+        if turn.answer:
+            out.print(clean(turn.answer))
+        tell_end(turn)
+    raise typer.Exit(exit_code(turn))
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    if not text:
+        return None
+    try:
+        value = jsonlib.loads(text)
+    except ValueError as error:
+        raise BadInput(f"That is no JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise BadInput("That is no JSON object.")
+    return value
+
+
+def _when(at: str) -> datetime:
+    return datetime.fromisoformat(at.replace("Z", "+00:00"))
+
+
+def _told(event: dict[str, Any]) -> str:
+    match event:
+        case {"event": "turn_started", "settings": settings, "opening": opening}:
+            said = opening[-1].get("content") if opening else ""
+            return f"{settings.get('model', '')}: {line(said or '', 100)}"
+        case {"event": "model_replied", "text": text, "calls": calls}:
+            called = "  ".join(f"→ {call['name']} {shown_arguments(call.get('arguments', '{}'))}" for call in calls)
+            return line(text, 100) or called
+        case {"event": "model_failed", "cause": cause, "message": message}:
+            return f"{cause}: {line(message)}"
+        case {"event": "call_judged", "call_id": call_id, "verdict": verdict}:
+            return f"{call_id} {verdict} {event.get('rule') or ''}"
+        case {"event": "call_decided", "call_id": call_id, "allow": allow}:
+            return f"{call_id} {'allowed' if allow else 'denied'} {event.get('scope') or ''}"
+        case {"event": "tool_finished", "call_id": call_id, "state": state}:
+            return (
+                f"{call_id} {state} {event.get('took_ms', 0)} ms  {line(event.get('output', {}).get('text', ''), 80)}"
+            )
+        case {"event": "turn_finished", "outcome": outcome}:
+            return f"{outcome} {event.get('message') or ''}"
+        case {"call_id": call_id}:
+            return f"{call_id} {event.get('how') or ''}"
+    return ""
