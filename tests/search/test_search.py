@@ -209,8 +209,8 @@ async def test_a_stopped_search_stops_reading() -> None:
 async def test_each_backend_can_be_tried_by_itself() -> None:
     backends = (Scripted("brave", missing="brave needs a key"), Scripted("zai"), Scripted("ddgs", problem="Refused."))
     trials = await WebSearch(backends, read).trials("x")
-    assert [(trial.name, trial.problem, len(trial.hits)) for trial in trials] == [
-        ("brave", "Brave needs a key.", 0),
-        ("zai", "", 3),
-        ("ddgs", "Refused.", 0),
+    assert [(trial.backend, trial.works, trial.told, len(trial.hits)) for trial in trials] == [
+        ("brave", False, "Brave needs a key.", 0),
+        ("zai", True, "3 results in 0.0 s", 3),
+        ("ddgs", False, "Refused.", 0),
     ]

@@ -29,10 +29,10 @@ class Caps:
 class Trial:
     """One backend, tried by itself: what `windlass search test` shows."""
 
-    name: str
-    problem: str = ""
+    backend: str
+    works: bool
+    told: str
     hits: tuple[Hit, ...] = ()
-    took_ms: int = 0
 
 
 def chosen(setting: str, backends: Mapping[str, Backend]) -> tuple[Backend, ...]:
@@ -121,8 +121,8 @@ class WebSearch:
         try:
             hits = await self._ask(backend, query, count, began + self.caps.seconds, last=True)
         except ToolError as error:
-            return Trial(backend.name, error.message, took_ms=round((monotonic() - began) * 1000))
-        return Trial(backend.name, "", tuple(hits), round((monotonic() - began) * 1000))
+            return Trial(backend.name, False, error.message)
+        return Trial(backend.name, True, f"{len(hits)} results in {monotonic() - began:.1f} s", tuple(hits))
 
 
 def _no_search(failures: list[str]) -> ToolError:
