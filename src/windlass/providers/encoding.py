@@ -105,10 +105,10 @@ class Encoder:
 
 
 def encoded_tools(toolset: Toolset) -> bytes:
-    """The `tools` array. Schemas are JSON text already."""
+    """The `tools` array. Schemas are JSON text already; that of a provider's own tool is its whole entry."""
     tools = []
     for tool in toolset.tools:
-        if tool.server == "provider":  # a tool the provider runs itself; its schema is the whole entry
+        if tool.server == "provider":
             tools.append(tool.schema.encode())
             continue
         said = b',"description":' + _dumps(tool.description) if tool.description else b""
