@@ -1,9 +1,136 @@
-import { PageFrame } from "../app/PageFrame";
+import { useState, type DragEvent } from "react";
 
+import { PageFrame } from "../app/PageFrame";
+import { serverList } from "../app/resources";
+import { useResource } from "../app/resource";
+import { Button, Icon, plural } from "../parts";
+import "./pages.css";
+import { Problem } from "./Problem";
+import { ChangedCard } from "./servers/ChangedCard";
+import { DraftCard } from "./servers/DraftCard";
+import { FailedCard } from "./servers/FailedCard";
+import { ImportPanel } from "./servers/ImportPanel";
+import { inColumns, sorted, type Needy } from "./servers/needs";
+import { ServerFormPanel } from "./servers/ServerFormPanel";
+import { ServerTable } from "./servers/ServerTable";
+import { useFreshServers, useKeptOff, useTools } from "./servers/shared";
+
+type Adding = { kind: "form" } | { kind: "import"; text: string } | null;
+
+/** What needs you first; the healthy ones in a table. */
 export default function Servers() {
+  const { value, error } = useResource(serverList);
+  const [adding, setAdding] = useState<Adding>(null);
+  const list = value ?? [];
+  useFreshServers(list);
+  const { tools, again } = useTools(list);
+  const { kept, keepOff } = useKeptOff();
+  const { needy, others } = sorted(list, tools, kept);
+  const count = list.reduce((sum, server) => sum + server.tool_count, 0);
+  const dropped = (event: DragEvent) => {
+    event.preventDefault();
+    void event.dataTransfer.files[0]?.text().then((text) => setAdding({ kind: "import", text }));
+  };
   return (
-    <PageFrame title="Servers">
-      <p className="dim">Nothing here yet.</p>
+    <PageFrame
+      title="Servers"
+      meta={value && `${plural(list.length, "server")}, ${plural(count, "tool")}`}
+      actions={
+        <>
+          <Button small className="wide" icon="save" onClick={() => setAdding({ kind: "import", text: "" })}>
+            Import JSON
+          </Button>
+          <Button small look="primary" icon="plus" onClick={() => setAdding({ kind: "form" })}>
+            Add server
+          </Button>
+        </>
+      }
+    >
+      <div className="drop-area" onDragOver={(event) => event.preventDefault()} onDrop={dropped}>
+        {adding?.kind === "form" && <ServerFormPanel onClose={() => setAdding(null)} />}
+        {adding?.kind === "import" && (
+          <ImportPanel key={adding.text} text={adding.text} onClose={() => setAdding(null)} />
+        )}
+        <Problem
+          what="The servers cannot be listed."
+          error={error}
+          onAgain={() => void serverList.refresh()}
+        />
+        {!value && !error && <p className="dim">Looking at the servers…</p>}
+        {value?.length === 0 && !adding && (
+          <Nothing onImport={() => setAdding({ kind: "import", text: "" })} />
+        )}
+        {needy.length > 0 && <NeedsYou needy={needy} onKeepOff={keepOff} onAccepted={again} />}
+        {others.length > 0 && (
+          <section>
+            <div className="section-head">
+              <h2>{needy.length > 0 ? "All other servers" : "All servers"}</h2>
+              <span className="dim num">{others.length}</span>
+            </div>
+            <ServerTable list={others} tools={tools} />
+          </section>
+        )}
+      </div>
     </PageFrame>
+  );
+}
+
+interface NeedsProps {
+  needy: readonly Needy[];
+  onKeepOff: (hash: string) => void;
+  onAccepted: () => void;
+}
+
+function NeedsYou({ needy, onKeepOff, onAccepted }: NeedsProps) {
+  const card = ({ server, need, changed }: Needy) => {
+    if (need === "draft") return <DraftCard key={server.id} server={server} />;
+    if (need === "failed") return <FailedCard key={server.id} server={server} />;
+    return (
+      <ChangedCard
+        key={server.id}
+        server={server}
+        changed={changed}
+        onKeepOff={onKeepOff}
+        onAccepted={onAccepted}
+      />
+    );
+  };
+  return (
+    <section>
+      <div className="section-head">
+        <Icon name="person" className="warn" />
+        <h2>Needs you</h2>
+        <span className="dim num">{needy.length}</span>
+      </div>
+      {needy.length === 1 ? (
+        <div className="stack">{needy.map(card)}</div>
+      ) : (
+        <div className="cols two needs">
+          {inColumns(needy, heightOf).map((column, n) => (
+            <div key={n} className="stack">
+              {column.map(card)}
+            </div>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Roughly, so that two columns end near each other. */
+function heightOf({ server, need, changed }: Needy): number {
+  if (need === "draft") return 13 + server.argv.length;
+  return need === "failed" ? 12 : 10 * changed.length;
+}
+
+function Nothing({ onImport }: { onImport: () => void }) {
+  return (
+    <div className="nothing">
+      <Icon name="server" />
+      <p>
+        No servers yet. Add one, or import the file of another client; nothing starts until you confirm it.
+      </p>
+      <Button onClick={onImport}>Import JSON</Button>
+    </div>
   );
 }

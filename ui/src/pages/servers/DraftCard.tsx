@@ -1,0 +1,144 @@
+import { useId, useState, type ReactNode } from "react";
+
+import { servers, type ServerInfo } from "../../api";
+import { serverList } from "../../app/resources";
+import { useVerb } from "../../conversation/useVerb";
+import { Button, Icon, Tag } from "../../parts";
+import { Problem } from "../Problem";
+import { Sure } from "../Sure";
+import { matchOf, unpinnedParts } from "./argv";
+import { ServerFormPanel } from "./ServerFormPanel";
+import { sandboxWords } from "./words";
+
+/** Nothing has run. The exact command, typed back, is what lets it. */
+export function DraftCard({ server }: { server: ServerInfo }) {
+  const [editing, setEditing] = useState(false);
+  const { run, busy, error } = useVerb();
+  if (editing) return <ServerFormPanel server={server} onClose={() => setEditing(false)} />;
+  const discard = () => run(() => servers.forget(server.id)).then(() => serverList.refresh());
+  const start = () =>
+    run(async () => {
+      await servers.confirm(server.id, server.argv);
+      await servers.start(server.id);
+    }).then(() => serverList.refresh());
+  return (
+    <section className="panel" aria-label={`${server.name}, draft`}>
+      <div className="panel-head">
+        <h3>{server.name}</h3>
+        <span className="status warn">
+          <Icon name="lock" />
+          Draft
+        </span>
+        <span className="dim">nothing has run</span>
+      </div>
+      <div className="panel-body">
+        <p>This is the exact command, one part per line.</p>
+        <Argv argv={server.argv} />
+        <Facts server={server} />
+        <Confirm argv={server.argv} busy={busy} onConfirm={start}>
+          <Button onClick={() => setEditing(true)}>Edit</Button>
+          <span className="grow" />
+          <Sure
+            ask="Discard draft…"
+            question="The draft is lost."
+            act="Discard"
+            disabled={busy}
+            onSure={discard}
+          />
+        </Confirm>
+        <Problem what="It did not start." error={error} />
+      </div>
+    </section>
+  );
+}
+
+export function Argv({ argv }: { argv: readonly string[] }) {
+  const open = new Set(unpinnedParts(argv));
+  return (
+    <ol className="argv" aria-label="Command">
+      {argv.map((part, n) => (
+        <li key={n}>
+          <span>{part === "" ? <span className="dim">(empty)</span> : part}</span>
+          {open.has(n) && (
+            <Tag tone="warn" icon="alert">
+              version not pinned
+            </Tag>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Facts({ server }: { server: ServerInfo }) {
+  return (
+    <dl className="facts">
+      <dt>Environment</dt>
+      <dd>
+        {server.env_names.map((name) => (
+          <code key={name}>{name}</code>
+        ))}
+        <span className="dim">
+          {server.env_names.length > 0 ? "values hidden" : "none of yours is passed on"}
+        </span>
+      </dd>
+      {server.cwd && (
+        <>
+          <dt>Folder</dt>
+          <dd>
+            <code>{server.cwd}</code>
+          </dd>
+        </>
+      )}
+      <dt>Sandbox</dt>
+      <dd>{sandboxWords(server)}</dd>
+    </dl>
+  );
+}
+
+interface ConfirmProps {
+  argv: readonly string[];
+  busy: boolean;
+  onConfirm: () => void;
+  children: ReactNode;
+}
+
+function Confirm({ argv, busy, onConfirm, children }: ConfirmProps) {
+  const [typed, setTyped] = useState("");
+  const id = useId();
+  const match = matchOf(typed, argv);
+  const spaced = argv.some((part) => part === "" || /\s/.test(part));
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (match.whole && !busy) onConfirm();
+      }}
+    >
+      <div className="field">
+        <label htmlFor={id}>Type the command to confirm it</label>
+        <input
+          className="input mono"
+          id={id}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          aria-describedby={`${id}-help`}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+        />
+        <span className="help num" id={`${id}-help`} role="status">
+          {match.whole ? "All of it matches" : `${match.parts} of ${argv.length} parts match`}
+          {spaced && !match.whole && ". Put quotes around a part with spaces"}
+        </span>
+      </div>
+      <div className="panel-foot">
+        <Button type="submit" look="primary" disabled={!match.whole || busy}>
+          {busy ? "Starting" : "Confirm and start"}
+        </Button>
+        {children}
+      </div>
+    </form>
+  );
+}

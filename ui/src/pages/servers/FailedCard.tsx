@@ -1,0 +1,62 @@
+import { useState } from "react";
+
+import { servers, type ServerInfo } from "../../api";
+import { serverList } from "../../app/resources";
+import { useVerb } from "../../conversation/useVerb";
+import { Button, Icon, counting, useNow } from "../../parts";
+import { Problem } from "../Problem";
+import { Sure } from "../Sure";
+import { LogTail } from "./LogTail";
+import { ServerFormPanel } from "./ServerFormPanel";
+import { restart } from "./shared";
+
+export function FailedCard({ server }: { server: ServerInfo }) {
+  const [editing, setEditing] = useState(false);
+  const { run, busy, error } = useVerb();
+  if (editing) return <ServerFormPanel server={server} onClose={() => setEditing(false)} />;
+  const act = (doing: () => Promise<unknown>) => run(doing).then(() => serverList.refresh());
+  return (
+    <section className="panel" aria-label={`${server.name}, failed`}>
+      <div className="panel-head">
+        <h3>{server.name}</h3>
+        <span className="status bad">
+          <Icon name="fail" />
+          Failed
+        </span>
+        <NextTry server={server} />
+        <span className="grow" />
+        <Button small icon="retry" disabled={busy} onClick={() => act(() => restart(server))}>
+          Restart now
+        </Button>
+      </div>
+      <div className="panel-body">
+        <p>{server.error || "It ended without a word."} Calls to it fail at once.</p>
+        <LogTail server={server} lines={6} />
+        <div className="panel-foot">
+          {!server.from_config && <Button onClick={() => setEditing(true)}>Edit</Button>}
+          <Button disabled={busy} onClick={() => act(() => servers.stop(server.id))}>
+            Stop trying
+          </Button>
+          <span className="grow" />
+          {!server.from_config && (
+            <Sure
+              ask="Remove…"
+              question="The server and its kept values are lost."
+              act="Remove"
+              disabled={busy}
+              onSure={() => act(() => servers.forget(server.id))}
+            />
+          )}
+        </div>
+        <Problem what="That did not work." error={error} />
+      </div>
+    </section>
+  );
+}
+
+function NextTry({ server }: { server: ServerInfo }) {
+  const at = server.retry_at ? Date.parse(server.retry_at) : 0;
+  const now = useNow(at > 0);
+  if (at <= now) return null;
+  return <span className="dim num">next try in {counting(at - now)}</span>;
+}

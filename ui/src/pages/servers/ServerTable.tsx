@@ -1,0 +1,135 @@
+import { Fragment, useState } from "react";
+
+import { servers, type ServerInfo } from "../../api";
+import { serverList } from "../../app/resources";
+import { Icon, IconButton } from "../../parts";
+import { useVerb } from "../../conversation/useVerb";
+import { Problem } from "../Problem";
+import type { ToolsById } from "./needs";
+import { ServerInside } from "./ServerInside";
+import { restart } from "./shared";
+import { STATUS, ms, sandboxShort } from "./words";
+
+interface Props {
+  list: readonly ServerInfo[];
+  tools: ToolsById;
+}
+
+const COLUMNS = 9;
+
+/** The servers that need nobody. */
+export function ServerTable({ list, tools }: Props) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (id: string) => {
+    const next = new Set(open);
+    if (!next.delete(id)) next.add(id);
+    setOpen(next);
+  };
+  return (
+    <div className="panel table-box" tabIndex={0} role="group" aria-label="All other servers">
+      <table className="table servers">
+        <thead>
+          <tr>
+            <th scope="col">Server</th>
+            <th scope="col">Status</th>
+            <th scope="col">Transport</th>
+            <th scope="col">Protocol</th>
+            <th scope="col" className="r">
+              Tools
+            </th>
+            <th scope="col" className="r">
+              Answers in
+            </th>
+            <th scope="col" className="r">
+              Calls, errors
+            </th>
+            <th scope="col">Sandbox</th>
+            <th scope="col">
+              <span className="vh">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {list.map((server) => (
+            <Fragment key={server.id}>
+              <Row server={server} open={open.has(server.id)} onToggle={() => toggle(server.id)} />
+              {open.has(server.id) && (
+                <tr className="inside">
+                  <td colSpan={COLUMNS}>
+                    <ServerInside server={server} tools={tools.get(server.id)} />
+                  </td>
+                </tr>
+              )}
+            </Fragment>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ server, open, onToggle }: { server: ServerInfo; open: boolean; onToggle: () => void }) {
+  const { run, busy, error } = useVerb();
+  const act = (doing: () => Promise<unknown>) => void run(doing).then(() => serverList.refresh());
+  const runs = server.status === "running" || server.status === "starting";
+  return (
+    <>
+      <tr className={open ? "open" : undefined}>
+        <td className="name">
+          <button type="button" aria-expanded={open} onClick={onToggle}>
+            <Icon name={open ? "down" : "right"} className="dim" />
+            <span className="cut">{server.name}</span>
+          </button>
+        </td>
+        <td>
+          <Status server={server} />
+        </td>
+        <td>{server.transport}</td>
+        <td className="num">{server.era || "–"}</td>
+        <td className="r">{server.tool_count || "–"}</td>
+        <td className="r">{ms(server.latency_ms)}</td>
+        <td className="r">{server.calls === undefined ? "–" : `${server.calls}, ${server.errors ?? 0}`}</td>
+        <td>{sandboxShort(server)}</td>
+        <td className="acts">
+          <span className="row-acts">
+            {runs && (
+              <IconButton
+                icon="retry"
+                label={`Restart ${server.name}`}
+                disabled={busy}
+                onClick={() => act(() => restart(server))}
+              />
+            )}
+            <IconButton
+              icon={runs ? "stop" : "play"}
+              label={`${runs ? "Stop" : "Start"} ${server.name}`}
+              disabled={busy}
+              onClick={() => act(() => (runs ? servers.stop(server.id) : servers.start(server.id)))}
+            />
+          </span>
+        </td>
+      </tr>
+      {error && (
+        <tr className="inside">
+          <td colSpan={COLUMNS}>
+            <Problem what="That did not work." error={error} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+export function Status({ server }: { server: ServerInfo }) {
+  const { word, tone } = STATUS[server.status];
+  return (
+    <span className={`status ${tone}`}>
+      {server.status === "starting" ? (
+        <Icon name="run" />
+      ) : (
+        <span className={server.status === "running" ? "dot" : "dot hollow"} />
+      )}
+      {word}
+    </span>
+  );
+}

@@ -1,0 +1,55 @@
+/** Which servers need a person, most urgent first, and which do not. */
+
+import type { ServerInfo, ServerTool } from "../../api";
+
+export type Need = "draft" | "changed" | "failed";
+
+export interface Needy {
+  server: ServerInfo;
+  need: Need;
+  /** Changed tools nobody has decided on. */
+  changed: readonly ServerTool[];
+}
+
+export interface Sorted {
+  needy: readonly Needy[];
+  others: readonly ServerInfo[];
+}
+
+export type ToolsById = ReadonlyMap<string, readonly ServerTool[]>;
+
+export function sorted(
+  servers: readonly ServerInfo[],
+  tools: ToolsById,
+  keptOff: ReadonlySet<string>,
+): Sorted {
+  const needy: Needy[] = [];
+  const others: ServerInfo[] = [];
+  for (const server of servers) {
+    const changed = (tools.get(server.id) ?? []).filter((tool) => tool.changed && !keptOff.has(tool.hash));
+    const need = needOf(server, changed.length);
+    if (need) needy.push({ server, need, changed });
+    else others.push(server);
+  }
+  return { needy: needy.toSorted((a, b) => ORDER.indexOf(a.need) - ORDER.indexOf(b.need)), others };
+}
+
+const ORDER: Need[] = ["draft", "changed", "failed"];
+
+function needOf(server: ServerInfo, changed: number): Need | null {
+  if (server.status === "draft") return "draft";
+  if (server.status === "failed") return "failed";
+  return changed > 0 ? "changed" : null;
+}
+
+/** Cards in two columns of about the same height. */
+export function inColumns<T>(items: readonly T[], heightOf: (item: T) => number): [T[], T[]] {
+  const columns: [T[], T[]] = [[], []];
+  const heights = [0, 0];
+  for (const item of items) {
+    const place = (heights[0] ?? 0) <= (heights[1] ?? 0) ? 0 : 1;
+    columns[place].push(item);
+    heights[place] = (heights[place] ?? 0) + heightOf(item);
+  }
+  return columns;
+}
