@@ -97,6 +97,16 @@ def test_sources_are_cited_by_their_numbers() -> None:
     assert "to be cited" not in text
 
 
+def test_the_fence_around_untrusted_text_is_not_shown() -> None:
+    fenced = (
+        '<result tool="x" trust="untrusted">\nhello\n</result>\n\nSources, to be cited as [n]:\n[1] A https://a.example'
+    )
+    text = demo_reply(after(("x", fenced))).text
+    assert "```\nhello\n```" in text
+    assert "untrusted" not in text
+    assert "Sources: [1]" in text
+
+
 def test_long_results_are_shortened_and_fences_kept_closed() -> None:
     text = demo_reply(after(("read_file", "```" + "x" * 5000))).text
     assert len(text) < 1000

@@ -112,6 +112,16 @@ def test_tools_are_encoded_once_per_toolset_and_without_a_hash_each_time() -> No
     assert names(Toolset("", (ToolSpec("d", "s", "d"),))) == ["d"]
 
 
+def test_a_providers_own_tool_is_sent_as_it_stands() -> None:
+    own = ToolSpec(
+        "web_search", "provider", "web_search", schema='{"type":"web_search","web_search":{"enable":"True"}}'
+    )
+    made = body(ask(tools=Toolset("h", (own, *TOOLS.tools))), GLM)
+    assert made["tools"][0] == {"type": "web_search", "web_search": {"enable": "True"}}
+    assert made["tools"][1]["type"] == "function"
+    assert history_faults({**made, "model": "glm-4.7"}, ZAI) == []
+
+
 def test_a_dropped_field_is_gone_wherever_it_came_from() -> None:
     encoder = Encoder("p1", ByteCache())
     for field in ("thinking", "tool_stream", "temperature"):

@@ -8,8 +8,6 @@ from yarl import URL
 from tests.providers.kit import QUICK, Ears, ask, raw_server
 from windlass.core.errors import ModelError
 from windlass.providers import DemoModel, LocalServer, Models, ProviderConfig, ScriptedModel, detect_local
-from windlass.providers.address import proxy_for
-from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.scripted import call, say
 from windlass.testing import StrictLLM
 from windlass.testing import call as wire_call
@@ -165,45 +163,3 @@ async def test_a_probe_goes_on_when_one_question_fails() -> None:
     models.use("a", ScriptedModel(say("one ", "two"), refused, call("get_weather", city="Oslo"), refused))
     found = {one.question: one.answer for one in (await models.probe("a", "m")).findings}
     assert (found["calls a tool"], found["several calls at once"]) == ("failed", "no")
-
-
-@pytest.mark.parametrize(
-    ("url", "proxy"),
-    [
-        ("https://api.z.ai/v4", "http://proxy:3128"),
-        ("http://api.z.ai/v4", None),
-        ("https://internal.example/v1", None),
-        ("https://127.0.0.1:8000/v1", None),
-        ("https://localhost/v1", None),
-        ("https://[::1]:8000/v1", None),
-    ],
-)
-def test_the_proxy_of_the_environment_is_used_but_not_for_this_machine(
-    url: str, proxy: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "HTTPS_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("https_proxy", "http://me:secret@proxy:3128")
-    monkeypatch.setenv("no_proxy", "internal.example")
-    found, headers = proxy_for(URL(url))
-    assert found == (URL(proxy) if proxy else None)
-    assert headers == ({"Proxy-Authorization": "Basic bWU6c2VjcmV0"} if proxy else {})
-
-
-async def test_requests_really_go_through_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bytes] = []
-
-    async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append(await reader.readuntil(b"\r\n\r\n"))
-        writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
-        writer.close()
-
-    async with await asyncio.start_server(proxy, "127.0.0.1", 0) as server:
-        monkeypatch.setenv("http_proxy", f"http://me:secret@127.0.0.1:{server.sockets[0].getsockname()[1]}")
-        models = Models([provider("a", "http://models.example/v1")])
-        assert isinstance(models.model("a"), OpenAIChat)
-        with pytest.raises(ModelError, match="HTTP 403"):
-            await models.reply(ask(), Ears())
-        await models.aclose()
-    assert asked[0].startswith(b"POST http://models.example/v1/chat/completions HTTP/1.1\r\n")
-    assert b"Proxy-Authorization: Basic bWU6c2VjcmV0\r\n" in asked[0]

@@ -188,3 +188,48 @@ async def test_a_field_the_server_refuses_is_left_out_the_next_time() -> None:
         assert caught.value.retryable
         assert (await chat.reply(ask(temperature=0.3, attempt=2), Ears())).text == "Hi"
     assert "temperature" not in llm.requests[1].body
+
+
+async def test_a_kept_connection_that_was_closed_meanwhile_costs_nothing() -> None:
+    answer = b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n" % len(answer)
+    served: list[int] = []
+
+    async def once_per_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for nth in (0, 1):
+            request = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(request.lower().partition(b"content-length: ")[2].partition(b"\r")[0]))
+            served.append(nth)
+            if nth == 0:
+                writer.write(head + answer)
+        writer.close()
+
+    async with await asyncio.start_server(once_per_connection, "127.0.0.1", 0) as server:
+        async with chat_with(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1") as chat:
+            assert (await chat.reply(ask(), Ears())).text == "Hi"
+            assert (await chat.reply(ask(), Ears())).text == "Hi"
+    assert served == [0, 1, 0]
+
+
+async def test_a_fresh_connection_that_is_dropped_is_not_asked_again() -> None:
+    served: list[int] = []
+
+    async def drop(writer: asyncio.StreamWriter) -> None:
+        served.append(1)
+
+    async with raw_server(drop) as base_url, chat_with(base_url) as chat:
+        with pytest.raises(ModelError) as caught:
+            await chat.reply(ask(), Ears())
+    assert (caught.value.code, caught.value.retryable, served) == ("interrupted", True, [1])
+
+
+async def test_a_cancelled_request_hangs_up_and_gives_its_place_back() -> None:
+    gate = Gate()
+    async with StrictLLM([say("a", wait_for(gate), "b")]) as llm, chat_with(llm.base_url) as chat:
+        asking = asyncio.create_task(chat.reply(ask(), Ears()))
+        await gate.reached()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await llm.dropped(0)
+        assert chat.limiter.active == 0

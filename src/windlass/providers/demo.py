@@ -139,13 +139,21 @@ def _summary(results: list[Message]) -> str:
 
 
 def _result(message: Message) -> str:
-    text = message.content or ""
+    text = _unfenced(message.content or "")
     failed = _error_in(text)
     if failed:
         return f"**{message.name}** failed: {failed}"
     body = text.partition("\n\nSources, to be cited as [n]:")[0]
     shown = body if len(body) <= SHOWN_CHARS else body[:SHOWN_CHARS] + "…"
     return f"**{message.name}**\n\n```\n{shown.replace('```', chr(0x2032) * 3)}\n```"
+
+
+def _unfenced(text: str) -> str:
+    """Without the fence that tells a model not to obey the text; this one cannot anyway."""
+    if not text.startswith("<result "):
+        return text
+    inner, _, rest = text.partition("\n")[2].partition("\n</result>")
+    return inner + rest
 
 
 def _error_in(text: str) -> str:

@@ -127,7 +127,8 @@ def _call(block: str, closed: bool, offered: Toolset) -> DraftCall | None:
     read = _from_json(inner) or _from_function(inner, offered) or _from_pairs(inner, offered)
     named = _NAME.match(inner)
     name = read[0] if read else named[0] if named else ""
-    if name not in offered.by_name:
+    tool = offered.by_name.get(name)
+    if tool is None or tool.server == "provider":
         return None
     if read is None or not closed:
         return DraftCall(name, raw=block, broken="The call was written as text and is not whole.", repairs=(LEAKED,))
