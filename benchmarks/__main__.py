@@ -1,0 +1,78 @@
+"""`python -m benchmarks [scenario ...]`: run, print the table, and with --check fail on a missed budget."""
+
+import argparse
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import uvloop
+
+from benchmarks import report, standing, turns
+from benchmarks.plot import svg
+from benchmarks.rows import Row
+from benchmarks.subjects import CACHE, Stage
+
+Scenario = Callable[[Stage, bool], Awaitable[list[Row]]]
+
+SCENARIOS: dict[str, tuple[Scenario, str]] = {
+    "s1": (turns.s1, "two rounds of one tool call, then the answer"),
+    "s2": (turns.s2, "one round of eight parallel calls of 200 ms"),
+    "s3": (turns.s3, "S1 after 200 messages"),
+    "s4": (turns.s4, "S1 in 50 and 200 conversations at once"),
+    "long": (turns.long, "S1 in a conversation of 10,000 messages"),
+    "first-token": (standing.first_token, "how soon a token is passed on, 50 streams at once"),
+    "memory": (standing.memory, "resident memory, with and without an MCP server"),
+    "tool-cost": (standing.tool_cost, "one tool call, against the bare SDK"),
+    "tools": (standing.tools, "1,000 tools of 20 servers"),
+    "start": (standing.start, "from the command to /health"),
+    "help": (standing.show_help, "windlass --help"),
+    "watchers": (standing.watchers, "10,000 idle watchers"),
+}
+
+
+def main() -> int:
+    options = _options()
+    rows = uvloop.run(_run(options.scenarios or list(SCENARIOS), options.quick))
+    about = ", ".join(f"{name} {value}" for name, value in report.machine().items())
+    print(f"\n{report.table(rows)}\n\n{about}")
+    if options.json:
+        options.json.write_bytes(report.as_json(rows))
+    if options.plot:
+        options.plot.write_text(svg(rows))
+    missed = [row for row in rows if row.met is False]
+    return 1 if options.check and missed else 0
+
+
+async def _run(names: list[str], quick: bool) -> list[Row]:
+    rows: list[Row] = []
+    standing.allow_files()
+    stage = Stage(CACHE)
+    try:
+        for name in names:
+            began = time.perf_counter()
+            rows += await SCENARIOS[name][0](stage, quick)
+            print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    finally:
+        stage.close()
+    return rows
+
+
+def _options() -> argparse.Namespace:
+    told = "\n".join(f"  {name:<12} {about}" for name, (_, about) in SCENARIOS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Windlass beside hand-written floors that do the same work.",
+        epilog=f"scenarios (default: all):\n{told}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("scenarios", nargs="*", metavar="scenario", choices=[*SCENARIOS, []], help="run only these")
+    parser.add_argument("--quick", action="store_true", help="about a minute: fewer rounds, wider spread")
+    parser.add_argument("--check", action="store_true", help="fail when a budget is missed")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="write a picture (SVG)")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
