@@ -16,18 +16,18 @@ from windlass.core.errors import WindlassError
 VERBS = {
     "serve": ("serving", "Start the server and print its URL."),
     "demo": ("serving", "Start the server with the demo model: no key, no network."),
-    "ask": ("ask", "Ask once: stream the answer, show tool calls, ask for approval in place."),
+    "ask": ("ask", "Ask once and get the answer."),
     "chat": ("chat", "Talk in the terminal."),
     "api": ("api", "Send any request of the HTTP API."),
-    "servers": ("servers", "MCP servers: list, add, import, confirm, start, stop, test, log, remove."),
-    "tools": ("tools", "The tools of running servers: list and call."),
-    "models": ("models", "Models: list and test."),
-    "search": ("search", "Web search: find out which backend works."),
-    "conversations": ("conversations", "Conversations: list, show, export, import, delete."),
-    "turns": ("turns", "Turns: show, approve, resolve, stop."),
-    "doctor": ("doctor", "Look for what is wrong with the set-up, and say how to mend it."),
-    "token": ("token", "Show the access token, a login URL, or replace the token."),
-    "backup": ("backup", "Copy the database to a file while everything goes on."),
+    "servers": ("servers", "List, add, start, stop and test MCP servers."),
+    "tools": ("tools", "List and call the tools of running servers."),
+    "models": ("models", "List and test models."),
+    "search": ("search", "Find out which web search works."),
+    "conversations": ("conversations", "List, show, export, import, delete conversations."),
+    "turns": ("turns", "Show, approve, resolve and stop turns."),
+    "doctor": ("doctor", "Find what is wrong with the set-up."),
+    "token": ("token", "Show or replace the access token."),
+    "backup": ("backup", "Copy everything to one file."),
 }
 
 

@@ -37,8 +37,7 @@ def test(
     elif not trials:
         note("Web search is off, or no backend is configured.", "red")
     for trial in trials if not json else ():
-        told = trial.problem or f"{len(trial.hits)} hits in {trial.took_ms} ms"
-        note(f"{'✗' if trial.problem else '✓'} {trial.name}: {told}", "red" if trial.problem else "")
+        note(f"{'✓' if trial.works else '✗'} {trial.backend}: {trial.told}", "" if trial.works else "red")
         for hit in trial.hits:
             note(f"    {line(hit.title, 70)}  {hit.url}")
-    raise typer.Exit(FAILED if all(trial.problem for trial in trials) else 0)
+    raise typer.Exit(0 if any(trial.works for trial in trials) else FAILED)

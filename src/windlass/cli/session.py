@@ -75,7 +75,8 @@ class Feed(Generic[T]):
 def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Session]:
     """A client of the running server, or else of the data folder itself."""
     options = options_of(ctx)
-    logging.basicConfig(level=logging.DEBUG if options.debug else logging.WARNING, format="%(name)s: %(message)s")
+    # What happens in a turn is told by the verb itself; the log would say it twice.
+    logging.basicConfig(level=logging.DEBUG if options.debug else logging.CRITICAL, format="%(name)s: %(message)s")
     config = settings(options)
     url, token = found_server(options, config)
     if only_running and not url:

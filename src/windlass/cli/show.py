@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[@-Z\\-_])")
@@ -34,15 +34,15 @@ def as_json(value: object) -> None:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], empty: str) -> None:
-    made = Table(box=None, header_style="bold", pad_edge=False)
-    for head in heads:
-        made.add_column(head, overflow="fold")
-    for row in rows:
-        made.add_row(*(Text(clean(cell)) for cell in row))
-    if made.row_count:
-        out.print(made)
-    else:
-        err.print(empty)
+    """Columns as wide as they need to be; at a terminal the last one is cut, so that a row stays a row."""
+    cells = [tuple(line(cell, 1000) for cell in row) for row in rows]
+    if not cells:
+        return note(empty)
+    widths = [max(cell_len(row[place]) for row in (tuple(heads), *cells)) for place in range(len(heads))]
+    room = out.width if out.is_terminal else None
+    for number, row in enumerate((tuple(heads), *cells)):
+        told = "  ".join(set_cell_size(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        out.print(Text(set_cell_size(told, room).rstrip() if room else told, style="bold" if number == 0 else ""))
 
 
 def note(text: str, style: str = "dim") -> None:

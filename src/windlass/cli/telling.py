@@ -66,8 +66,8 @@ class Teller:
                 self._say(text[len(self._said) :] if text.startswith(self._said) else "")
                 self._said = ""
                 self._names.update({call.id: f"{call.name} {shown_arguments(call.arguments)}" for call in calls})
-            case ModelFailed(message=message, retryable=retryable):
-                self._note(f"{message} {'Trying again.' if retryable else ''}")
+            case ModelFailed(message=message, retryable=True):
+                self._note(f"{message} Trying again.")
             case ToolStarted(call_id=call_id):
                 self._begin(call_id)
             case ToolProgress():
@@ -79,7 +79,8 @@ class Teller:
             case TurnFinished():
                 self.close()
             case (
-                TurnStarted()
+                ModelFailed()
+                | TurnStarted()
                 | TurnClaimed()
                 | CallJudged()
                 | CallDecided()

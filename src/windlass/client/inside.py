@@ -22,7 +22,15 @@ from windlass.web.auth import Access
 from windlass.web.server import build
 
 READY_S = 10.0
-NEED_TOOLS = {"turns.chat", "tools.available", "tools.enable", "servers.tools", "servers.call_tool", "turns.retry"}
+NEED_TOOLS = {
+    "servers.all",
+    "turns.chat",
+    "tools.available",
+    "tools.enable",
+    "servers.tools",
+    "servers.call_tool",
+    "turns.retry",
+}
 
 
 class InsideWire:

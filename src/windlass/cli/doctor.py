@@ -1,0 +1,75 @@
+"""`windlass doctor`: every check that can be made from here, each with what to do about it."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+import typer
+
+from windlass.cli.checks import Finding, folder_findings, settings_findings
+from windlass.cli.live_checks import live_findings
+from windlass.cli.options import FAILED, Options, options_of
+from windlass.cli.session import opened
+from windlass.cli.show import as_json, note
+from windlass.config import Config, load
+from windlass.core.errors import WindlassError
+
+MARKS = {"ok": ("✓", ""), "note": ("·", "dim"), "warn": ("!", "yellow"), "bad": ("✗", "red")}
+
+
+def doctor(
+    ctx: typer.Context,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Do not ask models or start servers.")] = False,
+) -> None:
+    """Find what is wrong with the set-up, and how to mend it. Exit code 1 when something is."""
+    found: list[Finding] = []
+    for finding in _findings(ctx, offline):
+        found.append(finding)
+        if not json:
+            _tell(finding)
+    if json:
+        as_json(found)
+    bad = sum(finding.level == "bad" for finding in found)
+    if not json:
+        note(f"{bad} to mend." if bad else "All is well.", "bold")
+    raise typer.Exit(FAILED if bad else 0)
+
+
+def _findings(ctx: typer.Context, offline: bool) -> Iterator[Finding]:
+    options = options_of(ctx)
+    config = _config(options)
+    if isinstance(config, Finding):
+        yield config
+        return
+    yield Finding("settings", "ok", "The settings can be read.")
+    here = list(folder_findings(config))
+    yield from here
+    yield from settings_findings(config)
+    yield _limits(config)
+    if offline or any(finding.level == "bad" for finding in here):
+        return
+    try:
+        with opened(ctx) as session:
+            yield from live_findings(session)
+    except WindlassError as error:
+        yield Finding("opening", "bad", error.message, error.hint)
+
+
+def _config(options: Options) -> Config | Finding:
+    try:
+        return load(config=options.config)
+    except WindlassError as error:
+        return Finding("settings", "bad", error.message, error.hint or "Correct it, then look again.")
+
+
+def _limits(config: Config) -> Finding:
+    told = ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(config.limits).items())
+    return Finding("limits", "note", told)
+
+
+def _tell(finding: Finding) -> None:
+    mark, style = MARKS[finding.level]
+    note(f"{mark} {finding.about}: {finding.told}", style)
+    if finding.fix:
+        note(f"    {finding.fix}", "")
