@@ -13,6 +13,7 @@ from windlass.core.events import Limits, Origin, Settings, TurnStarted
 from windlass.core.messages import Message, PastTurn, Toolset, ToolSpec
 from windlass.personas import ASSISTANT, BUILT_IN, ContextItem, Persona, mode_for, system_text
 from windlass.providers import Models, ProviderConfig
+from windlass.search.builtin import backend_at
 from windlass.search.intent import Intent, asked
 from windlass.store import HEAD, Conversation, Documents, Store
 from windlass.toolbox import Toolbox
@@ -57,11 +58,11 @@ class Openings:
     def open(self, conversation_id: str, wanted: Asked) -> TurnStarted:
         conversation = self._store.conversations.get(conversation_id)
         persona = self.persona(conversation.persona)
-        intent = self._intent(wanted, persona)
+        provider, model = self._model(conversation, persona, wanted)
+        intent = self._intent(wanted, persona, provider)
         opening = _said(wanted.opening, intent)
         toolset = self._toolset(conversation_id, intent, wanted.extra_tools)
         system = self._system(conversation, persona, toolset, intent)
-        provider, model = self._model(conversation, persona, wanted)
         settings = Settings(
             provider=provider.id,
             model=model,
@@ -81,7 +82,7 @@ class Openings:
         known = {persona.id: persona for persona in BUILT_IN}
         return self._personas.get(id) or known.get(id) or ASSISTANT
 
-    def _intent(self, wanted: Asked, persona: Persona) -> Intent:
+    def _intent(self, wanted: Asked, persona: Persona, provider: ProviderConfig) -> Intent:
         if not wanted.opening:
             return Intent("", "off")
         text = wanted.opening[-1].content or ""
@@ -90,7 +91,8 @@ class Openings:
         if wanted.origin == "v1" and persona.web_search != "on":
             return Intent(text, "off")
         mode = mode_for(wanted.web_search, persona)
-        return asked(text, mode, self._web_search.prefix, self._web_search.backend)
+        backend = backend_at(self._web_search.backend, provider.base_url)
+        return asked(text, mode, self._web_search.prefix, backend)
 
     def _toolset(self, conversation_id: str, intent: Intent, extra: Sequence[ToolSpec]) -> Toolset:
         return Toolset() if intent.small_talk else self._toolbox.freeze(conversation_id, intent.search, extra)

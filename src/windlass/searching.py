@@ -3,7 +3,6 @@
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from windlass.config import WebSearch as SearchConfig
 from windlass.config import resolve_secret
@@ -12,18 +11,16 @@ from windlass.core.events import Settings
 from windlass.core.messages import ToolOutput
 from windlass.providers import Models, ProviderConfig
 from windlass.search.brave import Brave
-from windlass.search.builtin import Builtin
+from windlass.search.builtin import Builtin, backend_at, searches_itself
 from windlass.search.ddgs import DDGS
 from windlass.search.guard import Guard
 from windlass.search.mcp import MCPTool
 from windlass.search.ports import Backend
 from windlass.search.search import Caps, WebSearch, chosen
 from windlass.search.searxng import SearXNG
-from windlass.search.zai import ZAI
+from windlass.search.zai import ZAI, is_zai
 from windlass.servers import Servers
 from windlass.servers.results import tool_output
-
-ZAI_PATH = "/paas/v4"  # below any host: its own, a proxy before it, or a stand-in for tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +34,17 @@ class Searching:
 
     def for_provider(self, provider: ProviderConfig) -> WebSearch:
         guard = Guard(allow=frozenset(self.config.allow_hosts))
-        backends = chosen(self.config.backend, self.backends(provider))
+        backends = chosen(backend_at(self.config.backend, provider.base_url), self.backends(provider))
         return WebSearch(backends, guard.fetch, Caps(seconds=self.config.timeout_s))
 
     def backends(self, provider: ProviderConfig) -> dict[str, Backend]:
-        zai = ZAI(provider.api_key, provider.base_url) if is_zai(provider) else ZAI()
+        zai = ZAI(provider.api_key, provider.base_url) if is_zai(provider.base_url) else ZAI()
         found: dict[str, Backend] = {
             "brave": Brave(resolve_secret(self.config.brave_key)),
             "searxng": SearXNG(self.config.searxng_url),
             "zai": zai,
             "ddgs": DDGS(),
-            "builtin": Builtin(offers=is_zai(provider) and "/coding/" not in provider.base_url),
+            "builtin": Builtin(offers=searches_itself(provider.base_url)),
         }
         if self.config.mcp_tool:
             found["mcp"] = self._mcp(self.config.mcp_tool)
@@ -78,7 +75,3 @@ class Searching:
 async def _not_kept(body: bytes, mime: str) -> str:
     """What the search shows is kept with the search's own result."""
     return ""
-
-
-def is_zai(provider: ProviderConfig) -> bool:
-    return urlsplit(provider.base_url).path.rstrip("/").endswith(ZAI_PATH)

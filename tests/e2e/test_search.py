@@ -227,6 +227,13 @@ async def test_the_providers_own_search_is_one_request_whose_sources_are_kept(tm
         assert len(llm.requests) == 1 and not llm.searches
 
 
+async def test_where_the_provider_has_no_search_the_others_are_asked(tmp_path: Path) -> None:
+    replies = (call("web_search", query="x"), say(ANSWER))
+    async with searching(tmp_path / "home", *replies, settings='[web_search]\nbackend = "builtin"\n') as (server, llm):
+        assert (await ask(server, f"// {QUESTION}"))["searched"] is True
+        assert len(llm.searches) == 1 and not llm.refused
+
+
 async def test_extended_search_asks_the_same_again_with_the_web(tmp_path: Path) -> None:
     replies = (say("From memory."), say("I'll search."), say(ANSWER))
     async with searching(tmp_path / "home", *replies) as (server, llm):

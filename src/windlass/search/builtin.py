@@ -7,6 +7,7 @@ from windlass.core.engine import SEARCH_TOOL
 from windlass.core.messages import ToolSpec
 from windlass.search.ports import Hit
 from windlass.search.wire import failed
+from windlass.search.zai import is_zai
 
 # Server "provider": its schema is the whole entry of the request's `tools`, not the parameters of a function.
 PROVIDER_SEARCH = ToolSpec(
@@ -24,10 +25,18 @@ PROVIDER_SEARCH = ToolSpec(
 )
 
 
+def searches_itself(base_url: str) -> bool:
+    """Whether the provider at this address has such a tool; Z.AI's coding endpoint is reported not to."""
+    return is_zai(base_url) and "/coding/" not in base_url
+
+
+def backend_at(setting: str, base_url: str) -> str:
+    """The backend in force with this provider: its own search falls to `auto` where it has none."""
+    return "auto" if setting == "builtin" and not searches_itself(base_url) else setting
+
+
 @dataclass(frozen=True, slots=True)
 class Builtin:
-    """`offers` says whether this provider has such a tool; Z.AI's coding endpoint is reported not to."""
-
     offers: bool = False
     name: str = "builtin"
 

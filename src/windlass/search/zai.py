@@ -1,6 +1,7 @@
 """Z.AI's search endpoint, beside its chat endpoint and with the same key."""
 
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -8,6 +9,11 @@ from windlass.search.ports import Hit
 from windlass.search.wire import ask, failed, tidy_hits
 
 _MOST_RESULTS = 50
+_PATH = "/paas/v4"  # below any host: its own, a proxy before it, or a stand-in for tests
+
+
+def is_zai(base_url: str) -> bool:
+    return urlsplit(base_url).path.rstrip("/").endswith(_PATH)
 
 
 class _Result(msgspec.Struct):
