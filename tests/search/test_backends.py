@@ -2,6 +2,7 @@
 
 import html
 import json
+import logging
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -246,6 +247,19 @@ def test_a_backend_that_is_not_ready_says_what_it_needs(backend: Backend, why: s
 
 def test_keys_do_not_show_in_logs() -> None:
     assert "secret" not in repr(Brave("secret")) + repr(ZAI("secret"))
+
+
+async def test_what_is_searched_for_is_not_logged(
+    service: Service, point_engine_at: Callable[[str], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    await asked(service, says(service.write(FOUND), kind=service.kind), point_engine_at, "a-private-matter")
+    with pytest.raises(ToolError):
+        await asked(service, says(status=500), point_engine_at, "a-private-matter")
+    point_engine_at("http://127.0.0.1:9/")
+    with pytest.raises(ToolError):
+        await service.make("http://127.0.0.1:9/").search("a-private-matter", 5)
+    assert "a-private-matter" not in caplog.text
 
 
 async def test_brave_is_asked_with_its_key_and_within_its_limits() -> None:

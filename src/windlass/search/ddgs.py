@@ -2,6 +2,7 @@
 engine minds; hence last in the order."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -34,6 +35,8 @@ class DDGS:
     def _search(self, query: str, count: int) -> Results:
         # Imported here, in the thread: it brings a whole HTTP stack of its own.
         package, errors = import_module("ddgs"), import_module("ddgs.exceptions")
+        for talkative in ("ddgs", "primp"):  # they log addresses at INFO, and with them what people search for
+            logging.getLogger(talkative).setLevel(logging.WARNING)
         text: Callable[..., Results] = package.DDGS(timeout=self.timeout_s).text
         try:
             return text(query, max_results=count, backend=self.engines)
