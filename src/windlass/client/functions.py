@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints, overload
 
 import msgspec
 
@@ -13,16 +13,22 @@ from windlass.core.messages import ToolSpec
 from windlass.toolbox import Function
 from windlass.toolbox.functions import PYTHON
 
+F = TypeVar("F", bound=Callable[..., Any])
 
+
+@overload
+def tool(function: F, /) -> F: ...
+@overload
+def tool(*, name: str = "", approval: str = "auto", read_only: bool = False) -> Callable[[F], F]: ...
 def tool(
-    function: Callable[..., Any] | None = None, *, name: str = "", approval: str = "auto", read_only: bool = False
-) -> Any:
+    function: F | None = None, /, *, name: str = "", approval: str = "auto", read_only: bool = False
+) -> F | Callable[[F], F]:
     """Make a function a tool: `@tool`, or `@tool(approval="ask")`. It may be async; one that is not runs in a thread.
 
     A `read_only` tool is run again by itself when a restart interrupted it; of any other the person is asked.
     """
 
-    def made(function: Callable[..., Any]) -> Callable[..., Any]:
+    def made(function: F) -> F:
         function.__windlass__ = _function(function, name, approval, read_only)  # type: ignore[attr-defined]
         return function
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable
 from fnmatch import fnmatchcase
 from typing import Any, Literal, Self
 
@@ -121,7 +121,7 @@ class Windlass:
         temperature: float | None = None,
         web_search: WebSearch = "auto",
         max_rounds: int | None = None,
-    ) -> AsyncIterator[TurnEvent]:
+    ) -> AsyncGenerator[TurnEvent, None]:
         """The same, watched: every event of the turn as it happens, to its end. Leaving the loop does not stop it."""
         place = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
         request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds)

@@ -1,5 +1,6 @@
 """The tools of a conversation: what is there, what is on, and by whose word it runs."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from windlass.servers import Servers
 from windlass.store import Store
 from windlass.toolbox import Toolbox
 
+ARRIVING_S = 3.0
+
 
 class Tools:
     def __init__(self, store: Store, toolbox: Toolbox, servers: Servers) -> None:
@@ -20,6 +23,7 @@ class Tools:
 
     async def available(self, conversation_id: str) -> shapes.AvailableTools:
         self._store.conversations.get(conversation_id)
+        await self.arrived(conversation_id)
         found = [
             shapes.AvailableTool(
                 server_id=one.offer.server.id,
@@ -53,6 +57,13 @@ class Tools:
         if not await self._toolbox.disable(conversation_id, named.server_id, named.tool_name):
             raise NotFound(f"{named.tool_name} is not enabled in this conversation.")
         return self._enabled(conversation_id, "Tool disabled")
+
+    async def arrived(self, conversation_id: str) -> None:
+        """A server that is still starting gets a moment, so that whoever speaks first finds its tools."""
+        starting = [status for status in self._toolbox.missing(conversation_id) if status.state == "starting"]
+        async with asyncio.TaskGroup() as group:
+            for status in starting:
+                group.create_task(self._servers.wait_ready(status.config.id, ARRIVING_S))
 
     def unavailable(self, conversation_id: str) -> list[shapes.Unavailable]:
         """Servers whose enabled tools cannot be offered now."""

@@ -191,6 +191,8 @@ class Turns:
         )
 
     async def _begin(self, conversation_id: str, request: shapes.ChatRequest) -> str:
+        self._store.conversations.get(conversation_id)
+        await self._tools.arrived(conversation_id)
         parent = HEAD if isinstance(request.parent_turn_id, msgspec.UnsetType) else request.parent_turn_id
         wanted = Asked(
             (Message("user", request.content),),

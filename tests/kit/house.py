@@ -1,0 +1,60 @@
+"""A real server process in demo mode, as a person would start it, on a port and in a folder of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+HIDDEN = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_MODEL", "ZAI_API_KEY")
+STOP_S = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RunningHouse:
+    home: Path
+    login: str  # the URL it printed
+    process: "subprocess.Popen[str]"
+
+    @property
+    def url(self) -> str:
+        parts = urlsplit(self.login)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    @property
+    def token(self) -> str:
+        return (self.home / "token").read_text().strip()
+
+
+def clean_environment(home: Path, **more: str) -> dict[str, str]:
+    """The machine's own, less every setting of ours."""
+    kept = {
+        name: value for name, value in os.environ.items() if name not in HIDDEN and not name.startswith("WINDLASS_")
+    }
+    return {**kept, "WINDLASS_HOME": str(home), **more}
+
+
+@contextmanager
+def running_house(home: Path, *options: str, verb: str = "demo", **env: str) -> Iterator[RunningHouse]:
+    argv = [sys.executable, "-m", "windlass", verb, "--port", "0", *options]
+    with (home.parent / f"{home.name}.log").open("w") as log:
+        process = subprocess.Popen(
+            argv, env=clean_environment(home, **env), stdout=subprocess.PIPE, stderr=log, text=True
+        )
+    assert process.stdout
+    try:
+        said = process.stdout.readline()
+        assert "http://" in said, f"the server said {said!r}: {Path(log.name).read_text()}"
+        yield RunningHouse(home, said.split()[-1], process)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
