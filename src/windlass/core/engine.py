@@ -214,6 +214,7 @@ async def _run(crew: Crew, call: ToolCall, safe: bool) -> None:
     except Exception as error:  # a tool may fail in any way; the model is told, the turn goes on
         fact = ToolFinished(call.id, "error", ToolOutput(f"{type(error).__name__}: {error}"), "tool_error", _ms(began))
     reach("result_received")
+    crew.running.pop(call.id, None)  # from here on there is nothing left to cancel
     await crew.log.record(fact)
     reach("result_recorded")
 

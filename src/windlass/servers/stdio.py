@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from windlass.core.errors import ToolError, Unavailable
 from windlass.servers.guardian import Guardian
@@ -76,10 +77,9 @@ class StdioProcess(asyncio.SubprocessProtocol):
         self._transport = transport
         self.pid = transport.get_pid()
         self._guardian.add(self.pid)
-        stdin = transport.get_pipe_transport(0)
-        assert isinstance(stdin, asyncio.WriteTransport)  # noqa: S101 - we asked for a pipe
-        self._stdin = stdin
-        stdin.set_write_buffer_limits(high=1 << 20)
+        # Cast, not checked: uvloop's pipes are no subclasses of asyncio's.
+        self._stdin = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
+        self._stdin.set_write_buffer_limits(high=1 << 20)
 
     async def write(self, line: Callable[[], bytes], *, wait: bool) -> None:
         """Hand over one whole line, made when there is room for it. A caller cancelled here has sent nothing."""
@@ -116,8 +116,10 @@ class StdioProcess(asyncio.SubprocessProtocol):
 
     def pause(self, on: bool) -> None:
         """Stop reading while what was read waits to be used, so that a flood cannot fill our memory."""
-        pipe = self._transport.get_pipe_transport(1) if self._transport else None
-        if not isinstance(pipe, asyncio.ReadTransport) or pipe.is_closing() or on == self._paused:
+        if self._transport is None or on == self._paused:
+            return
+        pipe = cast(asyncio.ReadTransport | None, self._transport.get_pipe_transport(1))
+        if pipe is None or pipe.is_closing():
             return
         self._paused = on
         if on:
