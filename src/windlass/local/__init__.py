@@ -1,7 +1,8 @@
 """The verbs of the API, in process: shapes in, shapes out, errors of the core. HTTP only decodes and encodes around
 them, so what the page can do a program can."""
 
-from windlass import __version__
+from importlib.metadata import version
+
 from windlass.bus import Bus
 from windlass.config import Config
 from windlass.local.context import Context
@@ -65,4 +66,4 @@ class Local:
         self.providers = ProviderVerbs(store, models, vault, patience)
         self.personas = Personas(store)
         self.policy = PolicyVerbs(toolbox)
-        self.house = HouseVerbs(__version__, store, bus, runner, servers, telemetry)
+        self.house = HouseVerbs(version("windlass"), store, bus, runner, servers, telemetry)

@@ -148,7 +148,12 @@ class ServerVerbs:
     async def _put(self, kept: KeptServer) -> None:
         """The vault first: a row that names a secret which is not there would never start."""
         config = kept.config
-        hidden = replace(config, env=self._hidden(config, "env"), headers=self._hidden(config, "headers"))
+        hidden = replace(
+            config,
+            env=self._hidden(config, "env"),
+            headers=self._hidden(config, "headers"),
+            overrides=dict(config.overrides),
+        )
         await self._servers.put(hidden)
         await self._kept.put(config.id, replace(kept, config=hidden))
 

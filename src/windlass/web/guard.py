@@ -17,6 +17,7 @@ from windlass.web.replies import send_error
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+FORM_TYPES = frozenset({b"application/x-www-form-urlencoded", b"multipart/form-data", b"text/plain"})
 PAGES = ("/", "/docs")  # what a link on another site may open; it changes nothing and shows nothing by itself
 SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -147,15 +148,14 @@ def _opens_page(scope: Scope, headers: dict[bytes, bytes]) -> bool:
 
 
 def _check_type(scope: Scope, headers: dict[bytes, bytes]) -> None:
-    """Other types are what a form on a foreign page can send without asking first."""
+    """A form on a foreign page can send its own types without asking first, so none of those, not even empty ones."""
     if scope["method"] not in WRITES:
         return
-    kind = headers.get(b"content-type")
+    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
-    if kind is None and not has_body:
+    if kind == b"application/json" or (not has_body and kind not in FORM_TYPES):
         return
-    if kind is None or kind.partition(b";")[0].strip().lower() != b"application/json":
-        raise NotJson("Writes take JSON only.", hint="Send `Content-Type: application/json`.")
+    raise NotJson("Writes take JSON only.", hint="Send `Content-Type: application/json`.")
 
 
 def _foreign() -> Forbidden:

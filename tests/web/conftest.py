@@ -1,0 +1,15 @@
+"""A server for each test, with the strict model behind it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest_asyncio
+
+from tests.web.kit import Site, open_site
+from windlass.testing import StrictLLM
+
+
+@pytest_asyncio.fixture
+async def site(tmp_path: Path, strict_llm: StrictLLM) -> AsyncIterator[Site]:
+    async with open_site(tmp_path / "home", strict_llm, durability="normal") as opened:
+        yield opened

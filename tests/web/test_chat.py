@@ -1,0 +1,285 @@
+"""Chat over HTTP: the seed's flow to the letter, and every way a turn can end."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kit import real_servers
+from tests.kit.ledger_file import Ledger
+from tests.web.kit import Site, open_site
+from windlass.config import Limits
+from windlass.testing import StrictLLM, call, calls, error, raw_call, say
+
+OPTIONAL = {"turn_id", "sources", "usage", "reasoning", "error"}
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "seed_messages.json").read_text())
+
+
+@pytest.mark.npm
+async def test_the_seeds_flow_gives_the_seeds_messages_key_for_key(
+    site: Site, strict_llm: StrictLLM, tmp_path: Path
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "README.md").touch()
+    (docs / "API.md").touch()
+    conversation = await _with_real_files(site, docs)
+    answer = "The /docs directory contains: README.md and API.md"
+    strict_llm.then(call("list_directory", path=str(docs)), say(answer))
+
+    reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "What files are in /docs?"})
+
+    assert reply.status == 200
+    assert (reply.body["success"], reply.body["message"]) == (True, "Chat completed successfully")
+    assert reply.body["assistant_message"]["content"] == answer
+    stored = (await site.get(f"/conversations/{conversation}/messages"))["messages"]
+    assert [_comparable(message, docs) for message in stored] == GOLDEN
+
+
+async def _with_real_files(site: Site, docs: Path) -> str:
+    command, *args = real_servers.filesystem(docs)
+    added = await site.post("/servers", {"name": "files", "command": command, "args": args})
+    server = added["server"]
+    assert (server["status"], server["trusted"]) == ("draft", False)
+    await site.post(f"/servers/{server['id']}/confirm", {"argv": server["argv"]})
+    assert (await site.post(f"/servers/{server['id']}/start"))["server"]["status"] == "running"
+    conversation = await site.conversation(title="Docs")
+    available = await site.get(f"/conversations/{conversation}/tools/available")
+    assert "list_directory" in [tool["tool_name"] for tool in available["available_tools"]]
+    body = {"server_id": server["id"], "tool_name": "list_directory"}
+    enabled = await site.post(f"/conversations/{conversation}/tools", body)
+    assert [tool["tool_name"] for tool in enabled["enabled_tools"]] == ["list_directory"]
+    return conversation
+
+
+def _comparable(message: dict[str, Any], docs: Path) -> dict[str, Any]:
+    """Without what the contract adds, and with fixed words where a run has its own."""
+    kept = {key: value for key, value in message.items() if key not in OPTIONAL}
+    kept["id"], kept["timestamp"] = "msg-xxx", "2025-01-11T19:00:00Z"
+    text = json.dumps(kept).replace(str(docs), "/docs")
+    made: dict[str, Any] = json.loads(text)
+    for one in made.get("tool_calls", []):
+        one["id"] = "call_123"
+    if "tool_call_id" in made:
+        made["tool_call_id"] = "call_123"
+    return made
+
+
+async def test_on_the_wire_everything_is_there_once_and_in_order(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation(system_prompt="Be brief.")
+    note = {"descriptive_name": "The project", "content": "It is called Nimbus.", "related_files": ["a.md"]}
+    await site.post(f"/conversations/{conversation}/context", note)
+    await site.enable(conversation, "echo")
+    strict_llm.then(calls(call("echo", text="one"), call("echo", text="two")), say("Both."), say("Again."))
+
+    await site.post(f"/conversations/{conversation}/chat", {"content": "Echo twice"})
+    await site.post(f"/conversations/{conversation}/chat", {"content": "And now?"})
+
+    first, second, third = strict_llm.requests
+    system = first.messages[0]["content"]
+    assert "Be brief." in system and "It is called Nimbus." in system
+    assert [m["content"] for m in first.messages if m["role"] == "user"] == ["Echo twice"]
+    assert [m["role"] for m in second.messages] == ["system", "user", "assistant", "tool", "tool"]
+    made = [one["id"] for one in second.messages[2]["tool_calls"]]
+    assert [m["tool_call_id"] for m in second.messages[3:]] == made
+    assert [m["content"] for m in third.messages if m["role"] == "user"] == ["Echo twice", "And now?"]
+    assert all("echo" in request.tool_names for request in strict_llm.requests)
+
+
+async def test_a_failing_unknown_or_badly_called_tool_is_told_to_the_model(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "fail", "record")
+    strict_llm.then(
+        calls(call("fail", message="no luck"), call("nothing_like_it"), raw_call("record", "{not json")), say("I see.")
+    )
+
+    body = await site.post(f"/conversations/{conversation}/chat", {"content": "Try"})
+
+    assert body["outcome"] == "answered"
+    results = [json.loads(text)["error"] for text in strict_llm.requests[1].results]
+    assert "no luck" in results[0] and "nothing_like_it" in results[1] and "arguments" in results[2]
+    turn = (await site.get(f"/turns/{body['turn_id']}"))["turn"]
+    assert [one["state"] for one in turn["calls"]] == ["error", "error", "error"]
+
+
+async def test_a_stopped_servers_tools_are_not_offered_and_the_answer_says_so(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "echo")
+    await site.post("/servers/ledger/stop")
+    strict_llm.then(say("I have no tools."))
+
+    body = await site.post(f"/conversations/{conversation}/chat", {"content": "Echo"})
+
+    assert body["unavailable"] == [{"server_slug": "ledger", "status": "stopped"}]
+    assert strict_llm.requests[0].tool_names == []
+    available = await site.get(f"/conversations/{conversation}/tools/available")
+    assert available["unavailable"] == body["unavailable"]
+
+
+async def test_ten_rounds_then_the_forced_answer_and_outcome_limit(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "record")
+    strict_llm.then(*[call("record", effect_id=str(n)) for n in range(10)], say("What I have."))
+
+    reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Go"})
+
+    assert (reply.status, reply.body["success"], reply.body["outcome"]) == (200, False, "limit")
+    assert reply.body["assistant_message"]["content"] == "What I have."
+    assert reply.body["rounds"] == 10
+    assert len(ledger.effects()) == 10
+    assert strict_llm.requests[-1].tool_choice == "none"
+
+
+async def test_a_single_round_ends_the_seeds_way(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "echo")
+    strict_llm.then(call("echo", text="a"), call("echo", text="b"))
+
+    body = await site.post(f"/conversations/{conversation}/chat", {"content": "Go", "max_rounds": 1})
+
+    assert (body["outcome"], body["message"]) == ("limit", "Multi-round tool calls not supported")
+    assert body["assistant_message"] is None
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "code"),
+    [
+        (error(401, None, "bad key"), 502, "auth"),
+        (error(500, None, "broken"), 502, "server_error"),
+        (error(429, None, "slow down", {"Retry-After": "0"}), 429, "rate_limited"),
+    ],
+)
+async def test_a_failed_turn_has_the_status_of_its_cause(tmp_path: Path, failure: Any, status: int, code: str) -> None:
+    async with StrictLLM(lambda request: failure) as llm, open_site(tmp_path, llm, limits=Limits(attempts=1)) as site:
+        conversation = await site.conversation()
+
+        reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Hello"})
+
+        assert (reply.status, reply.body["success"], reply.body["outcome"]) == (status, False, "failed")
+        assert reply.body["error"]["code"] == code
+        assert reply.body["user_message"]["content"] == "Hello"
+        assert reply.body["assistant_message"] is None
+
+
+async def test_a_call_that_needs_a_person_gives_202_and_goes_on_after_the_word(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "record", approval="ask")
+    strict_llm.then(call("record", effect_id="x"), say("Done."))
+
+    reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Do it"})
+
+    assert (reply.status, reply.body["outcome"]) == (202, "awaiting_person")
+    (pending,) = reply.body["pending_calls"]
+    assert (pending["kind"], pending["name"], pending["server_slug"]) == ("approval", "record", "ledger")
+    assert ledger.effects() == []
+    turn = f"/turns/{reply.body['turn_id']}"
+    wrong = await site.call("POST", f"{turn}/calls/{pending['call_id']}/decision", {"decision": "allow", "hash": "x"})
+    assert wrong.status == 409
+    word = {"decision": "allow", "hash": pending["hash"]}
+    await site.post(f"{turn}/calls/{pending['call_id']}/decision", word)
+    done = (await site.get(f"{turn}?wait=10"))["turn"]
+    assert (done["state"], done["outcome"], done["answer"]) == ("finished", "answered", "Done.")
+    again = await site.post(f"{turn}/calls/{pending['call_id']}/decision", {"decision": "deny"})
+    assert again["message"] == "Decided already"
+    assert ledger.counts() == {"x": 1}
+
+
+async def test_edited_arguments_are_checked_and_used(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "record", approval="ask")
+    strict_llm.then(call("record", effect_id="x"), say("Done."))
+    body = await site.post(f"/conversations/{conversation}/chat", {"content": "Do it"})
+    decision = f"/turns/{body['turn_id']}/calls/{body['pending_calls'][0]['call_id']}/decision"
+
+    bad = await site.call("POST", decision, {"decision": "allow", "arguments": {"effect_id": 7}})
+    await site.post(decision, {"decision": "allow", "arguments": {"effect_id": "y"}})
+    await site.get(f"/turns/{body['turn_id']}?wait=10")
+
+    assert bad.status == 422 and "effect_id" in bad.body["error"]["message"]
+    assert ledger.counts() == {"y": 1}
+
+
+async def test_a_tool_that_asks_a_person_gives_202_and_takes_the_answer(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "ask")
+    strict_llm.then(call("ask"), say("Hello Ada."))
+
+    reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Ask me"})
+
+    assert reply.status == 202
+    (pending,) = reply.body["pending_calls"]
+    assert pending["kind"] == "input" and "Who are you" in pending["question"]
+    turn = f"/turns/{reply.body['turn_id']}"
+    answer = {"action": "accept", "content": {"name": "Ada", "number": 3}}
+    await site.post(f"{turn}/calls/{pending['call_id']}/input", answer)
+    assert (await site.get(f"{turn}?wait=10"))["turn"]["answer"] == "Hello Ada."
+    assert strict_llm.requests[1].results == ["Ada wants 3"]
+    late = await site.call("POST", f"{turn}/calls/{pending['call_id']}/input", answer)
+    assert late.status == 409
+
+
+async def test_fifty_identical_posts_at_once_make_one_turn(site: Site, strict_llm: StrictLLM) -> None:
+    conversation = await site.conversation()
+    strict_llm.then(say("Once."))
+    body = {"content": "Hello", "client_message_id": "m-1"}
+
+    replies = await asyncio.gather(*(site.call("POST", f"/conversations/{conversation}/chat", body) for _ in range(50)))
+
+    assert {(reply.status, reply.body["turn_id"]) for reply in replies} == {(200, replies[0].body["turn_id"])}
+    assert len(strict_llm.requests) == 1
+    other = await site.call("POST", f"/conversations/{conversation}/chat", {**body, "content": "Bye"})
+    assert (other.status, other.code) == (409, "client_message_id_used")
+
+
+async def test_a_second_message_on_a_running_branch_is_refused_naming_the_turn(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "record", approval="ask")
+    strict_llm.then(call("record", effect_id="x"))
+    running = await site.post(f"/conversations/{conversation}/chat", {"content": "Wait"})
+
+    refused = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Me too"})
+
+    assert (refused.status, refused.code) == (409, "turn_running")
+    assert refused.body["error"]["detail"] == {"turn_id": running["turn_id"]}
+
+
+async def test_stop_works_while_an_approval_waits_and_is_idempotent(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "record", approval="ask")
+    strict_llm.then(call("record", effect_id="x"))
+    body = await site.post(f"/conversations/{conversation}/chat", {"content": "Wait"})
+
+    first = await site.post(f"/turns/{body['turn_id']}/stop")
+    second = await site.post(f"/turns/{body['turn_id']}/stop")
+
+    assert first["turn"]["outcome"] == second["turn"]["outcome"] == "stopped"
+    assert [one["state"] for one in first["turn"]["calls"]] == ["cancelled"]
+    assert ledger.effects() == []
