@@ -1,0 +1,165 @@
+"""Who may come in: a table of every route against every kind of stranger, made from the route table itself."""
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.web.kit import TOKEN, Site, open_site
+from windlass.core.errors import BadInput
+from windlass.web.auth import Access, Credentials
+from windlass.web.errors import TooMany, Unauthorized
+from windlass.web.routes import ROUTES, Route
+
+SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
+
+
+def path_of(route: Route) -> str:
+    return re.sub(r"{\w+}", "x", route.path)
+
+
+def headers_of(site: Site, stranger: str) -> tuple[str, dict[str, str], int]:
+    """The token it sends, its headers, and the status it must get."""
+    cookie = f"windlass_{site.port}={site.access.log_in(token=TOKEN)}"
+    match stranger:
+        case "no token":
+            return "", {}, 401
+        case "bad token":
+            return "not-the-token", {}, 401
+        case "cookie without same-origin":
+            return "", {"Cookie": cookie}, 401
+        case "cookie of another port":
+            return "", {"Cookie": cookie.replace(str(site.port), "1"), **SAME_ORIGIN}, 401
+        case "cross-site origin":
+            return TOKEN, {"Origin": "https://evil.example"}, 403
+        case "cross-site fetch":
+            return TOKEN, {"Sec-Fetch-Site": "cross-site"}, 403
+        case "rebinding host":
+            return TOKEN, {"Host": f"evil.example:{site.port}"}, 403
+    raise AssertionError(stranger)
+
+
+STRANGERS = [
+    "no token",
+    "bad token",
+    "cookie without same-origin",
+    "cookie of another port",
+    "cross-site origin",
+    "cross-site fetch",
+    "rebinding host",
+]
+PUBLIC = {("GET", "/health"), ("POST", "/session")}
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+async def test_every_route_refuses_strangers(site: Site, stranger: str) -> None:
+    token, headers, wanted = headers_of(site, stranger)
+    wrong = []
+    for route in ROUTES:
+        body = None if route.method == "GET" else {}
+        reply = await site.call(route.method, path_of(route), body, headers=headers, token=token)
+        open_to_all = wanted == 401 and (route.method, route.path) in PUBLIC
+        if (reply.status == wanted) is open_to_all:
+            wrong.append((route.method, route.path, reply.status))
+    assert wrong == []
+
+
+def test_only_health_and_the_login_are_public() -> None:
+    assert {(route.method, route.path) for route in ROUTES if route.public} == PUBLIC
+
+
+async def test_every_route_that_answers_is_in_the_table(site: Site) -> None:
+    """A route added elsewhere would escape the table above."""
+    described = {
+        (method.upper(), path)
+        for path, methods in (await site.get("/openapi.json"))["paths"].items()
+        for method in methods
+    }
+    assert described == {(route.method, route.path) for route in ROUTES}
+
+
+async def test_the_one_time_key_becomes_a_session_and_is_then_void(site: Site) -> None:
+    url = (await site.post("/session/keys"))["url"]
+    path = "/" + url.partition("/?")[2].join(["?", ""])
+
+    first = await site.call("GET", path, token="")
+    again = await site.call("GET", path, token="")
+
+    cookie = first.headers["Set-Cookie"]
+    assert (first.status, first.headers["Location"]) == (303, "/")
+    assert cookie.startswith(f"windlass_{site.port}=") and "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    assert TOKEN not in cookie
+    assert "Set-Cookie" not in again.headers
+    headers = {"Cookie": cookie.partition(";")[0], **SAME_ORIGIN}
+    assert (await site.call("GET", "/conversations", token="", headers=headers)).status == 200
+    assert (await site.call("DELETE", "/session", token="", headers=headers)).status == 200
+    assert (await site.call("GET", "/conversations", token="", headers=headers)).status == 401
+
+
+async def test_the_token_logs_in_and_failed_tries_are_slowed(site: Site) -> None:
+    good = await site.call("POST", "/session", {"token": TOKEN}, token="")
+    bad = [await site.call("POST", "/session", {"token": "guess"}, token="") for _ in range(11)]
+
+    assert good.status == 200 and "Set-Cookie" in good.headers
+    assert [reply.status for reply in bad] == [401] * 10 + [429]
+    assert bad[-1].headers["Retry-After"] == "60"
+
+
+async def test_without_auth_requests_pass_but_foreign_ones_do_not(tmp_path: Path) -> None:
+    async with open_site(tmp_path, auth=False) as site:
+        assert (await site.call("POST", "/conversations", {}, token="")).status == 201
+        foreign = {"Origin": "https://evil.example"}
+        assert (await site.call("POST", "/conversations", {}, token="", headers=foreign)).status == 403
+        rebound = {"Host": f"evil.example:{site.port}"}
+        assert (await site.call("GET", "/conversations", token="", headers=rebound)).status == 403
+        form = {"Content-Type": "text/plain"}
+        assert (await site.call("POST", "/conversations", {}, token="", headers=form)).status == 415
+
+
+def test_the_token_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
+    first, second = Access(tmp_path), Access(tmp_path)
+
+    assert first.token == second.token and len(first.token) >= 43
+    assert stat.S_IMODE((tmp_path / "token").stat().st_mode) == 0o600
+
+
+def test_sessions_survive_a_restart_and_end_with_the_token(tmp_path: Path) -> None:
+    access = Access(tmp_path)
+    session = access.log_in(key=access.new_key())
+    mine = Credentials(session=session, same_origin=True)
+
+    Access(tmp_path).admit(mine)
+    old = access.token
+    access.rotate()
+
+    assert session not in (tmp_path / "sessions").read_text()
+    for credentials in (mine, Credentials(bearer=old)):
+        with pytest.raises(Unauthorized):
+            access.admit(credentials)
+        with pytest.raises(Unauthorized):
+            Access(tmp_path).admit(credentials)
+    access.admit(Credentials(bearer=access.token))
+
+
+def test_a_token_from_the_settings_is_not_rotated_here(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="WINDLASS_TOKEN"):
+        Access(tmp_path, token="mine").rotate()
+
+
+def test_no_credentials_are_no_failed_try(tmp_path: Path) -> None:
+    access = Access(tmp_path)
+    for _ in range(2000):
+        with pytest.raises(Unauthorized):
+            access.admit(Credentials(address="1.2.3.4"))
+    access.admit(Credentials(bearer=access.token, address="1.2.3.4"))
+
+
+def test_a_flood_of_wrong_tokens_is_stopped_for_its_address_only(tmp_path: Path) -> None:
+    access = Access(tmp_path)
+    for _ in range(1000):
+        with pytest.raises(Unauthorized):
+            access.admit(Credentials(bearer="guess", address="1.2.3.4"))
+    with pytest.raises(TooMany):
+        access.admit(Credentials(bearer="guess", address="1.2.3.4"))
+    access.admit(Credentials(bearer=access.token, address="5.6.7.8"))

@@ -1,0 +1,191 @@
+"""What the guard lets in, by Host, Origin, Sec-Fetch and content type, and what it adds to every response."""
+
+from typing import Any
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from tests.web.kit import Site
+from windlass.web.guard import Guard
+from windlass.web.routes import ROUTES
+
+PORT = 8420
+OURS = f"127.0.0.1:{PORT}"
+
+HOSTS = {
+    f"127.0.0.1:{PORT}": True,
+    f"localhost:{PORT}": True,
+    f"LOCALHOST:{PORT}": True,
+    f"LocalHost:{PORT}": True,
+    f"[::1]:{PORT}": True,
+    f"10.0.0.5:{PORT}": True,  # the address the connection came in on
+    "box.example:8420": True,  # allowed by name
+    "": False,
+    "null": False,
+    "localhost": False,
+    "127.0.0.1": False,
+    "127.0.0.1:80": False,
+    "localhost:8421": False,
+    f"localhost.evil.example:{PORT}": False,
+    f"127.0.0.1.nip.io:{PORT}": False,
+    f"evil.example:{PORT}": False,
+    f"localhost.:{PORT}": False,
+    f"127.0.0.1.:{PORT}": False,
+    f"127.1:{PORT}": False,
+    f"2130706433:{PORT}": False,
+    f"0x7f000001:{PORT}": False,
+    f"0.0.0.0:{PORT}": False,
+    f"[::]:{PORT}": False,
+    f"[::ffff:127.0.0.1]:{PORT}": False,
+    f"[0:0:0:0:0:0:0:1]:{PORT}": False,
+    f"127.0.0.1:{PORT}.evil.example": False,
+    f"127.0.0.1:{PORT}@evil.example": False,
+    f"evil.example@127.0.0.1:{PORT}": False,
+    f"evil.example,127.0.0.1:{PORT}": False,
+    f" 127.0.0.1:{PORT}": False,
+    f"127.0.0.1:{PORT} ": False,
+    f"127.0.0.1:{PORT}/": False,
+    f"http://127.0.0.1:{PORT}": False,
+    f"10.0.0.6:{PORT}": False,
+    "box.example:1": False,
+    f"xn--lcalhost-54a:{PORT}": False,
+}
+ORIGINS = {
+    f"http://{OURS}": True,
+    f"https://{OURS}": True,
+    f"HTTP://{OURS}": True,
+    "null": False,
+    "": False,
+    "https://evil.example": False,
+    "http://127.0.0.1": False,
+    "http://127.0.0.1:3000": False,
+    f"http://localhost:{PORT}": False,
+    f"http://{OURS}.evil.example": False,
+    f"http://evil.example@{OURS}": False,
+    f"http://{OURS}/": False,
+    f"http://{OURS}, https://evil.example": False,
+    f"file://{OURS}": False,
+    f"chrome-extension://{OURS}": False,
+    "http://[::1": False,
+}
+
+
+async def inside(scope: Scope, receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def passes(headers: dict[str, str], method: str = "GET", path: str = "/conversations") -> int:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        raise AssertionError("the guard reads no body")
+
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "server": ("10.0.0.5", PORT),
+        "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()],
+    }
+    await Guard(inside, ["box.example:8420"])(scope, receive, send)
+    return int(sent[0]["status"])
+
+
+@pytest.mark.parametrize(("host", "ours"), HOSTS.items())
+async def test_only_our_own_names_are_answered(host: str, ours: bool) -> None:
+    assert await passes({"Host": host}) == (204 if ours else 403)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize(("origin", "ours"), ORIGINS.items())
+async def test_only_our_own_origin_is_answered_whatever_the_method(method: str, origin: str, ours: bool) -> None:
+    assert await passes({"Host": OURS, "Origin": origin}, method) == (204 if ours else 403)
+
+
+async def test_a_host_header_that_comes_twice_is_refused() -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        raise AssertionError
+
+    host = (b"host", OURS.encode())
+    scope = {"type": "http", "method": "GET", "path": "/", "server": ("127.0.0.1", PORT), "headers": [host, host]}
+    await Guard(inside)(scope, receive, send)
+    assert sent[0]["status"] == 403
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "dest", "path", "status"),
+    [
+        ("none", "navigate", "document", "/conversations", 204),
+        ("same-origin", "cors", "empty", "/conversations", 204),
+        ("same-site", "cors", "empty", "/conversations", 403),
+        ("cross-site", "no-cors", "image", "/conversations", 403),
+        ("cross-site", "no-cors", "script", "/ui/assets/index.js", 403),
+        ("cross-site", "navigate", "document", "/conversations", 403),
+        ("cross-site", "navigate", "iframe", "/", 403),
+        ("cross-site", "navigate", "document", "/", 204),
+        ("cross-site", "navigate", "document", "/ui/c/conv-1", 204),
+    ],
+)
+async def test_another_site_may_open_the_page_and_nothing_else(
+    site: str, mode: str, dest: str, path: str, status: int
+) -> None:
+    headers = {"Host": OURS, "Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}
+    assert await passes(headers, path=path) == status
+
+
+@pytest.mark.parametrize(
+    ("kind", "length", "status"),
+    [
+        ("application/json", "2", 204),
+        ("application/json; charset=utf-8", "2", 204),
+        ("Application/JSON", "2", 204),
+        ("text/plain", "2", 415),
+        ("text/plain;application/json", "2", 415),
+        ("application/x-www-form-urlencoded", "0", 415),
+        ("multipart/form-data; boundary=x", "2", 415),
+        ("application/octet-stream", "2", 415),
+        ("application/octet-stream", "0", 204),
+        (None, "2", 415),
+        (None, "0", 204),
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+async def test_writes_take_json_only(method: str, kind: str | None, length: str, status: int) -> None:
+    headers = {"Host": OURS, "Content-Length": length} | ({"Content-Type": kind} if kind else {})
+    assert await passes(headers, method) == status
+
+
+async def test_every_response_carries_the_safety_headers(site: Site) -> None:
+    for path in ("/", "/health", "/docs", "/nowhere", "/conversations", "/openapi.json", "/ui/assets/none.js"):
+        headers = (await site.call("GET", path)).headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        policy = headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'") and "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy and "http:" not in policy and "*" not in policy
+        assert not [name for name in headers if name.lower().startswith("access-control-")]
+
+
+async def test_each_page_has_a_nonce_of_its_own(site: Site) -> None:
+    pages = [await site.call("GET", "/") for _ in range(2)]
+    nonces = [page.headers["Content-Security-Policy"].partition("'nonce-")[2].partition("'")[0] for page in pages]
+
+    assert nonces[0] != nonces[1] and all(len(nonce) >= 20 for nonce in nonces)
+    assert "__CSP_NONCE__" not in pages[0].text
+
+
+async def test_no_method_is_answered_to_a_preflight(site: Site) -> None:
+    for path in {route.path for route in ROUTES}:
+        headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+        assert (await site.call("OPTIONS", path, headers=headers, token="")).status == 403
