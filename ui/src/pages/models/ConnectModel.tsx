@@ -1,0 +1,168 @@
+import { useState } from "react";
+
+import { providers, type LocalServer, type ProviderInfo } from "../../api";
+import { Link, paths } from "../../app/router";
+import { Banner, Button, plural } from "../../parts";
+import { useLoaded } from "../useLoaded";
+import { Abilities } from "./Abilities";
+import { ProviderForm, type Preset } from "./ProviderForm";
+import { useTest } from "./useTest";
+
+const ZAI: Preset = {
+  name: "Z.AI",
+  base_url: "https://api.z.ai/api/coding/paas/v4",
+  model: "glm-4.7",
+  ask: "key",
+};
+const ADDRESS: Preset = { name: "", base_url: "", model: "", ask: "address" };
+
+/** Two steps: where the model runs, then whether it can call tools. */
+export function ConnectModel() {
+  const [preset, setPreset] = useState<Preset | null>(null);
+  const [added, setAdded] = useState<ProviderInfo | null>(null);
+  const { test, busy, error, begin } = useTest();
+  const saved = (provider: ProviderInfo) => {
+    setAdded(provider);
+    setPreset(null);
+    void begin(provider.id);
+  };
+  return (
+    <section className="panel" aria-label="Connect a model">
+      <div className="panel-head">
+        <h2>Connect a model</h2>
+        <span className="dim">two steps, about a minute</span>
+      </div>
+      <ol className="steps">
+        <li>
+          <h3>
+            <span className="no">1</span>Choose where it runs
+          </h3>
+          {preset ? (
+            <ProviderForm
+              key={preset.base_url}
+              preset={preset}
+              word="Save and test"
+              onSaved={saved}
+              onCancel={() => setPreset(null)}
+            />
+          ) : (
+            <Places added={added} onPick={setPreset} />
+          )}
+        </li>
+        <li>
+          <h3>
+            <span className="no">2</span>Test it
+          </h3>
+          <p className="steps-words">Windlass asks the model to call tools and shows what it gets right.</p>
+          <Abilities test={test} busy={busy} />
+          <Outcome
+            added={added}
+            ok={test?.ok ?? null}
+            words={error || outcomeWords(test)}
+            onAgain={begin}
+            busy={busy}
+          />
+        </li>
+      </ol>
+    </section>
+  );
+}
+
+function Places({ added, onPick }: { added: ProviderInfo | null; onPick: (preset: Preset) => void }) {
+  const { value, error, again } = useLoaded("local", providers.local);
+  const found = value?.servers ?? [];
+  return (
+    <>
+      {added && (
+        <div className="pick">
+          <span className="grow">
+            <b>{added.name}</b>
+            <small>connected, used in new conversations</small>
+          </span>
+        </div>
+      )}
+      {found.map((server) => (
+        <div className="pick" key={server.base_url}>
+          <span className="grow">
+            <b>{server.name}, on this computer</b>
+            <small className="num cut">{localWords(server)}</small>
+          </span>
+          <Button small onClick={() => onPick(presetOf(server))}>
+            Use it
+          </Button>
+        </div>
+      ))}
+      {found.length === 0 && (
+        <div className="pick">
+          <span className="grow">
+            <b>On this computer</b>
+            <small className="num">
+              {value ? "none answers at 11434, 1234, 8080, 8000" : error ? "could not look" : "looking"}
+            </small>
+          </span>
+          <Button small onClick={again}>
+            Look again
+          </Button>
+        </div>
+      )}
+      <div className="pick">
+        <span className="grow">
+          <b>Z.AI</b>
+          <small>GLM-4.7, needs a key</small>
+        </span>
+        <Button small onClick={() => onPick(ZAI)}>
+          Enter key
+        </Button>
+      </div>
+      <div className="pick">
+        <span className="grow">
+          <b>Any OpenAI-compatible address</b>
+          <small>vLLM, llama.cpp, a gateway</small>
+        </span>
+        <Button small onClick={() => onPick(ADDRESS)}>
+          Enter address
+        </Button>
+      </div>
+    </>
+  );
+}
+
+interface OutcomeProps {
+  added: ProviderInfo | null;
+  ok: boolean | null;
+  words: string;
+  busy: boolean;
+  onAgain: (id: string) => Promise<void>;
+}
+
+function Outcome({ added, ok, words, busy, onAgain }: OutcomeProps) {
+  if (!added || busy || (ok === null && !words)) return null;
+  const again = (
+    <Button small onClick={() => onAgain(added.id)}>
+      Test again
+    </Button>
+  );
+  if (!ok)
+    return (
+      <Banner tone="bad" icon="fail" role="alert" actions={again}>
+        <strong>{added.name} does not answer.</strong> {words}
+      </Banner>
+    );
+  return (
+    <Banner icon="check" role="status" actions={<Link href={paths.home}>Start a conversation</Link>}>
+      <strong>{added.name} is connected.</strong> New conversations use it.
+    </Banner>
+  );
+}
+
+function outcomeWords(test: { message: string; hint: string } | null): string {
+  return test ? [test.message, test.hint].filter(Boolean).join(" ") : "";
+}
+
+function presetOf(server: LocalServer): Preset {
+  return { name: server.name, base_url: server.base_url, model: server.models[0] ?? "", ask: "address" };
+}
+
+function localWords(server: LocalServer): string {
+  return `${server.base_url}, ${plural(server.models.length, "model")}`;
+}

@@ -1,0 +1,54 @@
+import { house } from "../../api";
+import { useLoaded } from "../useLoaded";
+import { Section } from "./Section";
+
+const KEYS: [string[], string][] = [
+  [["Enter"], "Send"],
+  [["Shift", "Enter"], "New line"],
+  [["Esc"], "Close what is on top, else stop the turn. It never decides a card."],
+  [["Ctrl", "K"], "Search conversations"],
+  [["Alt", "↑"], "Previous turn"],
+  [["Alt", "↓"], "Next turn"],
+  [["Alt", "W"], "Next card that waits, in any conversation"],
+  [["Alt", "I"], "Inspector of the focused turn"],
+];
+
+export function Keyboard() {
+  return (
+    <Section id="keyboard" title="Keyboard">
+      <dl className="keys">
+        {KEYS.map(([keys, words]) => (
+          <div key={words}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+export function About() {
+  const { value, error } = useLoaded("health", house.health);
+  return (
+    <Section id="about" title="About">
+      <dl className="facts">
+        <dt>Version</dt>
+        <dd className="num">{value?.version ?? (error || "…")}</dd>
+        <dt>Server</dt>
+        <dd>
+          <code>{location.host}</code>
+        </dd>
+        <dt>Interface</dt>
+        <dd>
+          <a href="/docs">Documentation</a>
+          <a href="/openapi.json">OpenAPI</a>
+        </dd>
+      </dl>
+    </Section>
+  );
+}

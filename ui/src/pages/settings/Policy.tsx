@@ -1,0 +1,218 @@
+import { useState } from "react";
+
+import { policy, type Approval, type Rule } from "../../api";
+import { useVerb } from "../../conversation/useVerb";
+import { Button, Icon, IconButton, Segments } from "../../parts";
+import { Problem } from "../Problem";
+import { useLoaded } from "../useLoaded";
+import { NEW_RULE, conditionWords, conditionsOf, moved, oddness, same } from "./rules";
+import { Section } from "./Section";
+
+const VERDICTS = [
+  { value: "auto", label: "Auto" },
+  { value: "ask", label: "Ask" },
+  { value: "deny", label: "Deny" },
+] as const;
+
+/** The ordered rules: the first that fits a call decides. */
+export function Policy() {
+  const { value, error, again } = useLoaded("policy", policy.get);
+  return (
+    <Section
+      id="policy"
+      title="Rules"
+      words="The first rule that fits a call decides whether it runs, asks or is refused."
+    >
+      <Problem what="The rules cannot be read." error={error} onAgain={again} />
+      {!value && !error && <p className="dim">Reading the rules…</p>}
+      {value && <Editor kept={value.rules} onSaved={again} />}
+    </Section>
+  );
+}
+
+interface Draft {
+  id: number;
+  rule: Rule;
+  /** The conditions as typed; they may not be readable yet. */
+  where: string;
+}
+
+let nextId = 0;
+
+function draftOf(rule: Rule): Draft {
+  return { id: ++nextId, rule, where: conditionWords(rule.arguments) };
+}
+
+function Editor({ kept, onSaved }: { kept: readonly Rule[]; onSaved: () => void }) {
+  const [drafts, setDrafts] = useState<Draft[]>(() => kept.map(draftOf));
+  const [said, setSaid] = useState("");
+  const { run, busy, error } = useVerb();
+  const rules = drafts.map(({ rule }) => rule);
+  const readable = drafts.every(({ where }) => conditionsOf(where) !== null);
+  const changed = !readable || !same(rules, kept);
+
+  const change = (place: number, next: Partial<Draft>) =>
+    setDrafts(drafts.map((draft, n) => (n === place ? { ...draft, ...next } : draft)));
+  const move = (place: number, by: number) => {
+    setDrafts(moved(drafts, place, place + by));
+    setSaid(`Rule ${place + 1} is now rule ${place + by + 1}.`);
+  };
+  const save = async () => {
+    if (await run(() => policy.put(rules))) onSaved();
+  };
+  return (
+    <>
+      <ol className="rules">
+        {drafts.map((draft, place) => (
+          <RuleRow
+            key={draft.id}
+            draft={draft}
+            place={place}
+            count={drafts.length}
+            odd={oddness(rules, place)}
+            onChange={(next) => change(place, next)}
+            onMove={(by) => move(place, by)}
+            onRemove={() => setDrafts(drafts.filter((_, n) => n !== place))}
+          />
+        ))}
+        <li className="rule else">
+          <span className="no num">else</span>
+          <p>
+            What the server and the conversation are set to, the stricter of the two. Where nothing is said,
+            an enabled tool runs, unless it calls itself destructive: then it asks.
+          </p>
+        </li>
+      </ol>
+      <span className="vh" role="status">
+        {said}
+      </span>
+      <Problem what="The rules were not saved." error={error} />
+      <div className="panel-foot">
+        <Button icon="plus" onClick={() => setDrafts([draftOf(NEW_RULE), ...drafts])}>
+          Add a rule on top
+        </Button>
+        <span className="grow" />
+        {changed && (
+          <>
+            <Button look="ghost" onClick={() => setDrafts(kept.map(draftOf))}>
+              Discard changes
+            </Button>
+            <Button look="primary" disabled={busy || !readable} onClick={save}>
+              {busy ? "Saving" : "Save rules"}
+            </Button>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+interface RowProps {
+  draft: Draft;
+  place: number;
+  count: number;
+  odd: string;
+  onChange: (next: Partial<Draft>) => void;
+  onMove: (by: number) => void;
+  onRemove: () => void;
+}
+
+function RuleRow({ draft, place, count, odd, onChange, onMove, onRemove }: RowProps) {
+  const { rule, where } = draft;
+  const n = place + 1;
+  const put = (next: Partial<Rule>) => onChange({ rule: { ...rule, ...next } });
+  const unreadable = conditionsOf(where) === null;
+  const typeWhere = (text: string) => {
+    const read = conditionsOf(text);
+    onChange({ where: text, ...(read && { rule: { ...rule, arguments: read } }) });
+  };
+  return (
+    <li className="rule" aria-label={`Rule ${n}`}>
+      <span className="no num">{n}</span>
+      <span className="rule-fits">
+        <Box
+          label={`Server of rule ${n}`}
+          value={rule.server}
+          onText={(server) => put({ server: server || "*" })}
+        />
+        <span className="dim">.</span>
+        <Box label={`Tool of rule ${n}`} value={rule.tool} onText={(tool) => put({ tool: tool || "*" })} />
+        <span className="dim">where</span>
+        <Box
+          label={`Conditions of rule ${n}`}
+          value={where}
+          onText={typeWhere}
+          placeholder="any arguments"
+          invalid={unreadable}
+        />
+      </span>
+      <Segments<Approval>
+        label={`Verdict of rule ${n}`}
+        value={rule.then}
+        options={VERDICTS}
+        onChange={(then) => put({ then })}
+      />
+      <span className="row-acts">
+        <IconButton icon="up" label={`Move rule ${n} up`} disabled={place === 0} onClick={() => onMove(-1)} />
+        <IconButton
+          icon="down"
+          label={`Move rule ${n} down`}
+          disabled={n === count}
+          onClick={() => onMove(1)}
+        />
+        <IconButton icon="trash" label={`Remove rule ${n}`} onClick={onRemove} />
+      </span>
+      <Notes rule={rule} odd={odd} unreadable={unreadable} />
+    </li>
+  );
+}
+
+function Notes({ rule, odd, unreadable }: { rule: Rule; odd: string; unreadable: boolean }) {
+  if (!rule.tool_hash && !odd && !unreadable) return null;
+  return (
+    <span className="rule-notes">
+      {unreadable && (
+        <span className="wrong">
+          <Icon name="fail" />
+          Write it as name = pattern, more with “and”.
+        </span>
+      )}
+      {rule.tool_hash && (
+        <span>
+          <Icon name="lock" />
+          only while the definition is <code className="mono">{rule.tool_hash.slice(0, 12)}</code>
+        </span>
+      )}
+      {odd && (
+        <span>
+          <Icon name="info" />
+          {odd}
+        </span>
+      )}
+    </span>
+  );
+}
+
+interface BoxProps {
+  label: string;
+  value: string;
+  onText: (text: string) => void;
+  placeholder?: string;
+  invalid?: boolean;
+}
+
+function Box({ label, value, onText, placeholder, invalid }: BoxProps) {
+  return (
+    <input
+      className="input mono"
+      aria-label={label}
+      value={value}
+      placeholder={placeholder}
+      aria-invalid={invalid ? true : undefined}
+      onChange={(event) => onText(event.target.value)}
+      autoComplete="off"
+      autoCapitalize="off"
+      spellCheck={false}
+    />
+  );
+}

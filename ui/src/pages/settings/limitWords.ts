@@ -1,0 +1,34 @@
+/** The limits of a turn, by the names they have in windlass.toml. */
+
+import { bytes, grouped } from "../../parts";
+
+type Unit = "count" | "seconds" | "bytes" | "tokens";
+
+export interface LimitWords {
+  name: string;
+  words: string;
+  unit: Unit;
+  usual: number | null;
+}
+
+export const LIMITS: readonly LimitWords[] = [
+  { name: "rounds", words: "Tool rounds in a turn; then an answer is asked for", unit: "count", usual: 10 },
+  { name: "calls", words: "Calls in a turn", unit: "count", usual: 128 },
+  { name: "attempts", words: "Attempts to reach the model, the first included", unit: "count", usual: 4 },
+  { name: "turn_s", words: "Work on a turn; waits for you are not counted", unit: "seconds", usual: 1800 },
+  { name: "at_once", words: "Turns at once; the rest queue", unit: "count", usual: 32 },
+  { name: "connect_s", words: "Connecting to the model", unit: "seconds", usual: 60 },
+  { name: "first_byte_s", words: "First word of the model", unit: "seconds", usual: 240 },
+  { name: "silence_s", words: "Silence of the model", unit: "seconds", usual: 240 },
+  { name: "turn_tokens", words: "Tokens in a turn", unit: "tokens", usual: null },
+  { name: "day_tokens", words: "Tokens in a day", unit: "tokens", usual: null },
+  { name: "body_bytes", words: "A request to Windlass", unit: "bytes", usual: 4 << 20 },
+  { name: "import_bytes", words: "A file that is brought in", unit: "bytes", usual: 20 << 20 },
+];
+
+export function limitText(value: number | null, unit: Unit): string {
+  if (value === null) return "none";
+  if (unit === "bytes") return bytes(value);
+  if (unit === "seconds") return value >= 60 && value % 60 === 0 ? `${value / 60}\u00a0min` : `${value}\u00a0s`;
+  return grouped(value);
+}

@@ -1,0 +1,56 @@
+/** The rules over calls as a person edits them. */
+
+import type { Rule } from "../../api";
+
+export const NEW_RULE: Rule = { then: "ask", server: "*", tool: "*", arguments: {}, tool_hash: "" };
+
+export function moved<T>(list: readonly T[], from: number, to: number): T[] {
+  const item = list[from];
+  if (item === undefined || to < 0 || to >= list.length) return [...list];
+  return list.toSpliced(from, 1).toSpliced(to, 0, item);
+}
+
+/** `force = true and path = /docs/*`, as rules are written everywhere on the page. */
+export function conditionWords(given: Record<string, string>): string {
+  return Object.entries(given)
+    .map(([name, pattern]) => `${name} = ${pattern}`)
+    .join(" and ");
+}
+
+/** Null when it cannot be read. */
+export function conditionsOf(text: string): Record<string, string> | null {
+  const found: Record<string, string> = {};
+  if (text.trim() === "") return found;
+  for (const part of text.trim().split(/\s+and\s+(?=[^=]+=)/)) {
+    const place = part.indexOf("=");
+    const name = part.slice(0, Math.max(0, place)).trim();
+    if (!name || name in found) return null;
+    found[name] = part.slice(place + 1).trim();
+  }
+  return found;
+}
+
+/** What is odd about a rule in its place; "" when nothing is. */
+export function oddness(rules: readonly Rule[], place: number): string {
+  const rule = rules[place];
+  if (!rule) return "";
+  const above = rules.findIndex((other, n) => n < place && covers(other, rule));
+  return above < 0 ? "" : `Never reached: rule ${above + 1} fits everything it fits.`;
+}
+
+function covers(above: Rule, below: Rule): boolean {
+  const patterns = coversPattern(above.server, below.server) && coversPattern(above.tool, below.tool);
+  const conditions = Object.entries(above.arguments).every(
+    ([name, pattern]) => below.arguments[name] === pattern,
+  );
+  return patterns && conditions && (above.tool_hash === "" || above.tool_hash === below.tool_hash);
+}
+
+function coversPattern(above: string, below: string): boolean {
+  if (above === "*" || above === below) return true;
+  return above.endsWith("*") && !/[*?[]/.test(above.slice(0, -1)) && below.startsWith(above.slice(0, -1));
+}
+
+export function same(a: readonly Rule[], b: readonly Rule[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
