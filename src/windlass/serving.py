@@ -28,9 +28,10 @@ async def serve(config: Config, ready: Callable[[str], None], *, grace_s: float 
             access = Access(config.home, token=config.token, open_to_all=not config.auth)
             server = _server(house, access)
             port = sockets[0].getsockname()[1]
+            told = _told()
             with _announced(config, port):
                 ready(address(config, port, "" if access.open_to_all else access.new_key()))
-                await _until_told(house, server, sockets, grace_s)
+                await _until_told(told, house, server, sockets, grace_s)
 
 
 def address(config: Config, port: int, key: str = "") -> str:
@@ -38,11 +39,17 @@ def address(config: Config, port: int, key: str = "") -> str:
     return f"http://{host}:{port}/" + (f"?key={key}" if key else "")
 
 
-async def _until_told(house: House, server: uvicorn.Server, sockets: list[socket.socket], grace_s: float) -> None:
-    loop = asyncio.get_running_loop()
+def _told() -> asyncio.Event:
+    """Set by SIGTERM and SIGINT. Made before anyone hears of the server, or a quick Ctrl-C would find no one at home."""
     told = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.set)
+        asyncio.get_running_loop().add_signal_handler(number, told.set)
+    return told
+
+
+async def _until_told(
+    told: asyncio.Event, house: House, server: uvicorn.Server, sockets: list[socket.socket], grace_s: float
+) -> None:
     serving = asyncio.create_task(server.serve(sockets))
     waiting = asyncio.create_task(told.wait())
     await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from windlass.cli.options import Options, options_of
+from windlass.cli.options import LEFT, Options, options_of
 from windlass.client import Windlass
 from windlass.config import Config, load
 from windlass.core.errors import BadInput
@@ -89,6 +89,8 @@ def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Sessio
         asyncio.run_coroutine_threadsafe(_wait(ready), loop).result()
         try:
             yield Session(windlass, loop, config, url)
+        except KeyboardInterrupt:
+            raise typer.Exit(LEFT) from None
         finally:
             loop.call_soon_threadsafe(done.set)
             life.result()
