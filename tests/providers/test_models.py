@@ -28,6 +28,15 @@ async def test_a_request_goes_to_the_provider_of_its_turn() -> None:
         await models.aclose()
 
 
+async def test_the_demo_steps_back_when_there_is_a_real_model() -> None:
+    models = Models([ProviderConfig("demo", kind="demo")])
+    assert models.config().id == "demo"
+    models.put(ProviderConfig("real"))
+    assert models.config().id == "real"
+    models.remove("real")
+    assert models.config().id == "demo"
+
+
 async def test_the_default_can_be_named() -> None:
     models = Models([ProviderConfig("a"), ProviderConfig("b")], default="b")
     models.use("b", ScriptedModel(say("b here")))

@@ -17,7 +17,7 @@ from windlass.providers.probe import Findings, probe
 class Models:
     """Providers come and go while turns run; a turn whose provider is gone fails with words a person can act on.
 
-    The first provider is the default, unless `default` names another.
+    The first real provider is the default, unless `default` names another.
     """
 
     def __init__(self, providers: Iterable[ProviderConfig] = (), default: str = "") -> None:
@@ -45,7 +45,7 @@ class Models:
 
     def config(self, provider: str = "") -> ProviderConfig:
         """The provider of this id; the default one for ""."""
-        wanted = provider or self.default or next(iter(self._configs), "")
+        wanted = provider or self.default or self._first()
         if wanted not in self._configs:
             raise ModelError(
                 "no_provider",
@@ -84,6 +84,11 @@ class Models:
             await self._session.close()
             self._session = None
         self._models.clear()
+
+    def _first(self) -> str:
+        """The demo steps back the moment there is a real model."""
+        real = (id for id, config in self._configs.items() if config.kind != "demo")
+        return next(real, next(iter(self._configs), ""))
 
     def _made(self, config: ProviderConfig) -> Model:
         if config.kind == "demo":
