@@ -2,14 +2,18 @@
 
 import asyncio
 import json
+import os
+import socket
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from tests.kit import real_servers
+from tests.kit.waiting import until
 from tests.servers.kit import alive, program, run, said
 from windlass.core.errors import ToolError
-from windlass.servers import Checker, MediaPart, Servers, tool_output
+from windlass.servers import Checker, MediaPart, ServerConfig, Servers, tool_output
 
 
 async def never_kept(whole: bytes, mime: str) -> str:
@@ -59,6 +63,57 @@ async def test_a_real_server_lists_calls_restarts_and_goes(servers: Servers, tmp
     assert (await servers.wait_ready("server", 30)).state == "running"
     assert first is not None and not alive(first)
     assert not (await servers.call("server", tool, json.dumps(arguments))).failed
+
+
+@pytest.mark.npm
+async def test_the_fetch_server_reads_a_page(servers: Servers) -> None:
+    async def page(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        body = b"<html><body><h1>A local page</h1><p>with words</p></body></html>"
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+        writer.close()
+
+    fetch = str(real_servers.PYTHON_SERVERS / "mcp-server-fetch")
+    async with await asyncio.start_server(page, "127.0.0.1", 0) as web:
+        url = f"http://127.0.0.1:{web.sockets[0].getsockname()[1]}/"
+        await run(servers, program([fetch, "--ignore-robots-txt", "--allow-private-ips"]))
+        assert "with words" in said(await servers.call("server", "fetch", json.dumps({"url": url})))
+
+
+@pytest.mark.npm
+@pytest.mark.parametrize(("kind", "transport", "path"), [("sse", "sse", "sse"), ("streamableHttp", "http", "mcp")])
+async def test_the_everything_server_is_reached_over_the_network(
+    servers: Servers, kind: str, transport: Literal["sse", "http"], path: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    host = await asyncio.create_subprocess_exec(
+        *real_servers.everything(),
+        kind,
+        env={**os.environ, "PORT": str(port)},
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await until(lambda: reachable(port), "the server to listen")
+        url = f"http://127.0.0.1:{port}/{path}"
+        await run(servers, ServerConfig("srv-1", "server", transport=transport, url=url))
+        assert servers.status("server").era == "2025-11-25"
+        assert said(await servers.call("server", "echo", '{"message": "hi"}')) == "Echo: hi"
+        with pytest.raises(ToolError, match="within"):
+            await servers.call("server", "trigger-long-running-operation", '{"duration": 9}', timeout_s=0.3)
+        assert said(await servers.call("server", "echo", '{"message": "still here"}')) == "Echo: still here"
+        await servers.stop("server")
+    finally:
+        host.kill()
+        await host.wait()
+
+
+def reachable(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.npm

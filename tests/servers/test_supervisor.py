@@ -15,7 +15,7 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import until
 from tests.servers.kit import Census, alive, ledger_config, program, run, said
 from windlass.core.errors import BadInput, Conflict, NotFound, ToolError
-from windlass.servers import ServerConfig, Servers
+from windlass.servers import ServerConfig, Servers, offered_names
 
 
 async def test_a_draft_does_not_start_until_its_command_is_confirmed(servers: Servers, ledger: Ledger) -> None:
@@ -239,6 +239,22 @@ async def test_twenty_servers_start_at_the_same_time(servers: Servers, ledger: L
     ledger.open()
     for number in range(20):
         assert (await servers.wait_ready(f"s{number}", 30)).state == "running"
+
+
+async def test_a_thousand_tools_over_twenty_servers_keep_their_names(servers: Servers, ledger: Ledger) -> None:
+    for number in range(20):
+        await servers.put(ledger_config(ledger, "--only", "echo", "--extra", "50", slug=f"s{number:02}"))
+    servers.start_all()
+
+    async def names() -> dict[tuple[str, str], str]:
+        for config in servers.configs():
+            assert (await servers.wait_ready(config.id, 30)).state == "running"
+        return offered_names((c.slug, tool.name) for c in servers.configs() for tool in servers.tools(c.id))
+
+    before = await names()
+    assert len(set(before.values())) == len(before) == 20 * 51
+    await servers.restart("s07")
+    assert await names() == before
 
 
 async def test_nothing_is_left_when_windlass_is_killed(ledger: Ledger, tmp_path: Path) -> None:

@@ -27,13 +27,19 @@ class Guardian:
     def __init__(self) -> None:
         self._shell: subprocess.Popen[bytes] | None = None
         self._pipe = -1
+        self._groups: set[int] = set()
 
     def add(self, group: int) -> None:
+        self._groups.add(group)
         if self._shell is None or self._shell.poll() is not None:
             self._start()
-        self._tell(f"add {group}\n")
+            for known in self._groups:
+                self._tell(f"add {known}\n")
+        else:
+            self._tell(f"add {group}\n")
 
     def drop(self, group: int) -> None:
+        self._groups.discard(group)
         self._tell(f"drop {group}\n")
 
     def close(self) -> None:

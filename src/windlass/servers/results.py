@@ -1,9 +1,11 @@
 """From what a server answered to what a model reads. Nothing is lost: what the model is not shown is kept whole under a
 result id, and it can read on with the built-in tools below."""
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
+from typing import IO
 
 from windlass.core.messages import ToolOutput
 from windlass.servers.preview import LONGEST, preview, raw_preview
@@ -28,7 +30,7 @@ async def tool_output(result: CallResult, keep: Keep, *, untrusted: bool = False
         result_id,
         len(whole),
         shortened=short is not text,
-        digest=hashlib.sha256(whole).hexdigest()[:32],
+        digest=_digest(whole),
         sources=sources_in(result),
         untrusted=untrusted,
         failed=result.failed,
@@ -96,9 +98,7 @@ async def _spilled(result: CallResult, keep: Keep, untrusted: bool) -> ToolOutpu
     """An answer too long to be parsed is kept as the server wrote it, and shown by its two ends."""
     line = result.spilled
     assert line is not None and line.file is not None  # noqa: S101 - only kept lines become results
-    with line.file as file:
-        file.seek(0)
-        whole = file.read()
+    whole, digest = await asyncio.to_thread(_read_all, line.file)
     result_id = await keep(whole, JSON)
     failed = b'"isError":true' in line.head or b'"isError":true' in line.tail
     return ToolOutput(
@@ -106,10 +106,21 @@ async def _spilled(result: CallResult, keep: Keep, untrusted: bool) -> ToolOutpu
         result_id,
         line.size,
         shortened=True,
-        digest=hashlib.sha256(whole).hexdigest()[:32],
+        digest=digest,
         untrusted=untrusted,
         failed=failed,
     )
+
+
+def _read_all(file: IO[bytes]) -> tuple[bytes, str]:
+    with file:
+        file.seek(0)
+        whole = file.read()
+    return whole, _digest(whole)
+
+
+def _digest(whole: bytes) -> str:
+    return hashlib.sha256(whole).hexdigest()[:32]
 
 
 def _size(base64: str) -> str:

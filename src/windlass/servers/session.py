@@ -205,10 +205,10 @@ def _questions(flights: list[Flight]) -> Any:
         flight = current.get() or next((one for one in reversed(flights) if one.on_input), None)
         if flight is None or flight.on_input is None:
             return types.ElicitResult(action="cancel")
+        question = _question(params)
         with flight.person_answers():
-            answer = await _unless_over(flight, _question(params))
-        content = dict(answer.content) if answer.action == "accept" and answer.content is not None else None
-        return types.ElicitResult(action=answer.action, content=content)
+            answer = await _unless_over(flight, question)
+        return types.ElicitResult(action=answer.action, content=_content(answer, question))
 
     return ask
 
@@ -230,6 +230,17 @@ def _question(params: types.ElicitRequestParams) -> Question:
     if isinstance(params, types.ElicitRequestURLParams):
         return Question(params.message, url=params.url)
     return Question(params.message, params.requested_schema)
+
+
+def _content(answer: Answer, question: Question) -> dict[str, Any] | None:
+    """What the person left out of a form gets the default that the form shows."""
+    if answer.action != "accept" or question.schema is None:
+        return None
+    fields = question.schema.get("properties") or {}
+    defaults = {
+        name: field["default"] for name, field in fields.items() if isinstance(field, dict) and "default" in field
+    }
+    return {**defaults, **(answer.content or {})}
 
 
 async def _no_check(name: str, result: types.CallToolResult) -> None:

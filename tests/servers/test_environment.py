@@ -1,0 +1,36 @@
+"""What a child sees of our environment, and what a stranger's config may not put there."""
+
+import pytest
+
+from windlass.core.errors import BadInput
+from windlass.servers.environment import INHERITED, denied, environment
+
+OURS = {"PATH": "/bin", "HOME": "/h", "LANG": "C", "OPENAI_API_KEY": "sk", "WINDLASS_TOKEN": "t", "SHELL": "() { :; }"}
+
+
+def test_only_the_short_list_and_the_declared_reach_a_child() -> None:
+    assert environment({"A": "1", "PATH": "/usr/bin"}, operator=False, ours=OURS) == {
+        "PATH": "/usr/bin",
+        "HOME": "/h",
+        "LANG": "C",
+        "A": "1",
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("LD_PRELOAD", "LD_LIBRARY_PATH", "ld_preload", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "PYTHONSTARTUP"),
+        *("NODE_OPTIONS", "BASH_ENV", "ENV", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS", "GIT_SSH_COMMAND"),
+        *("BASH_FUNC_x%%", "npm_config_registry", "PIP_INDEX_URL", "GIT_CONFIG_COUNT"),
+    ],
+)
+def test_what_makes_programs_run_other_code_needs_the_operator(name: str) -> None:
+    assert denied({name: "x"}) == [name]
+    with pytest.raises(BadInput, match="run other code"):
+        environment({name: "x"}, operator=False, ours={})
+    assert environment({name: "x"}, operator=True, ours={}) == {name: "x"}
+
+
+def test_nothing_on_the_short_list_is_dangerous() -> None:
+    assert denied(dict.fromkeys(INHERITED, "")) == []
