@@ -140,14 +140,12 @@ function pool() {
 }
 
 function poolRunning() {
-  return pool()
-    .wait(12_000)
-    .passing("tool_progress", {
-      call_id: "call_turn-b_2_0",
-      progress: 27,
-      total: 40,
-      message: "Restart 27: back after 1.9 s",
-    });
+  return pool().wait(12_000).passing("tool_progress", {
+    call_id: "call_turn-b_2_0",
+    progress: 27,
+    total: 40,
+    message: "Restart 27: back after 1.9 s",
+  });
 }
 
 function poolStreaming() {
@@ -258,7 +256,7 @@ function unknown() {
     .passing("input_needed", {
       call_id: "call_turn-i_2_1",
       message: "Which environment should receive 0.4.0, and who should be told?",
-      schema: {
+      schema: JSON.stringify({
         type: "object",
         properties: {
           environment: { type: "string", enum: ["staging", "production"], default: "staging" },
@@ -266,7 +264,8 @@ function unknown() {
           drain: { type: "boolean", title: "drain connections first", default: true },
         },
         required: ["environment"],
-      },
+      }),
+      url: "",
     });
 }
 
@@ -445,7 +444,7 @@ function ends() {
     .turn("turn-e3", "Once more", { parent: "turn-e2" })
     .stream("The first try at an ans", { ms: 10 })
     .durable("model_failed", {
-      cause: "cut_stream",
+      cause: "interrupted",
       message: "The reply broke off.",
       hint: "",
       retryable: true,

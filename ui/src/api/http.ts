@@ -1,5 +1,7 @@
 /** Requests to the server that serves this page. The session cookie goes along by itself. */
 
+import { noteStatus } from "./session";
+
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -44,6 +46,7 @@ export async function send(method: string, path: string, body?: unknown): Promis
 }
 
 export async function errorOf(response: Response): Promise<ApiError> {
+  noteStatus(response.status);
   const text = await response.text().catch(() => "");
   const { error } = parsed(text);
   return new ApiError(

@@ -11,6 +11,7 @@ export interface ConversationInfo {
   description: string;
   system_prompt: string;
   persona: string;
+  provider: string;
   model: string;
   temperature: number | null;
   max_tokens: number | null;
@@ -20,6 +21,9 @@ export interface ConversationInfo {
   head_turn_id: string | null;
   state: "empty" | "running" | "awaiting_person" | "finished";
   outcome: string | null;
+  /** Calls that wait for approval, and calls whose outcome a person must tell. */
+  approvals: number;
+  unknowns: number;
   excerpt?: string;
 }
 

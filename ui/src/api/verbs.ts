@@ -36,11 +36,11 @@ export const conversations = {
     get<Listing>(`/conversations?limit=${limit}${cursor && `&cursor=${e(cursor)}`}`),
   search: (q: string) => get<Listing>(`/conversations/search?q=${e(q)}`),
   get: (id: string) => get<{ conversation: ConversationInfo }>(`/conversations/${e(id)}`),
-  create: (fields: { title?: string; persona?: string; model?: string } = {}) =>
+  create: (fields: { title?: string; persona?: string; provider?: string; model?: string } = {}) =>
     post<{ conversation: ConversationInfo }>("/conversations", fields),
   change: (
     id: string,
-    fields: Partial<Pick<ConversationInfo, "title" | "persona" | "model" | "system_prompt">>,
+    fields: Partial<Pick<ConversationInfo, "title" | "persona" | "provider" | "model" | "system_prompt">>,
   ) => patch<{ conversation: ConversationInfo }>(`/conversations/${e(id)}`, fields),
   delete: (id: string) => remove(`/conversations/${e(id)}`),
   import: (file: unknown) => post<{ conversation: ConversationInfo }>("/conversations/import", file),

@@ -1,10 +1,11 @@
 /** What several parts of the page share. */
 
-import { personas, providers, servers, type ModelInfo } from "../api";
+import { personas, policy, providers, servers, type ModelInfo } from "../api";
 import { Resource } from "./resource";
 
 export const providerList = new Resource(async () => (await providers.list()).providers);
 export const personaList = new Resource(async () => (await personas.list()).personas);
+export const ruleList = new Resource(async () => (await policy.get()).rules);
 export const serverList = new Resource(async () => (await servers.list()).servers);
 
 /** The models of every provider; one that does not answer leaves only its default model. */

@@ -2,7 +2,7 @@ import { useState } from "react";
 
 import { policy, type Rule } from "../api";
 import { useVerb } from "../conversation/useVerb";
-import { ruleOf } from "../conversation/words";
+import { ruleOf, ruleWords } from "../conversation/words";
 import { Button, parseJson } from "../parts";
 import type { StepProps } from "./ApprovalCard";
 import { AskCard } from "./AskCard";
@@ -75,7 +75,7 @@ export function AlwaysCard({ call, named, busy, error, decide, back }: StepProps
         </fieldset>
       )}
       <div className="args-box">
-        <code className="mono">{written(rule)}</code>
+        <code className="mono">{ruleWords(rule)}</code>
       </div>
     </AskCard>
   );
@@ -89,14 +89,11 @@ function plainArguments(json: string): [string, string][] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value)
     .filter(([, inner]) => ["string", "number", "boolean"].includes(typeof inner))
-    .map(([name, inner]): [string, string] => [name, typeof inner === "string" ? inner : JSON.stringify(inner)])
+    .map(([name, inner]): [string, string] => [
+      name,
+      typeof inner === "string" ? inner : JSON.stringify(inner),
+    ])
     .filter(([, text]) => text.length <= LONGEST_PATTERN && !text.includes("*"));
-}
-
-function written(rule: Rule): string {
-  const conditions = Object.entries(rule.arguments).map(([name, value]) => `${name} = ${value}`);
-  const where = conditions.length > 0 ? ` where ${conditions.join(" and ")}` : "";
-  return `${rule.server}.${rule.tool}${where} → auto`;
 }
 
 function withOrWithout(names: ReadonlySet<string>, name: string, wanted: boolean): ReadonlySet<string> {

@@ -3,14 +3,14 @@ import { useState } from "react";
 import { calls as callVerbs, type Word } from "../api";
 import { Link, paths } from "../app/router";
 import { useResource } from "../app/resource";
-import { serverList } from "../app/resources";
+import { ruleList, serverList } from "../app/resources";
 import { Button, Icon, Tag } from "../parts";
 import { readUntrusted, type Call, type Turn } from "../state";
 import { useOpen } from "../conversation/context";
 import { KeyValues } from "../conversation/KeyValues";
 import { nameCall, type Named } from "../conversation/toolbox";
 import { useVerb } from "../conversation/useVerb";
-import { ruleOf } from "../conversation/words";
+import { ruleOf, ruleWords } from "../conversation/words";
 import { AlwaysCard } from "./AlwaysCard";
 import { AskCard } from "./AskCard";
 import { DenyCard } from "./DenyCard";
@@ -117,13 +117,16 @@ function Question({ turn, onStep, ...props }: StepProps & { turn: Turn; onStep: 
 /** Why the person is asked, what the server claims, the exact name. */
 function Facts({ call, named }: { call: Call; named: Named }) {
   const rule = ruleOf(call.judged?.rule ?? "");
+  const written = useResource(ruleList).value?.[Number(rule.number) - 1];
   return (
     <dl className="facts">
       <dt>Why you are asked</dt>
       <dd>
         {rule.number && <span>Rule {rule.number}</span>}
-        {rule.text && <code>{rule.text}</code>}
-        {!rule.number && !rule.text && <span>{call.judged?.reason || "This tool asks each time."}</span>}
+        {rule.number && <code>{rule.text || (written && ruleWords(written))}</code>}
+        {!rule.number && (
+          <span>{sentenceOf(rule.text || call.judged?.reason || "this tool asks each time")}</span>
+        )}
         {rule.number && <Link href={paths.settings}>Open rule</Link>}
       </dd>
       <dt>Claimed by server</dt>
@@ -158,4 +161,8 @@ function Claims({ named }: { named: Named }) {
       </span>
     </>
   );
+}
+
+function sentenceOf(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

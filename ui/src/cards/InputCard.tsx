@@ -3,8 +3,9 @@ import { useState } from "react";
 import { calls as callVerbs } from "../api";
 import { SchemaForm } from "../form/SchemaForm";
 import { defaultsOf, fieldsOf, problemOf, type Values } from "../form/schema";
-import { Button, Icon } from "../parts";
-import type { Call, InputNeeded } from "../state";
+import { Button, Icon, parseJson } from "../parts";
+import { OutLink } from "../prose/Prose";
+import type { Call, InputNeeded, JsonSchema } from "../state";
 import { useOpen } from "../conversation/context";
 import { nameCall } from "../conversation/toolbox";
 import { useVerb } from "../conversation/useVerb";
@@ -16,7 +17,7 @@ export function InputCard({ call, input, first }: { call: Call; input: InputNeed
   const { naming, store } = useOpen();
   const { title, server } = nameCall(naming, call);
   const { run, busy, error } = useVerb();
-  const [fields] = useState(() => fieldsOf(input.schema));
+  const [fields] = useState(() => fieldsOf(schemaOf(input.schema)));
   const [values, setValues] = useState<Values>(() => defaultsOf(fields));
   const valid = fields.every((field) => !problemOf(field, values[field.name]));
   const answer = async (action: "accept" | "decline" | "cancel") => {
@@ -49,7 +50,14 @@ export function InputCard({ call, input, first }: { call: Call; input: InputNeed
         </>
       }
     >
-      <div className="quote">{input.message}</div>
+      <div className="quote">
+        {input.message}
+        {input.url && (
+          <p>
+            <OutLink href={input.url}>{input.url}</OutLink>
+          </p>
+        )}
+      </div>
       <SchemaForm fields={fields} values={values} onChange={setValues} />
       <p className="note">
         <Icon name="shield" />
@@ -57,4 +65,9 @@ export function InputCard({ call, input, first }: { call: Call; input: InputNeed
       </p>
     </AskCard>
   );
+}
+
+function schemaOf(text: string): JsonSchema {
+  const value = parseJson(text);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }

@@ -85,13 +85,17 @@ function StoppedBanner({ turn }: { turn: Turn }) {
 }
 
 const MODEL_CAUSES = new Set([
+  "account",
   "auth",
-  "no_key",
-  "bad_key",
+  "bad_address",
+  "forbidden",
+  "not_found",
+  "proxy",
   "quota",
-  "model_not_found",
+  "redirected",
+  "tls",
+  "unknown_model",
   "unreachable",
-  "connect",
 ]);
 
 function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }) {
@@ -122,7 +126,7 @@ function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }
           </>
         }
       >
-        <strong>{finished.message || "The turn failed."}</strong> {finished.hint}
+        <strong>{sentence(finished.message || "The turn failed")}</strong> {finished.hint}
         {kept}
         {error && <span className="bad"> {error}</span>}
       </Banner>
@@ -130,7 +134,7 @@ function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }
   );
 }
 
-const CUT = new Set(["cut_stream", "stream_cut", "cut", "silence", "truncated", "empty_reply"]);
+const CUT = new Set(["interrupted", "empty_reply"]);
 
 function Retrying({ turn, failure }: { turn: Turn; failure: ModelFailed }) {
   const { store } = useOpen();
@@ -159,7 +163,7 @@ function Retrying({ turn, failure }: { turn: Turn; failure: ModelFailed }) {
           </>
         ) : (
           <>
-            <strong>{failure.message || "The model did not answer."}</strong>{" "}
+            <strong>{sentence(failure.message || "The model did not answer")}</strong>{" "}
             {left > 0 ? `Trying again in ${left}\u00a0s, ${count}.` : `Trying again, ${count}.`}
           </>
         )}
@@ -175,4 +179,9 @@ function FirstStrong({ text, fallback }: { text: string; fallback: string }) {
       <strong>{first || fallback}</strong> {rest.join(" ")}
     </>
   );
+}
+
+function sentence(words: string): string {
+  const text = words.charAt(0).toUpperCase() + words.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

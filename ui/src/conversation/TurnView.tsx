@@ -14,7 +14,6 @@ interface Props {
   wordings: string;
   inspected: boolean;
   inspectedRound: number;
-  current: boolean;
 }
 
 /** What was said, what was done about it, and how it ended. */

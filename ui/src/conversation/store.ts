@@ -14,17 +14,26 @@ export class ConversationStore {
   #pending: Event[] = [];
   #frame = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #stream: Stream;
+  #stream: Stream | null = null;
   readonly #watchers = new Set<() => void>();
   readonly #hearers = new Set<(events: DurableEvent[], state: Conversation) => void>();
 
   constructor(id: string) {
     this.id = id;
-    this.#stream = new Stream(`/conversations/${encodeURIComponent(id)}/events`, {
+  }
+
+  /** Begin to listen; what comes back ends it. What is known is kept, so it can be opened again. */
+  open(): () => void {
+    const stream = new Stream(`/conversations/${encodeURIComponent(this.id)}/events`, {
       events: (events) => this.#take(events),
       link: (link) => this.#setLink(link),
       skew: setSkew,
     });
+    this.#stream = stream;
+    return () => {
+      stream.close();
+      this.#cancel();
+    };
   }
 
   readonly watch = (changed: () => void) => {
@@ -53,14 +62,7 @@ export class ConversationStore {
   }
 
   tryNow(): void {
-    this.#stream.tryNow();
-  }
-
-  close(): void {
-    this.#stream.close();
-    this.#cancel();
-    this.#watchers.clear();
-    this.#hearers.clear();
+    this.#stream?.tryNow();
   }
 
   #take(events: Event[]): void {

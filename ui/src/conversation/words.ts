@@ -1,5 +1,6 @@
 /** The words of calls: what stands on the line, and what the open row says happened. */
 
+import type { Rule } from "../api";
 import { duration, grouped } from "../parts";
 import type { IconName } from "../parts";
 import type { Call, Look, Turn } from "../state";
@@ -61,6 +62,13 @@ export function ruleOf(rule: string): RuleWords {
   const match = /^(?:rule\s*)?(\d+)\b[:.)\s]*(.*)$/is.exec(rule.trim());
   const text = (match?.[2] ?? rule).trim().replace(/\s*->\s*/g, " → ");
   return { number: match?.[1] ?? "", text };
+}
+
+/** A rule as one line: `tracker.create_* where force = true → ask`. */
+export function ruleWords(rule: Rule): string {
+  const conditions = Object.entries(rule.arguments).map(([name, value]) => `${name} = ${value}`);
+  const where = conditions.length > 0 ? ` where ${conditions.join(" and ")}` : "";
+  return `${rule.server}.${rule.tool}${where} → ${rule.then}`;
 }
 
 /** What happened and what it means, for the open row of a call that did not simply work. */

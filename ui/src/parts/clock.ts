@@ -18,6 +18,11 @@ export function setSkew(ms: number): void {
   skewMs = ms;
 }
 
+/** A moment of the server's clock by this one. */
+export function toLocal(at: number): number {
+  return at + skewMs;
+}
+
 export function serverNow(): number {
   return Date.now() - skewMs;
 }

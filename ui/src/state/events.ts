@@ -238,7 +238,10 @@ export interface InputNeeded extends Passing {
   type: "input_needed";
   call_id: string;
   message: string;
-  schema: JsonSchema;
+  /** JSON as text on the wire; a form is made of it. */
+  schema: string;
+  /** A page of the server's own where the answer is given instead. */
+  url?: string;
 }
 
 export interface ReplySoFar extends Passing {
@@ -265,7 +268,7 @@ export interface BranchPicked {
 
 export type Event = DurableEvent | TransientEvent | WordSent | BranchPicked;
 
-const DURABLE = [
+const DURABLE = new Set([
   "turn_started",
   "turn_claimed",
   "model_replied",
@@ -278,9 +281,9 @@ const DURABLE = [
   "stop_requested",
   "history_trimmed",
   "turn_finished",
-];
+]);
 
-const TRANSIENT = [
+const TRANSIENT = new Set([
   "text_delta",
   "reasoning_delta",
   "call_delta",
@@ -288,19 +291,18 @@ const TRANSIENT = [
   "reply_reset",
   "input_needed",
   "reply_so_far",
-];
+]);
 
 /** An event as it came over the wire, or null when this page does not know it. */
 export function decode(type: string, data: unknown, receivedAt: number): Event | null {
   if (typeof data !== "object" || data === null || !("turn_id" in data)) return null;
-  if (DURABLE.includes(type)) return { ...data, type } as DurableEvent;
-  if (TRANSIENT.includes(type))
-    return { ...data, type, at: new Date(receivedAt).toISOString() } as TransientEvent;
+  if (DURABLE.has(type)) return { ...data, type } as DurableEvent;
+  if (TRANSIENT.has(type)) return { ...data, type, at: new Date(receivedAt).toISOString() } as TransientEvent;
   return null;
 }
 
 export function isDurable(event: Event): event is DurableEvent {
-  return "seq" in event;
+  return DURABLE.has(event.type);
 }
 
 export function isLocal(event: Event): event is WordSent | BranchPicked {

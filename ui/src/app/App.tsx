@@ -1,0 +1,102 @@
+import { Suspense, lazy, useMemo, useState } from "react";
+
+import { ConversationPage } from "../conversation/ConversationPage";
+import { Drawer } from "../parts";
+import { useListingUpdates } from "../sidebar/listing";
+import { Sidebar } from "../sidebar/Sidebar";
+import { DropImport } from "./DropImport";
+import { inspect, useRoute, type Route } from "./router";
+import { SidebarContext, type SidebarState } from "./sidebarState";
+import { SignIn, useSignedOut } from "./SignIn";
+import { useAppKeys } from "./useAppKeys";
+import { useMedia } from "./useMedia";
+import { useTabTitle } from "./useTabTitle";
+
+const Inspector = lazy(() => import("../pages/Inspector"));
+const Servers = lazy(() => import("../pages/Servers"));
+const Models = lazy(() => import("../pages/Models"));
+const Settings = lazy(() => import("../pages/Settings"));
+
+const DOCKED = "(min-width: 1200px)";
+
+export function App() {
+  return useSignedOut() ? <SignIn /> : <Shell />;
+}
+
+function Shell() {
+  const route = useRoute();
+  const docked = useMedia(DOCKED);
+  const sidebar = useSidebarState(docked, route);
+  useListingUpdates();
+  useTabTitle(route);
+  useAppKeys(sidebar.open);
+  return (
+    <SidebarContext value={sidebar}>
+      <a className="skip" href="#composer">
+        Skip to the message box
+      </a>
+      <div className={docked && !sidebar.hidden ? "app" : "app no-side"}>
+        {docked && !sidebar.hidden && <Sidebar />}
+        <Drawer side="left" label="Conversations" open={!docked && sidebar.drawer} onClose={sidebar.close}>
+          <Sidebar />
+        </Drawer>
+        <Main route={route} />
+        <InspectorPane route={route} docked={docked} />
+      </div>
+      <DropImport />
+    </SidebarContext>
+  );
+}
+
+function Main({ route }: { route: Route }) {
+  if (route.page === "new" || route.page === "conversation")
+    return <ConversationPage id={route.conversationId} />;
+  return (
+    <Suspense fallback={<main className="main" aria-busy="true" />}>
+      {route.page === "servers" && <Servers />}
+      {route.page === "models" && <Models />}
+      {route.page === "settings" && <Settings />}
+    </Suspense>
+  );
+}
+
+function InspectorPane({ route, docked }: { route: Route; docked: boolean }) {
+  if (!route.inspect) return null;
+  const close = () => inspect("");
+  const inside = (
+    <Suspense fallback={null}>
+      <Inspector key={route.inspect} turnId={route.inspect} round={route.round} onClose={close} />
+    </Suspense>
+  );
+  if (docked)
+    return (
+      <aside className="inspector" aria-label="Turn inspector">
+        {inside}
+      </aside>
+    );
+  return (
+    <Drawer side="right" label="Turn inspector" open onClose={close}>
+      <div className="inspector">{inside}</div>
+    </Drawer>
+  );
+}
+
+/** Docked, the sidebar hides; narrow, it is a drawer that closes when it has led somewhere. */
+function useSidebarState(docked: boolean, route: Route): SidebarState {
+  const [hidden, setHidden] = useState(false);
+  const [drawer, setDrawer] = useState(false);
+  const [place, setPlace] = useState(route);
+  if (place !== route) {
+    setPlace(route);
+    setDrawer(false);
+  }
+  return useMemo(
+    () => ({
+      hidden,
+      drawer,
+      open: () => (docked ? setHidden(false) : setDrawer(true)),
+      close: () => (docked ? setHidden(true) : setDrawer(false)),
+    }),
+    [docked, hidden, drawer],
+  );
+}

@@ -1,0 +1,129 @@
+import {
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  type SyntheticEvent,
+} from "react";
+
+import { Icon, LinkButton } from "../parts";
+
+interface Props {
+  text: string;
+  onText: (text: string) => void;
+  onSend: () => void;
+  onStop: () => void;
+  /** A turn is under way: an empty box stops it, a full one sends afterwards. */
+  running: boolean;
+  busy: boolean;
+  placeholder: string;
+  /** Persona, model, tools. */
+  controls: ReactNode;
+  /** Sent when the turn has ended. */
+  queued: string;
+  onUnqueue: () => void;
+  error: string;
+}
+
+const TALLEST = 0.4;
+
+/** The message box. Enter sends, Shift+Enter breaks the line. */
+export function Composer(props: Props) {
+  const { text, onText, onSend, onStop, running, busy, placeholder, controls } = props;
+  const box = useRef<HTMLTextAreaElement>(null);
+  useGrowth(box, text);
+  useEffect(() => {
+    const focus = () => box.current?.focus();
+    addEventListener("windlass:compose", focus);
+    return () => removeEventListener("windlass:compose", focus);
+  }, []);
+  const canSend = text.trim() !== "" && !busy;
+  const stops = running && text.trim() === "";
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    if (canSend) onSend();
+  };
+  const onSubmit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    if (stops) onStop();
+    else if (canSend) onSend();
+  };
+  return (
+    <>
+      <Notes {...props} />
+      <form className="composer" onSubmit={onSubmit}>
+        <label className="vh" htmlFor="composer">
+          Message
+        </label>
+        <textarea
+          ref={box}
+          id="composer"
+          rows={1}
+          placeholder={placeholder}
+          value={text}
+          onChange={(event) => onText(event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+        <div className="composer-bar">
+          {controls}
+          <span className="grow" />
+          {stops && (
+            <span className="hint">
+              <kbd>Esc</kbd> stops
+            </span>
+          )}
+          <SendButton stops={stops} running={running} disabled={!stops && !canSend} />
+        </div>
+      </form>
+    </>
+  );
+}
+
+function SendButton({ stops, running, disabled }: { stops: boolean; running: boolean; disabled: boolean }) {
+  const label = stops ? "Stop the turn (Escape)" : running ? "Send after this turn (Enter)" : "Send (Enter)";
+  return (
+    <button type="submit" className="send" aria-label={label} title={label} disabled={disabled}>
+      <Icon name={stops ? "stop" : "send"} />
+    </button>
+  );
+}
+
+/** What stands over the box: a message that waits, what `//` does, what went wrong. */
+function Notes({ text, queued, onUnqueue, error }: Props) {
+  return (
+    <div className="composer-notes">
+      {queued && (
+        <p className="note">
+          <Icon name="queued" />
+          <span className="cut">Sent after this turn: “{queued}”</span>
+          <LinkButton onClick={onUnqueue}>Take back</LinkButton>
+        </p>
+      )}
+      {text.startsWith("//") && (
+        <p className="note">
+          <Icon name="globe" />
+          <span>Searches the web first. The slashes are not sent.</span>
+        </p>
+      )}
+      {error && (
+        <p className="note bad" role="alert">
+          <Icon name="fail" />
+          <span>{error}</span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function useGrowth(box: RefObject<HTMLTextAreaElement | null>, text: string): void {
+  useLayoutEffect(() => {
+    const area = box.current;
+    if (!area) return;
+    area.style.setProperty("height", "auto");
+    area.style.setProperty("height", `${Math.min(area.scrollHeight, innerHeight * TALLEST)}px`);
+    area.style.setProperty("overflow-y", area.scrollHeight > innerHeight * TALLEST ? "auto" : "hidden");
+  }, [box, text]);
+}

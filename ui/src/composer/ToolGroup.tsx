@@ -1,0 +1,89 @@
+import type { AvailableTool } from "../api";
+import { Link, paths } from "../app/router";
+import { titleOf } from "../conversation/toolbox";
+import { Segments, grouped } from "../parts";
+import { firstApproval, setApproval, switchTools } from "./toolChoice";
+
+interface Props {
+  id: string;
+  server: string;
+  tools: readonly AvailableTool[];
+}
+
+/** The tools of one server, with what they cost together. */
+export function ToolGroup({ id, server, tools }: Props) {
+  const on = tools.filter((tool) => tool.enabled);
+  const mixed = on.length > 0 && on.length < tools.length;
+  return (
+    <>
+      <div className="grp">
+        <input
+          type="checkbox"
+          className="box"
+          aria-label={`All tools of ${server}`}
+          checked={on.length === tools.length}
+          ref={(box) => {
+            if (box) box.indeterminate = mixed;
+          }}
+          onChange={() => void switchTools(id, tools, on.length < tools.length)}
+        />
+        <b>{server}</b>
+        <span className="dim num">
+          {on.length} of {tools.length} on
+        </span>
+        <span className="grow" />
+        <span className="cost">{grouped(on.reduce((sum, tool) => sum + tool.tokens, 0))} tokens</span>
+      </div>
+      {tools.map((tool) => (
+        <Offer key={tool.name} id={id} tool={tool} />
+      ))}
+    </>
+  );
+}
+
+function Offer({ id, tool }: { id: string; tool: AvailableTool }) {
+  const title = titleOf(tool);
+  return (
+    <div className={tool.enabled ? "offer" : "offer off"}>
+      <input
+        type="checkbox"
+        className="box"
+        aria-label={title}
+        checked={tool.enabled}
+        disabled={tool.changed}
+        onChange={() => void switchTools(id, [tool], !tool.enabled)}
+      />
+      <span className="t">
+        <b title={tool.tool_name}>{title}</b>
+        <small className="cut" title={tool.description}>
+          {tool.changed ? "Off: the server changed its description" : firstSentence(tool.description)}
+        </small>
+      </span>
+      <span className="cost">{tool.changed ? "" : tool.tokens}</span>
+      <span className="mode">
+        {tool.changed ? (
+          <Link className="warn" href={paths.servers}>
+            Look at the change
+          </Link>
+        ) : (
+          tool.enabled && (
+            <Segments
+              label={`Approval of ${title}`}
+              value={tool.approval || firstApproval(tool)}
+              onChange={(approval) => void setApproval(id, tool, approval)}
+              options={[
+                { value: "auto", label: "Auto" },
+                { value: "ask", label: "Ask" },
+                { value: "deny", label: "Deny" },
+              ]}
+            />
+          )
+        )}
+      </span>
+    </div>
+  );
+}
+
+function firstSentence(text: string): string {
+  return text.split(/(?<=\.)\s|\n/, 1)[0]?.replace(/\.$/, "") ?? "";
+}

@@ -1,0 +1,195 @@
+import { useEffect, useState } from "react";
+
+import { personas, type AvailableTool } from "../api";
+import { useResource } from "../app/resource";
+import { personaList } from "../app/resources";
+import { Link, navigate, paths } from "../app/router";
+import { toolsOf } from "../conversation/toolbox";
+import { useVerb } from "../conversation/useVerb";
+import { Icon, LinkButton, Popover, ProgressBar, Segments, grouped, plural, tokens } from "../parts";
+import { MenuButton } from "./Controls";
+import { ToolGroup } from "./ToolGroup";
+import { useDefaultTools } from "./defaultTools";
+import { groupsOf, matching, switchTools } from "./toolChoice";
+
+interface Props {
+  conversationId: string;
+  persona: string;
+  ensure: () => Promise<string>;
+}
+
+/** Which tools this conversation has, what each costs in every request, and whether each asks. */
+export function ToolsPicker({ conversationId, persona, ensure }: Props) {
+  const [open, setOpen] = useState(false);
+  const [madeId, setMadeId] = useState("");
+  const id = conversationId || madeId;
+  const before = useDefaultTools(id === "");
+  const show = async (next: boolean) => {
+    if (next && !id) setMadeId(await ensure());
+    setOpen(next);
+  };
+  return id ? (
+    <LoadedPicker id={id} persona={persona} open={open} onOpen={setOpen} />
+  ) : (
+    <Trigger on={before.count} cost={before.tokens} onClick={() => void show(true)} />
+  );
+}
+
+interface TriggerProps extends Omit<React.ButtonHTMLAttributes<HTMLButtonElement>, "value"> {
+  on: number;
+  cost: number;
+  ref?: React.Ref<HTMLButtonElement>;
+}
+
+function Trigger({ on, cost, ...rest }: TriggerProps) {
+  const value = on === 0 ? "No tools" : plural(on, "tool");
+  return (
+    <MenuButton
+      className="tools"
+      icon="tools"
+      label="Tools"
+      value={value}
+      extra={cost > 0 ? `${tokens(cost)} tokens` : ""}
+      {...rest}
+    />
+  );
+}
+
+interface LoadedProps {
+  id: string;
+  persona: string;
+  open: boolean;
+  onOpen: (open: boolean) => void;
+}
+
+function LoadedPicker({ id, persona, open, onOpen }: LoadedProps) {
+  const resource = toolsOf(id);
+  const { value, error } = useResource(resource);
+  useEffect(() => {
+    if (open) void resource.refresh();
+  }, [open, resource]);
+  const available = value?.available_tools ?? [];
+  const on = available.filter((tool) => tool.enabled);
+  const cost = on.reduce((sum, tool) => sum + tool.tokens, 0);
+  return (
+    <Popover
+      label="Tools of this conversation"
+      className="tools-pop"
+      open={open}
+      onOpenChange={onOpen}
+      trigger={<Trigger on={on.length} cost={cost} />}
+    >
+      <Inside
+        id={id}
+        persona={persona}
+        available={available}
+        error={error}
+        on={on}
+        cost={cost}
+        onClose={() => onOpen(false)}
+      />
+      {value?.unavailable.map((server) => (
+        <p className="note pop-note" key={server.server_slug}>
+          <Icon name="info" />
+          <span>
+            {server.server_slug} is {server.status}; its tools cannot be offered now.
+          </span>
+        </p>
+      ))}
+    </Popover>
+  );
+}
+
+interface InsideProps {
+  id: string;
+  persona: string;
+  available: readonly AvailableTool[];
+  on: readonly AvailableTool[];
+  cost: number;
+  error: string;
+  onClose: () => void;
+}
+
+const CONTEXT = 128_000;
+
+function Inside({ id, persona, available, on, cost, error, onClose }: InsideProps) {
+  const [words, setWords] = useState("");
+  const [show, setShow] = useState<"all" | "on">("all");
+  const saving = useVerb();
+  const who = useResource(personaList).value?.find((one) => one.id === (persona || "assistant"));
+  const shown = matching(show === "on" ? on : available, words);
+  const save = () =>
+    who &&
+    saving.run(() =>
+      personas.change(who.id, { tools: on.map((tool) => `${tool.server_slug}.${tool.tool_name}`) }),
+    );
+  return (
+    <>
+      <div className="pop-head">
+        <Icon name="search" />
+        <input
+          aria-label="Search tools"
+          placeholder={`Search ${plural(available.length, "tool")}`}
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+        <Segments
+          kind="tabs"
+          label="Show"
+          value={show}
+          onChange={setShow}
+          options={[
+            { value: "all", label: "All" },
+            { value: "on", label: `On, ${on.length}` },
+          ]}
+        />
+      </div>
+      <div className="pop-list" tabIndex={0} role="group" aria-label="Tools">
+        {error && <p className="bad pop-note">{error}</p>}
+        {available.length === 0 && !error && (
+          <p className="dim pop-note">
+            No server is running. <Link href={paths.servers}>Open servers</Link>
+          </p>
+        )}
+        {groupsOf(shown).map(([server, tools]) => (
+          <ToolGroup key={server} id={id} server={server} tools={tools} />
+        ))}
+        {available.length > 0 && shown.length === 0 && <p className="dim pop-note">Nothing matches.</p>}
+      </div>
+      <div className="pop-foot">
+        <div className="line">
+          <span>
+            {on.length === 0
+              ? "No tools are on, so the model can only talk."
+              : `${plural(on.length, "tool")} on, ${grouped(cost)} tokens in every request`}
+          </span>
+          <span className="grow" />
+          <span className="dim">
+            {((cost / CONTEXT) * 100).toFixed(1)}&nbsp;% of {tokens(CONTEXT)}
+          </span>
+        </div>
+        <ProgressBar label="Share of the context" value={cost} max={CONTEXT} />
+        <div className="line">
+          {who && !who.builtin && (
+            <LinkButton disabled={saving.busy} onClick={save}>
+              Save as default for {who.name}
+            </LinkButton>
+          )}
+          {saving.error && <span className="bad">{saving.error}</span>}
+          <span className="grow" />
+          <LinkButton disabled={on.length === 0} onClick={() => void switchTools(id, on, false)}>
+            Turn all off
+          </LinkButton>
+          <LinkButton
+            onClick={() => {
+              onClose();
+              navigate(paths.servers);
+            }}
+          >
+            Open servers
+          </LinkButton>
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+/** What a new conversation will have on, before there is one to ask about. */
+
+import { get, servers } from "../api";
+import { Resource, useResource } from "../app/resource";
+
+interface Sum {
+  count: number;
+  tokens: number;
+}
+
+const sum = new Resource(async (): Promise<Sum> => {
+  const known = (await servers.list()).servers;
+  const offering = known.filter((server) => server.status === "running" && server.tools === "*");
+  const lists = await Promise.all(
+    offering.map((server) =>
+      get<{ tools: { tokens: number }[] }>(`/servers/${encodeURIComponent(server.id)}/tools`),
+    ),
+  );
+  const tools = lists.flatMap((list) => list.tools);
+  return { count: tools.length, tokens: tools.reduce((total, tool) => total + tool.tokens, 0) };
+});
+
+const nothing = new Resource(() => Promise.resolve<Sum>({ count: 0, tokens: 0 }));
+
+export function useDefaultTools(wanted: boolean): Sum {
+  return useResource(wanted ? sum : nothing).value ?? { count: 0, tokens: 0 };
+}

@@ -1,0 +1,26 @@
+import { useEffect, useState } from "react";
+
+import { serverNow } from "../parts";
+import { spoken } from "./announce";
+import { useOpen } from "./context";
+
+const LATE_MS = 3000;
+
+/** Says what changed since the page was opened; the past is not read out. */
+export function Announcer() {
+  const { store, naming } = useOpen();
+  const [words, setWords] = useState("");
+  useEffect(() => {
+    const openedAt = serverNow() - LATE_MS;
+    return store.hear((events, state) => {
+      const fresh = events.filter((event) => Date.parse(event.at) > openedAt);
+      const said = spoken(fresh, state, naming).filter(Boolean);
+      if (said.length > 0) setWords(said.join(". "));
+    });
+  }, [store, naming]);
+  return (
+    <div className="vh" role="status" aria-live="polite">
+      {words}
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+import { useState } from "react";
+
+import { useResource } from "../app/resource";
+import { providerList } from "../app/resources";
+import { Link, paths } from "../app/router";
+import type { Choice } from "../composer/Controls";
+import { IconButton, Strip, clockTime, plural } from "../parts";
+import { waitingCalls, type Turn } from "../state";
+
+/** What concerns the whole conversation: that the model is a demo, that Windlass was restarted. */
+export function Strips({ choice, last }: { choice: Choice; last: Turn | undefined }) {
+  const demo = useIsDemo(choice.provider);
+  return (
+    <>
+      {demo && (
+        <Strip icon="model" actions={<Link href={paths.models}>Connect a model</Link>}>
+          <strong>Demo mode.</strong> The model’s replies are fixed. The tools, the approvals and the record
+          are real.
+        </Strip>
+      )}
+      {last && <Restarted key={last.id} turn={last} />}
+    </>
+  );
+}
+
+export function useIsDemo(provider = ""): boolean {
+  const providers = useResource(providerList).value ?? [];
+  const chosen =
+    providers.find((one) => one.id === provider) ?? providers.find((one) => one.default) ?? providers[0];
+  return chosen?.demo ?? false;
+}
+
+function Restarted({ turn }: { turn: Turn }) {
+  const [dismissed, setDismissed] = useState(0);
+  const calls = waitingCalls(turn).filter((call) =>
+    call.attempts.some((attempt) => attempt.interrupted),
+  ).length;
+  if (!turn.resumedAt || turn.finished || calls === 0 || dismissed === turn.resumedAt) return null;
+  return (
+    <Strip
+      tone="warn"
+      icon="retry"
+      actions={<IconButton icon="x" label="Dismiss" onClick={() => setDismissed(turn.resumedAt)} />}
+    >
+      Windlass restarted at {clockTime(turn.resumedAt)}. This turn picked up where it stopped;{" "}
+      <strong>
+        {plural(calls, "call")} {calls === 1 ? "needs" : "need"} your word.
+      </strong>
+    </Strip>
+  );
+}

@@ -1,0 +1,69 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import type { RefObject } from "react";
+
+import { answersBeside, wordingsBeside, type Conversation, type Turn } from "../state";
+import { TurnView, packed } from "./TurnView";
+
+interface Props {
+  conversation: Conversation;
+  path: readonly Turn[];
+  inspect: string;
+  round: number;
+  scroller: RefObject<HTMLDivElement | null>;
+}
+
+const VIRTUAL_FROM = 200;
+
+/** The turns of the shown path. Beyond some hundreds only those near the window are drawn. */
+export function Thread(props: Props) {
+  return props.path.length > VIRTUAL_FROM ? <VirtualTurns {...props} /> : <AllTurns {...props} />;
+}
+
+function AllTurns({ path, ...rest }: Props) {
+  return path.map((turn) => <OneTurn key={turn.id} turn={turn} {...rest} />);
+}
+
+const GUESSED_HEIGHT_PX = 240;
+
+function VirtualTurns({ path, scroller, ...rest }: Props) {
+  const list = useVirtualizer({
+    count: path.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => GUESSED_HEIGHT_PX,
+    getItemKey: (index) => path[index]?.id ?? index,
+    overscan: 4,
+    initialOffset: () => path.length * GUESSED_HEIGHT_PX,
+  });
+  return (
+    <div className="virtual" style={{ height: list.getTotalSize() }}>
+      {list.getVirtualItems().map((item) => {
+        const turn = path[item.index];
+        return (
+          turn && (
+            <div
+              key={item.key}
+              ref={list.measureElement}
+              data-index={item.index}
+              className="virtual-item"
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
+              <OneTurn turn={turn} {...rest} />
+            </div>
+          )
+        );
+      })}
+    </div>
+  );
+}
+
+function OneTurn({ conversation, turn, inspect, round }: Omit<Props, "path" | "scroller"> & { turn: Turn }) {
+  return (
+    <TurnView
+      turn={turn}
+      answers={packed(answersBeside(conversation, turn))}
+      wordings={packed(wordingsBeside(conversation, turn))}
+      inspected={turn.id === inspect}
+      inspectedRound={turn.id === inspect ? round : 0}
+    />
+  );
+}

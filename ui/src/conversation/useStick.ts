@@ -1,0 +1,58 @@
+/** Keeps the end of the thread in view while it grows, until the person scrolls up or opens something. */
+
+import { useCallback, useEffect, useRef, useState, type RefObject } from "react";
+
+const NEAR_PX = 24;
+
+interface Stick {
+  scroller: RefObject<HTMLDivElement | null>;
+  content: RefObject<HTMLDivElement | null>;
+  atEnd: boolean;
+  toEnd: () => void;
+}
+
+export function useStick(): Stick {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const stuck = useRef(true);
+  const [atEnd, setAtEnd] = useState(true);
+
+  const toEnd = useCallback(() => {
+    stuck.current = true;
+    scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  }, []);
+
+  useEffect(() => {
+    const box = scroller.current;
+    const inner = content.current;
+    if (!box || !inner) return;
+    let lastTop = box.scrollTop;
+    const onScroll = () => {
+      const near = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_PX;
+      if (near) stuck.current = true;
+      else if (box.scrollTop < lastTop - 1) stuck.current = false;
+      lastTop = box.scrollTop;
+      setAtEnd(near);
+    };
+    const onGrow = () => {
+      if (stuck.current) box.scrollTop = box.scrollHeight;
+      onScroll();
+    };
+    // What is opened or folded by hand must not run away from under the pointer.
+    const onToggle = (event: Event) => {
+      if (event.target instanceof Element && event.target.closest("[aria-expanded]")) stuck.current = false;
+    };
+    const watcher = new ResizeObserver(onGrow);
+    watcher.observe(inner);
+    watcher.observe(box);
+    box.addEventListener("scroll", onScroll, { passive: true });
+    inner.addEventListener("click", onToggle, { capture: true });
+    return () => {
+      watcher.disconnect();
+      box.removeEventListener("scroll", onScroll);
+      inner.removeEventListener("click", onToggle, { capture: true });
+    };
+  }, []);
+
+  return { scroller, content, atEnd, toEnd };
+}
