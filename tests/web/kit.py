@@ -1,6 +1,7 @@
 """A whole server in the test's own process, on a port of its own, and a plain client for it."""
 
 import asyncio
+import io
 import json
 import socket
 from collections.abc import AsyncIterator
@@ -61,7 +62,11 @@ class Site:
             sent["Content-Type"] = "application/json"
         sent |= headers or {}
         async with self.session.request(
-            method, self.url + path, data=data, headers=sent, allow_redirects=False
+            method,
+            self.url + path,
+            data=io.BytesIO(data) if data is not None else None,
+            headers=sent,
+            allow_redirects=False,
         ) as answer:
             text = (await answer.read()).decode()
             is_json = answer.content_type == "application/json"

@@ -57,7 +57,7 @@ async def test_every_route_refuses_strangers(site: Site, stranger: str) -> None:
     token, headers, wanted = headers_of(site, stranger)
     wrong = []
     for route in ROUTES:
-        body = None if route.method == "GET" else {}
+        body: object = None if route.method == "GET" else {}
         reply = await site.call(route.method, path_of(route), body, headers=headers, token=token)
         open_to_all = wanted == 401 and (route.method, route.path) in PUBLIC
         if (reply.status == wanted) is open_to_all:

@@ -84,6 +84,7 @@ class Conversations:
         for turn in running:
             await self._runner.settled(turn.id, STOP_S)
         await self._store.conversations.delete(conversation_id)
+        await self._store.empty_journal()
         return shapes.Done(message="Conversation deleted")
 
     async def turns(self, conversation_id: str) -> shapes.TurnList:

@@ -53,6 +53,7 @@ class Messages:
         if message_id not in before:
             raise _unknown(message_id)
         await self._store.conversations.blank(turn_id, int(found[2]), int(found[3] or 0))
+        await self._store.empty_journal()
         after = set(self._ids(conversation_id, turn_id))
         return shapes.Deleted([one for one in before if one not in after], message="Message deleted")
 

@@ -139,9 +139,20 @@ class Store:
             self._reader.backup(copy)
         copy.close()
 
+    async def empty_journal(self) -> None:
+        """Fold the write-ahead log back into the database, so that what was deleted does not linger in it."""
+        await asyncio.to_thread(self._empty_journal)
+
     async def check(self) -> None:
         """Raise unless something can be written now."""
         await self._writer.put(lambda db: db.execute("select 1").fetchone(), durable=True)
+
+    def _empty_journal(self) -> None:
+        connection = _connect(self._folder / "windlass.db")
+        try:
+            connection.execute("pragma wal_checkpoint(truncate)")
+        finally:
+            connection.close()
 
     def _drop_blobs(self, conversation_id: str, results: Sequence[str] | None) -> None:
         """Those named, or all of the conversation."""

@@ -1,0 +1,125 @@
+"""Messages put in by hand and blanked."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.kit.ledger_file import Ledger
+from tests.web.kit import Site
+from windlass.testing import StrictLLM, call, calls, history_faults, say
+
+
+async def test_a_message_put_in_is_a_finished_turn_the_model_sees(site: Site, strict_llm: StrictLLM) -> None:
+    id = await site.conversation()
+
+    added = await site.call("POST", f"/conversations/{id}/messages", {"role": "user", "content": "My name is Ada."})
+    await site.post(f"/conversations/{id}/messages", {"role": "assistant", "content": "Hello Ada."})
+    strict_llm.then(say("Ada."))
+    await site.post(f"/conversations/{id}/chat", {"content": "Who am I?"})
+
+    assert added.status == 201 and added.body["message"]["content"] == "My name is Ada."
+    turn = (await site.get(f"/turns/{added.body['message']['turn_id']}"))["turn"]
+    assert (turn["state"], turn["outcome"]) == ("finished", "added")
+    told = [m["content"] for m in strict_llm.requests[0].messages if m["role"] != "system"]
+    assert told == ["My name is Ada.", "Hello Ada.", "Who am I?"]
+
+
+async def test_many_messages_put_in_at_speed_keep_their_order(site: Site) -> None:
+    id = await site.conversation()
+    for n in range(50):
+        await site.post(f"/conversations/{id}/messages", {"role": "user", "content": str(n)})
+
+    messages = (await site.get(f"/conversations/{id}/messages"))["messages"]
+
+    assert [message["content"] for message in messages] == [str(n) for n in range(50)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"role": "tool", "content": "x", "tool_call_id": "call_1"},
+        {"role": "tool", "content": "x"},
+        {"role": "user", "content": ""},
+        {"role": "user"},
+        {"role": "assistant", "content": None},
+        {"role": "user", "content": "x", "tool_calls": [{"id": "a", "function": {"name": "f"}}]},
+        {"role": "robot", "content": "x"},
+    ],
+)
+async def test_a_message_that_cannot_stand_alone_is_422(site: Site, body: object) -> None:
+    id = await site.conversation()
+    assert (await site.call("POST", f"/conversations/{id}/messages", body)).status == 422
+    assert (await site.get(f"/conversations/{id}/messages"))["count"] == 0
+
+
+async def test_a_call_put_in_without_result_gets_one_so_that_the_history_holds(
+    site: Site, strict_llm: StrictLLM
+) -> None:
+    id = await site.conversation()
+    made = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    await site.post(f"/conversations/{id}/messages", {"role": "user", "content": "Go"})
+    await site.post(f"/conversations/{id}/messages", {"role": "assistant", "tool_calls": [made]})
+    strict_llm.then(say("Fine."))
+
+    await site.post(f"/conversations/{id}/chat", {"content": "And?"})
+
+    assert history_faults(strict_llm.requests[0].body) == []
+    roles = [m["role"] for m in (await site.get(f"/conversations/{id}/messages"))["messages"]]
+    assert roles == ["user", "assistant", "tool", "user", "assistant"]
+
+
+async def test_deleting_half_a_tool_pair_takes_the_other_half_and_its_data(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger, tmp_path: Path
+) -> None:
+    await site.add_ledger(ledger)
+    id = await site.conversation()
+    await site.enable(id, "echo", "big")
+    strict_llm.then(calls(call("echo", text="Canary-result"), call("big", chars=70_000)), say("Done."))
+    body = await site.post(f"/conversations/{id}/chat", {"content": "Go"})
+    messages = (await site.get(f"/conversations/{id}/messages"))["messages"]
+    assert [m["role"] for m in messages] == ["user", "assistant", "tool", "tool", "assistant"]
+    result = (await site.get(f"/turns/{body['turn_id']}"))["turn"]["calls"][1]["result_id"]
+
+    deleted = await site.call("DELETE", f"/conversations/{id}/messages/{messages[2]['id']}")
+
+    assert deleted.body["deleted"] == [m["id"] for m in messages[1:4]]
+    left = (await site.get(f"/conversations/{id}/messages"))["messages"]
+    assert [m["id"] for m in left] == [messages[0]["id"], messages[4]["id"]]
+    assert (await site.call("GET", f"/results/{result}")).status == 404
+    assert not list((tmp_path / "home").rglob(result))
+    log = await site.call("GET", f"/turns/{body['turn_id']}/log")
+    assert "Canary-result" not in log.text
+    again = await site.call("DELETE", f"/conversations/{id}/messages/{messages[2]['id']}")
+    assert again.status == 404
+    strict_llm.then(say("Next."))
+    assert (await site.post(f"/conversations/{id}/chat", {"content": "On"}))["outcome"] == "answered"
+
+
+async def test_deleting_half_an_imported_pair_takes_the_other_half_too(site: Site, strict_llm: StrictLLM) -> None:
+    made = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    given = [
+        {"role": "user", "content": "Go"},
+        {"role": "assistant", "content": None, "tool_calls": [made]},
+        {"role": "tool", "tool_call_id": "c1", "content": "secret"},
+        {"role": "assistant", "content": "Done."},
+    ]
+    id = (await site.post("/conversations/import", given))["conversation"]["id"]
+    messages = (await site.get(f"/conversations/{id}/messages"))["messages"]
+
+    deleted = await site.call("DELETE", f"/conversations/{id}/messages/{messages[1]['id']}")
+
+    assert deleted.body["deleted"] == [messages[1]["id"], messages[2]["id"]]
+    strict_llm.then(say("Next."))
+    await site.post(f"/conversations/{id}/chat", {"content": "On"})
+    told = [m["content"] for m in strict_llm.requests[0].messages if m["role"] != "system"]
+    assert told == ["Go", "Done.", "On"]
+
+
+async def test_a_message_of_a_running_turn_is_not_deleted(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+    id = await site.conversation()
+    await site.enable(id, "record", approval="ask")
+    strict_llm.then(call("record", effect_id="x"))
+    body = await site.post(f"/conversations/{id}/chat", {"content": "Wait"})
+
+    assert (await site.call("DELETE", f"/conversations/{id}/messages/{body['user_message']['id']}")).status == 409
