@@ -152,6 +152,22 @@ async def test_one_half_of_a_tool_pair_takes_the_other_along(store: Store) -> No
     assert "zebra" not in repr(store.conversations.log(turn.turn_id))
 
 
+async def test_calls_of_unknown_outcome_are_remembered_for_the_conversation(store: Store) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    call, other = ToolCall("c1", "send", '{"to": "me"}'), ToolCall("c2", "send")
+    await store.logs.create(
+        conversation.id,
+        said("send it"),
+        ModelReplied("", (call, other)),
+        ToolFinished("c1", "unknown"),
+        ToolFinished("c2", "ok"),
+        TurnFinished("stopped"),
+    )
+    assert store.conversations.unknown_calls(conversation.id) == [call]
+    elsewhere = await store.conversations.create(Conversation(""))
+    assert store.conversations.unknown_calls(elsewhere.id) == []
+
+
 async def test_lists_are_newest_first_and_go_on_where_a_page_ended(store: Store) -> None:
     made = [await store.conversations.create(Conversation("", title=str(n))) for n in range(5)]
     first = store.conversations.recent(limit=2)

@@ -20,8 +20,9 @@ from windlass.core.events import (
     ToolFinished,
     TurnStarted,
 )
+from windlass.core.fold import fold
 from windlass.core.ids import new_id
-from windlass.core.messages import Message, ToolOutput
+from windlass.core.messages import Message, ToolCall, ToolOutput
 from windlass.store.codec import decode, encode
 from windlass.store.turnlog import TurnLogs
 from windlass.store.writer import Writer
@@ -214,6 +215,19 @@ class Conversations:
             Committed(conversation_id, turn, parent, (Recorded(seq, n, at, decode(kind, body, version)),))
             for turn, parent, seq, n, at, kind, body, version in rows
         ]
+
+    def unknown_calls(self, conversation_id: str) -> list[ToolCall]:
+        """Calls of finished turns of which nobody knows whether they took effect."""
+        turns = self._reader.execute(
+            "select t.id from turns t join conversations c on c.n = t.conversation where c.id = ? and t.doubtful",
+            (conversation_id,),
+        )
+        found: list[ToolCall] = []
+        for (turn_id,) in turns.fetchall():
+            for call in fold([row.event for row in self._logs.read(turn_id)]).calls:
+                if call.finished and call.finished.state == "unknown":
+                    found.append(call.call)
+        return found
 
     def waits(self, turn_id: str, approvals: int, unknowns: int) -> "asyncio.Future[None]":
         """Note how much of a turn waits for a person; a cache for lists, the log is the truth."""

@@ -15,11 +15,13 @@ STEPS = (
     create table turns(
         id text primary key, conversation integer not null, parent_id text, epoch integer not null,
         state text not null, outcome text not null, approvals integer not null, unknowns integer not null,
-        client_message_id text, created_at real not null, revision integer not null, indexed integer not null
+        client_message_id text, created_at real not null, revision integer not null, indexed integer not null,
+        doubtful integer not null
     ) without rowid;
     create index turns_by_conversation on turns(conversation, id);
     create index turns_by_parent on turns(parent_id) where parent_id is not null;
     create index turns_to_index on turns(indexed) where state = 'finished' and not indexed;
+    create index turns_doubtful on turns(conversation) where doubtful;
     create index turns_unfinished on turns(state) where state <> 'finished';
     create unique index turns_by_client on turns(conversation, client_message_id) where client_message_id is not null;
 

@@ -96,7 +96,7 @@ class TurnLogs:
                 return Created(same, False), None
             head = _Head(conversation, conversation_id, parent, 1 if driver else 0, 0, set(), False)
             db.execute(
-                "insert into turns values(?, ?, ?, ?, 'running', '', 0, 0, ?, ?, 0, 0)",
+                "insert into turns values(?, ?, ?, ?, 'running', '', 0, 0, ?, ?, 0, 0, 0)",
                 (turn_id, conversation, parent, head.epoch, started.client_message_id or None, time.time()),
             )
             db.execute("update conversations set updated_at = ? where n = ?", (time.time(), conversation))
@@ -201,6 +201,8 @@ class TurnLogs:
         self._numbers[head.conversation] = number
         head.count += len(rows)
         self._heads[turn_id] = head
+        if any(isinstance(event, ToolFinished) and event.state == "unknown" for event in events):
+            db.execute("update turns set doubtful = 1 where id = ?", (turn_id,))
         if rows and isinstance(finish := rows[-1].event, TurnFinished):
             head.finished = True
             db.execute("update turns set state = 'finished', outcome = ? where id = ?", (finish.outcome, turn_id))

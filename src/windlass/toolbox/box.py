@@ -64,6 +64,7 @@ class Toolbox:
             built_in_tools(search_for, self._whole),
             self.rules,
             self._grants_in,
+            store.conversations.unknown_calls,
             self._agreed,
             store.keep_result,
         )

@@ -10,6 +10,7 @@ from windlass.core.events import CallJudged, Event, Settings, ToolFinished
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
 from windlass.core.ports import Hear, InputNeeded, ToolProgress
 from windlass.servers import Answer, Question, Servers
+from windlass.servers.pins import arguments_hash
 from windlass.servers.policy import Grant, Rule, Standing, doubtful, judge
 from windlass.servers.results import tool_output
 from windlass.servers.schemas import Checker
@@ -32,6 +33,7 @@ class Means:
     built_in: dict[str, BuiltIn]
     rules: Callable[[], Sequence[Rule]]
     grants: Callable[[str], Sequence[Grant]]
+    unknown: Callable[[str], Sequence[ToolCall]]  # conversation -> calls whose outcome nobody knows
     agreed: Callable[[str, str], str]  # server id, tool -> the hash somebody agreed to
     keep: Callable[[str, str, bytes, str], Awaitable[str]]  # conversation, turn, body, mime -> result id
 
@@ -66,7 +68,7 @@ class TurnTools:
             standing=self._standing(spec) if spec else Standing(),
             rules=self._means.rules(),
             grants=self._means.grants(self._conversation_id),
-            in_doubt=doubtful(call, log),
+            in_doubt=self._in_doubt(call, log),
         )
         if judged.verdict == "auto" and spec and _reaches_out(spec) and _has_read_untrusted(log):
             judged = replace(judged, verdict="ask", rule=UNTRUSTED_READ)
@@ -92,6 +94,14 @@ class TurnTools:
             on_input=lambda question: self._ask(call.id, question, hear),
         )
         return await tool_output(result, self._keep, untrusted=spec.open_world)
+
+    def _in_doubt(self, call: ToolCall, log: Sequence[Event]) -> bool:
+        """The same call may have taken effect already, in this turn or in one before."""
+        wanted = arguments_hash(call.arguments)
+        return doubtful(call, log) or any(
+            earlier.name == call.name and arguments_hash(earlier.arguments) == wanted
+            for earlier in self._means.unknown(self._conversation_id)
+        )
 
     async def _keep(self, body: bytes, mime: str) -> str:
         return await self._means.keep(self._conversation_id, self._turn_id, body, mime)
