@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import msgspec
 
 from windlass import shapes
+from windlass.citations import citations
 from windlass.core.engine import SEARCH_TOOL
 from windlass.core.events import (
     Event,
@@ -184,6 +185,8 @@ def _replies(record: TurnRecord, view: TurnView) -> Iterator[shapes.Message]:
             said.usage = _usage(reply.usage)
         if round_ is view.rounds[-1] and not reply.calls and (sources := _sources(view)):
             said.sources = sources
+            if unknown := citations(reply.text, len(sources)).unknown:
+                said.unknown_citations = list(unknown)
         yield said
         for call in round_.calls:
             if end := ends.get(call.call.id):

@@ -105,6 +105,7 @@ class Message(Answer):
     name: Annotated[str, Meta(description="The tool's name, on its result")] | UnsetType = UNSET
     turn_id: str | UnsetType = UNSET
     sources: list[Source] | UnsetType = UNSET
+    unknown_citations: Annotated[list[int], Meta(description="Numbers it cites that no source has")] | UnsetType = UNSET
     usage: Usage | UnsetType = UNSET
     reasoning: str | UnsetType = UNSET
     error: Error | UnsetType = UNSET

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windlass.search.citations import Citations, citations
+from windlass.citations import Citations, citations
 
 
 @pytest.mark.parametrize(
