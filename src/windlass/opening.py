@@ -8,7 +8,7 @@ from typing import Literal
 
 from windlass import config
 from windlass.context import Budget, kept_within
-from windlass.core.errors import BadInput
+from windlass.core.errors import BadInput, Unavailable
 from windlass.core.events import Limits, Origin, Settings, TurnStarted
 from windlass.core.messages import Message, PastTurn, Toolset, ToolSpec
 from windlass.personas import ASSISTANT, BUILT_IN, ContextItem, Persona, mode_for, system_text
@@ -57,6 +57,7 @@ class Openings:
 
     def open(self, conversation_id: str, wanted: Asked) -> TurnStarted:
         conversation = self._store.conversations.get(conversation_id)
+        self._check_budget()
         persona = self.persona(conversation.persona)
         provider, model = self._model(conversation, persona, wanted)
         intent = self._intent(wanted, persona, provider)
@@ -81,6 +82,19 @@ class Openings:
         """One that was changed or made here comes before one that came with Windlass."""
         known = {persona.id: persona for persona in BUILT_IN}
         return self._personas.get(id) or known.get(id) or ASSISTANT
+
+    def _check_budget(self) -> None:
+        limit = self._limits.day_tokens
+        if limit is None:
+            return
+        midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
+        spent = self._store.conversations.tokens_since(midnight.timestamp())
+        if spent >= limit:
+            raise Unavailable(
+                f"Today's token budget is used up: {spent:,} of {limit:,}.",
+                hint="It begins anew at midnight; limits.day_tokens in windlass.toml sets it.",
+                code="budget_spent",
+            )
 
     def _intent(self, wanted: Asked, persona: Persona, provider: ProviderConfig) -> Intent:
         if not wanted.opening:

@@ -216,6 +216,14 @@ class Conversations:
             for turn, parent, seq, n, at, kind, body, version in rows
         ]
 
+    def tokens_since(self, moment: float) -> int:
+        """What all replies since then have used, by the providers' own figures."""
+        rows = self._reader.execute(
+            "select kind, body, version from events where kind = 'model_replied' and at >= ?", (moment,)
+        )
+        replies = (decode(*row) for row in rows)
+        return sum(reply.usage.prompt + reply.usage.completion for reply in replies if isinstance(reply, ModelReplied))
+
     def unknown_calls(self, conversation_id: str) -> list[ToolCall]:
         """Calls of finished turns of which nobody knows whether they took effect."""
         turns = self._reader.execute(
