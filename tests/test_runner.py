@@ -179,6 +179,23 @@ async def test_draining_takes_nothing_new_and_leaves_the_rest_for_the_next_start
     await after.store.close()
 
 
+async def test_a_word_said_while_draining_is_kept_and_acted_on_by_the_next_start(tmp_path: Path) -> None:
+    asks = Script([says("", "a")], judge_as=lambda call: CallJudged(call.id, "ask"))
+    house = House(tmp_path, asks)
+    turn = await house.start()
+    await house.runner.settled(turn)
+    await house.runner.drain(0)
+    call = next(iter(_calls(house, turn)))
+    assert await house.runner.decide(turn, CallDecided(call.id, allow=True))
+    assert house.runner.running == 0
+    await house.store.close()
+    after = House(tmp_path, Script([says("done")]))
+    after.runner.recover()
+    await after.runner.settled(turn)
+    assert after.outcome(turn) == TurnFinished("answered")
+    await after.store.close()
+
+
 async def test_an_unsafe_call_cut_off_by_draining_is_asked_about_later(tmp_path: Path) -> None:
     house = House(
         tmp_path, Script([says("", "send")], tool=lambda call, hear: asyncio.get_running_loop().create_future())

@@ -114,7 +114,7 @@ class Runner:
         turn = self._store.conversations.turn(turn_id)
         landed = await self._store.logs.append(turn_id, (word,), key=key)
         reach("word_recorded")
-        if landed and turn_id not in self._driving:
+        if landed and turn_id not in self._driving and not self._draining:
             self._drive(turn.conversation_id, turn_id)
         return landed
 
