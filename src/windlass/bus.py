@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from windlass.core.events import Committed, ModelFailed, ModelReplied, Recorded, TurnFinished
+from windlass.core.events import Committed, ModelFailed, ModelReplied, Recorded, ToolFinished, TurnFinished
 from windlass.core.ports import CallDelta, Heard, InputNeeded, ReasoningDelta, ReplyReset, TextDelta
 
 MOST_QUEUED = 1000
@@ -39,6 +39,7 @@ class Frame:
 
 @dataclass(slots=True)
 class _Partial:
+    conversation_id: str
     attempt: int = 1
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
@@ -61,10 +62,12 @@ class Bus:
         for row in done.rows:
             if isinstance(row.event, ModelReplied | ModelFailed | TurnFinished):
                 self._partial.pop(done.turn_id, None)
+            elif isinstance(row.event, ToolFinished) and (partial := self._partial.get(done.turn_id)):
+                partial.inputs.pop(row.event.call_id, None)
             self._send(Frame(done.conversation_id, done.turn_id, done.parent_id, row))
 
     def heard(self, conversation_id: str, turn_id: str, heard: Heard) -> None:
-        self._remember(turn_id, heard)
+        self._remember(conversation_id, turn_id, heard)
         self._send(Frame(conversation_id, turn_id, None, heard))
 
     def watch(self, conversation_id: str, after: int = 0, turn_id: str | None = None) -> "Watcher":
@@ -80,14 +83,16 @@ class Bus:
             for row in done.rows
         ]
 
-    def so_far(self, turn_ids: list[str], conversation_id: str) -> list[Frame]:
+    def so_far(self, conversation_id: str, turn_id: str | None) -> list[Frame]:
+        """Of one turn, or of all that are under way in the conversation. A watcher that comes back may have seen every
+        row of them."""
         frames: list[Frame] = []
-        for turn_id in turn_ids:
-            if partial := self._partial.get(turn_id):
+        for place, partial in self._partial.items():
+            if partial.conversation_id == conversation_id and turn_id in (None, place):
                 calls = tuple(CallDelta(partial.attempt, i, n, "".join(a)) for i, (n, a) in partial.calls.items())
                 said = SoFar(partial.attempt, "".join(partial.text), "".join(partial.reasoning), calls)
-                frames.append(Frame(conversation_id, turn_id, None, said))
-                frames.extend(Frame(conversation_id, turn_id, None, asked) for asked in partial.inputs.values())
+                frames.append(Frame(conversation_id, place, None, said))
+                frames.extend(Frame(conversation_id, place, None, asked) for asked in partial.inputs.values())
         return frames
 
     def leave(self, watcher: "Watcher") -> None:
@@ -107,8 +112,8 @@ class Bus:
         for watcher in self._watchers.get(frame.conversation_id, ()):
             watcher.put(frame)
 
-    def _remember(self, turn_id: str, heard: Heard) -> None:
-        partial = self._partial.setdefault(turn_id, _Partial())
+    def _remember(self, conversation_id: str, turn_id: str, heard: Heard) -> None:
+        partial = self._partial.setdefault(turn_id, _Partial(conversation_id))
         match heard:
             case TextDelta():
                 partial.text.append(heard.text)
@@ -119,7 +124,7 @@ class Bus:
                 arguments.append(heard.arguments)
                 partial.calls[heard.index] = (name or heard.name, arguments)
             case ReplyReset():
-                self._partial[turn_id] = _Partial(heard.attempt)
+                self._partial[turn_id] = _Partial(conversation_id, heard.attempt)
             case InputNeeded():
                 partial.inputs[heard.call_id] = heard
 
@@ -134,7 +139,6 @@ class Watcher:
         self._turn_id = turn_id
         self._queue: deque[Frame] = deque()
         self._behind = True
-        self._running: dict[str, None] = {}
         self._waiter: asyncio.Future[None] | None = None
 
     def put(self, frame: Frame) -> None:
@@ -169,7 +173,7 @@ class Watcher:
         found = [frame for frame in rows if self._is_new(frame)]
         if not rows:
             self._behind = False
-            found = self._bus.so_far(list(self._running), self.conversation_id)
+            found = self._bus.so_far(self.conversation_id, self._turn_id)
         elif not found:
             return self._next()
         return found
@@ -180,10 +184,6 @@ class Watcher:
         if frame.what.number <= self._last:
             return False
         self._last = frame.what.number
-        if isinstance(frame.what.event, TurnFinished):
-            self._running.pop(frame.turn_id, None)
-        else:
-            self._running[frame.turn_id] = None
         return self._turn_id in (None, frame.turn_id)
 
     def _wake(self) -> None:

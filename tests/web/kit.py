@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import socket
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -118,6 +119,8 @@ class Events:
 
     def __init__(self, request: Any) -> None:
         self._request = request
+        self._rest = b""
+        self._blocks: deque[bytes] = deque()
 
     async def __aenter__(self) -> "Events":
         self.response: aiohttp.ClientResponse = await self._request.__aenter__()
@@ -128,14 +131,18 @@ class Events:
         await self._request.__aexit__(*problem)
 
     async def __aiter__(self) -> AsyncIterator[SseEvent]:
-        rest = b""
-        async for chunk in self.response.content.iter_any():
-            *blocks, rest = (rest + chunk).split(b"\n\n")
-            for block in blocks:
-                fields = dict(line.split(": ", 1) for line in block.decode().split("\n"))
+        """Going on after a break goes on where it was."""
+        while True:
+            while self._blocks:
+                fields = dict(line.split(": ", 1) for line in self._blocks.popleft().decode().split("\n"))
                 if "event" in fields:
                     id = int(fields["id"]) if "id" in fields else None
                     yield SseEvent(id, fields["event"], json.loads(fields["data"]))
+            chunk = await self.response.content.readany()
+            if not chunk:
+                return
+            *blocks, self._rest = (self._rest + chunk).split(b"\n\n")
+            self._blocks.extend(blocks)
 
     async def until(self, name: str) -> list[SseEvent]:
         found: list[SseEvent] = []
