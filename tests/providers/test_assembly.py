@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.providers.kit import TOOLS, Ears
 from windlass.core.errors import ModelError
-from windlass.core.messages import Toolset
+from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.ports import CallDelta, DraftCall, Reply, TextDelta
 from windlass.providers.assembly import RAW_CAP, Assembly
 
@@ -149,6 +149,12 @@ def test_a_lesser_sign_is_shown_as_soon_as_it_is_harmless() -> None:
 def test_markup_is_plain_text_when_no_tools_were_offered() -> None:
     reply = assembled(chunk({"content": "<tool_call>get_time</tool_call>"}, "stop"), tools=Toolset())
     assert (reply.text, reply.calls) == ("<tool_call>get_time</tool_call>", ())
+
+
+def test_a_providers_own_tool_is_not_recovered_from_markup() -> None:
+    own = Toolset("h", (ToolSpec("web_search", "provider", "web_search", schema='{"type":"web_search"}'),))
+    reply = assembled(chunk({"content": "<tool_call>web_search</tool_call>"}, "stop"), tools=own)
+    assert reply.calls == ()
 
 
 def test_words_about_tags_stay_words() -> None:

@@ -111,7 +111,7 @@ async def test_a_stream_cut_at_any_byte_never_passes_for_whole(path: Path) -> No
     expected, body = load(path)
     profile = expected.get("profile", "default")
     whole = await replay([body], profile)
-    end = len(body.rstrip()) if expected.get("whole") else body.rfind(b'"finish_reason":"')
+    end = len(body.rstrip()) if expected.get("whole") else body.find(b'"finish_reason":"')
     for at in range(len(body)):
         cut = await replay([body[:at]], profile)
         if isinstance(cut, ModelError):

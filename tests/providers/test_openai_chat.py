@@ -12,6 +12,8 @@ from windlass.providers.failures import Patience
 from windlass.testing import Gate, StrictLLM, call, error, hang, headers, raw_chunks, say, think, wait_for
 from windlass.testing import Usage as WireUsage
 
+FINISHED = b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'
+
 
 async def test_text_is_heard_as_it_grows_and_given_whole() -> None:
     async with StrictLLM([say("Hello ", "world").using(WireUsage(7, 3, 2, 1))]) as llm, chat_with(llm.base_url) as chat:
@@ -112,10 +114,22 @@ async def test_a_finish_reason_is_enough_when_the_stream_ends_without_done() -> 
 
 async def test_a_server_that_stays_on_the_line_after_the_end_is_not_waited_for() -> None:
     async def never_hangs_up(writer: asyncio.StreamWriter) -> None:
-        writer.write(SERVER_HEAD + b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n')
+        writer.write(SERVER_HEAD + FINISHED)
         await asyncio.Event().wait()
 
-    async with raw_server(never_hangs_up) as base_url, chat_with(base_url) as chat:
+    patient = Patience(silence_s=60, linger_s=0.05)
+    async with raw_server(never_hangs_up) as base_url, chat_with(base_url, patience=patient) as chat:
+        async with asyncio.timeout(10):
+            assert (await chat.reply(ask(), Ears())).text == "Hi"
+
+
+async def test_a_connection_cut_after_the_end_loses_nothing() -> None:
+    async def cut(writer: asyncio.StreamWriter) -> None:
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9999\r\n\r\n"
+        writer.write(head + FINISHED)
+        await writer.drain()
+
+    async with raw_server(cut) as base_url, chat_with(base_url) as chat:
         assert (await chat.reply(ask(), Ears())).text == "Hi"
 
 
@@ -172,11 +186,11 @@ async def test_the_connection_is_kept_for_the_next_request() -> None:
 
 
 async def test_the_key_is_in_no_error() -> None:
-    script = [error(401, "invalid_api_key", "Incorrect API key provided: key-for-tests")]
-    async with StrictLLM(script) as llm, chat_with(llm.base_url) as chat:
+    script = [error(401, "invalid_api_key", "Incorrect API key provided: abc123def456")]
+    async with StrictLLM(script) as llm, chat_with(llm.base_url, api_key="abc123def456") as chat:
         with pytest.raises(ModelError) as caught:
             await chat.reply(ask(), Ears())
-    assert "key-for-tests" not in caught.value.message
+    assert "abc123def456" not in caught.value.message + str(caught.value)
     assert "HTTP 401" in caught.value.message
 
 
