@@ -1,0 +1,82 @@
+"""The description: valid, complete, with examples that the server itself accepts."""
+
+from typing import Any
+
+import jsonschema_rs
+import msgspec
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from tests.web.kit import Site
+from windlass.web.openapi import openapi
+from windlass.web.routes import ROUTES, Route
+
+SPEC = openapi(ROUTES, "0.0.test")
+
+
+def test_the_description_is_valid_openapi() -> None:
+    OpenAPIV31SpecValidator(SPEC).validate()
+
+
+def test_every_operation_has_its_own_name_and_words() -> None:
+    operations = [one for methods in SPEC["paths"].values() for one in methods.values()]
+    assert len({one["operationId"] for one in operations}) == len(operations) == len(ROUTES)
+    assert all(one["summary"] and one["responses"] for one in operations)
+    assert {tag for one in operations for tag in one["tags"]} <= {tag["name"] for tag in SPEC["tags"]}
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+def test_examples_in_the_description_fit_its_schemas(route: Route) -> None:
+    operation = SPEC["paths"][route.path][route.method.lower()]
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    for schema in (body, *SPEC["components"]["schemas"].values()):
+        for example in (schema or {}).get("examples", []):
+            assert _validator(schema).is_valid(example)
+
+
+def test_every_body_that_the_schema_allows_least_is_decoded() -> None:
+    """The smallest body the description promises must be one that the server takes."""
+    for route in ROUTES:
+        if route.takes is None:
+            continue
+        schema = SPEC["paths"][route.path][route.method.lower()]["requestBody"]["content"]["application/json"]["schema"]
+        least = _least(schema)
+        if isinstance(route.takes, type):
+            msgspec.convert(least, route.takes)
+
+
+async def test_the_docs_page_draws_from_our_own_files_only(site: Site) -> None:
+    page = await site.call("GET", "/docs", token="")
+    assert page.status == 200 and "/docs/docs.js" in page.text
+    for name in ("docs.js", "docs.css"):
+        file = await site.call("GET", f"/docs/{name}", token="")
+        assert file.status == 200 and "://" not in file.text
+    assert (await site.call("GET", "/docs/other.js", token="")).status == 404
+    assert (await site.get("/openapi.json"))["openapi"] == "3.1.0"
+
+
+def _validator(schema: dict[str, Any]) -> Any:
+    return jsonschema_rs.Draft202012Validator({**schema, "components": SPEC["components"]})
+
+
+def _least(schema: dict[str, Any]) -> Any:
+    if "$ref" in schema:
+        return _least(SPEC["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+    if schema.get("examples"):
+        return schema["examples"][0]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "anyOf" in schema:
+        return _least(schema["anyOf"][0])
+    match schema.get("type"):
+        case "object":
+            return {name: _least(schema["properties"][name]) for name in schema.get("required", [])}
+        case "array":
+            return [_least(schema["items"])] * schema.get("minItems", 0)
+        case "string":
+            return "https://example.com" if "https" in schema.get("pattern", "") else "x" * schema.get("minLength", 1)
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return True
+    return None
