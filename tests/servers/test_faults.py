@@ -128,11 +128,19 @@ async def test_a_server_that_exits_at_once_says_why(servers: Servers, ledger: Le
     assert "exiting at once" in servers.stderr("ledger")
 
 
-async def test_a_missing_command_says_so(servers: Servers) -> None:
-    await servers.put(program(["no-such-program"]))
+@pytest.mark.parametrize(
+    ("argv", "cwd", "reason"),
+    [
+        (["no-such-program"], "", "'no-such-program' was not found"),
+        (["cat"], "/no/such/folder", "'/no/such/folder' is not there"),
+        (["/etc/passwd"], "", "was not found"),
+    ],
+)
+async def test_what_cannot_be_started_says_why(servers: Servers, argv: list[str], cwd: str, reason: str) -> None:
+    await servers.put(program(argv, cwd=cwd))
     servers.start("server")
     await until(lambda: servers.status("server").state == "failed", "its failure")
-    assert "'no-such-program' was not found" in servers.status("server").reason
+    assert reason in servers.status("server").reason
 
 
 async def test_a_storm_of_changes_is_followed_once_it_calms_down(servers: Servers, ledger: Ledger) -> None:

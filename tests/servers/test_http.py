@@ -132,3 +132,14 @@ async def test_an_answer_longer_than_allowed_fails_its_own_call(servers: Servers
             await servers.call("web", "big", '{"megabytes": 2}')
         assert caught.value.sent
         assert said(await servers.call("web", "echo", json.dumps({"text": "next"}))) == "next"
+
+
+async def test_what_the_sdk_would_log_of_a_result_stays_out_of_a_default_log(
+    servers: Servers, ledger: Ledger, era: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    async with running(servers, ledger, era, "--http-fault", "text@2", "--http-fault", "redirect@3"):
+        for kind in ("malformed", "image", "image"):
+            with pytest.raises(ToolError):
+                await servers.call("web", "odd", json.dumps({"kind": kind}))
+    assert [record.getMessage() for record in caplog.records if record.name != "asyncio"] == []

@@ -61,10 +61,10 @@ def test_a_line_that_never_ends_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_time_grows_with_the_length_of_a_line_and_not_with_its_square() -> None:
     def seconds(megabytes: int) -> float:
-        began = time.perf_counter()
+        began = time.process_time()
         short, _, _ = cut([b"x" * 65536] * 16 * megabytes + [b"\n"], cap=1 << 30)
         assert len(short[0]) == megabytes << 20
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     seconds(1)
     assert seconds(32) < 32 * max(seconds(2), 0.004)

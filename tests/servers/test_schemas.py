@@ -73,10 +73,10 @@ HOSTILE: dict[str, tuple[Any, str]] = {
 def test_a_hostile_schema_keeps_its_tool_out_with_a_reason(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a schema reached for the network"))
     schema, reason = HOSTILE[kind]
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(BadInput, match=reason):
         Checker(schema)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 REDOS = [
@@ -99,9 +99,9 @@ def test_a_pattern_meant_to_take_for_ever_does_not(pattern: str, keyword: str) -
     else:
         checker = Checker({"type": "object", "patternProperties": {pattern: {"type": "integer"}}})
         arguments = {evil: "x"}
-    began = time.perf_counter()
+    began = time.process_time()
     checker.errors(arguments)
-    assert time.perf_counter() - began < 0.1
+    assert time.process_time() - began < 0.1
 
 
 def test_errors_name_the_place_by_json_pointer() -> None:

@@ -9,13 +9,14 @@ result = await servers.call("files", "read_file", '{"path": "a"}', key=call.id)
 from windlass.servers.config import SandboxRules, ServerConfig, ToolOverride, check
 from windlass.servers.environment import denied
 from windlass.servers.imports import Imported, floating_package, imported_servers
+from windlass.servers.keeper import ServerStatus
 from windlass.servers.names import offered_names
 from windlass.servers.pins import arguments_hash, changed_fields, tool_hash
 from windlass.servers.policy import Grant, Rule, Standing, doubtful, judge
 from windlass.servers.preview import RESULT_TOOLS, read_piece, search_whole
 from windlass.servers.results import Keep, tool_output
 from windlass.servers.schemas import Checker, visible
-from windlass.servers.supervisor import Servers, ServerStatus
+from windlass.servers.supervisor import Servers
 from windlass.servers.values import (
     Answer,
     CallResult,

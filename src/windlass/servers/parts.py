@@ -1,5 +1,8 @@
 """The SDK's models as our values. Imported late, with `sdk`."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from windlass.servers.sdk import types
 from windlass.servers.values import EmbeddedPart, LinkPart, MediaPart, Part, TextPart, ToolDefinition
 
@@ -13,6 +16,17 @@ def definition_of(tool: types.Tool) -> ToolDefinition:
 
 def parts_of(result: types.CallToolResult) -> tuple[Part, ...]:
     return tuple(_part(block) for block in result.content)
+
+
+def raw_of(result: types.CallToolResult) -> Mapping[str, Any] | None:
+    """All that the server said, where our own values hold less."""
+    if result.structured_content is None and all(_plain(block) for block in result.content):
+        return None
+    return result.model_dump(by_alias=True, exclude_none=True, mode="json")
+
+
+def _plain(block: types.ContentBlock) -> bool:
+    return isinstance(block, types.TextContent) and block.annotations is None
 
 
 def _part(block: types.ContentBlock) -> Part:

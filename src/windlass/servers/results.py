@@ -60,6 +60,8 @@ def _told(part: Part) -> str:
 def _whole(result: CallResult) -> tuple[bytes, str]:
     if _only_text(result):
         return _bytes(text_of(result)), PLAIN
+    if result.raw is not None:
+        return _bytes(_json(result.raw)), JSON
     body = {"content": [_block(part) for part in result.parts], "isError": result.failed}
     if result.structured is not None:
         body["structuredContent"] = result.structured

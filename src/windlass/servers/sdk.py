@@ -1,6 +1,8 @@
 """The one place that imports the `mcp` package. That takes half a second, so all that needs it (`session`, `parts`,
 `pipes`, `http`) is itself imported late and in a thread, by `connection`."""
 
+import logging
+
 import anyio
 import httpx2
 import mcp_types as types
@@ -11,6 +13,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
+
+# These write addresses, and pieces of results they could not read, at levels that a default log shows.
+for _name in ("mcp", "client", "httpx2", "httpcore2"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 __all__ = [
     "Client",

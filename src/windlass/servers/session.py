@@ -10,7 +10,7 @@ from windlass.core.errors import ToolError, Unavailable
 from windlass.servers.config import ServerConfig
 from windlass.servers.flight import Flight, current
 from windlass.servers.http import HttpClient, Streams, http_streams, sse_streams
-from windlass.servers.parts import definition_of, parts_of
+from windlass.servers.parts import definition_of, parts_of, raw_of
 from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, Pipes
 from windlass.servers.sdk import (
     Client,
@@ -19,6 +19,7 @@ from windlass.servers.sdk import (
     MCPError,
     SubscriptionLost,
     ValidationError,
+    httpx2,
     types,
 )
 from windlass.servers.values import Answer, CallResult, OnProgress, Question, ToolDefinition
@@ -105,7 +106,7 @@ class Session:
         spilled = (result.meta or {}).get(SPILLED)
         if spilled is not None and self._pipes and (line := self._pipes.spilled.pop(spilled, None)):
             return CallResult(spilled=line)
-        return CallResult(parts_of(result), result.structured_content, result.is_error)
+        return CallResult(parts_of(result), result.structured_content, result.is_error, raw=raw_of(result))
 
     def _failure(self, error: MCPError, flight: Flight) -> ToolError:
         """What the engine must know is whether the call may have had an effect: an answer that says "error" means it is
@@ -155,7 +156,7 @@ async def open_session(
             opened = True
             _let_results_be(client)
             yield Session(client, flights, pipes, http)
-    except Exception as error:
+    except (MCPError, ExceptionGroup, httpx2.HTTPError) as error:
         if opened or http is None or not http.trouble:
             raise
         raise Unavailable(f"{http.trouble}.") from error

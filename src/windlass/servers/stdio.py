@@ -54,11 +54,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
         self.pid = 0
 
     async def start(self) -> None:
-        program = shutil.which(self._argv[0], path=self._env.get("PATH"))
-        if program is None:
-            raise Unavailable(
-                f"{self._argv[0]!r} was not found.", hint="Install it, or give the whole path.", code="command_missing"
-            )
+        program = self._program()
         loop = asyncio.get_running_loop()
         try:
             transport, _ = await loop.subprocess_exec(
@@ -80,6 +76,16 @@ class StdioProcess(asyncio.SubprocessProtocol):
         # Cast, not checked: uvloop's pipes are no subclasses of asyncio's.
         self._stdin = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
         self._stdin.set_write_buffer_limits(high=1 << 20)
+
+    def _program(self) -> str:
+        if self._cwd and not os.path.isdir(self._cwd):
+            raise Unavailable(f"Its folder {self._cwd!r} is not there.", code="command_missing")
+        program = shutil.which(self._argv[0], path=self._env.get("PATH"))
+        if program is None:
+            raise Unavailable(
+                f"{self._argv[0]!r} was not found.", hint="Install it, or give the whole path.", code="command_missing"
+            )
+        return program
 
     async def write(self, line: Callable[[], bytes], *, wait: bool) -> None:
         """Hand over one whole line, made when there is room for it. A caller cancelled here has sent nothing."""
@@ -190,6 +196,8 @@ class StdioProcess(asyncio.SubprocessProtocol):
         found empty it may be anyone's, and is never signalled again."""
         if not self.pid or self._gone:
             return False
+        if os.name != "posix":
+            return self._end_alone(number)
         try:
             os.killpg(self.pid, number)
         except ProcessLookupError:
@@ -198,6 +206,12 @@ class StdioProcess(asyncio.SubprocessProtocol):
         except PermissionError:  # macOS says so of a group of zombies
             return not self._exited.is_set()
         return True
+
+    def _end_alone(self, number: int) -> bool:
+        """Windows has no process groups to signal: the program itself is ended, its children are not promised."""
+        if number and self._transport and not self._exited.is_set():
+            self._transport.kill()
+        return not self._exited.is_set()
 
 
 def group_lives(group: int) -> bool:

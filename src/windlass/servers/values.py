@@ -76,6 +76,7 @@ class CallResult:
     parts: tuple[Part, ...] = ()
     structured: object = None
     failed: bool = False
+    raw: Mapping[str, Any] | None = None  # all the server said, where it is more than plain text
     spilled: LongLine | None = None  # the whole answer, when it was too long to be parsed
 
 
