@@ -4,13 +4,14 @@ import { IconButton, LinkButton } from "./Button";
 
 interface Props {
   text: string | (() => string | Promise<string>);
-  /** With a label it is an icon alone; without, the word "Copy". */
+  /** With a label it is an icon alone; without, a word. */
   label?: string;
+  word?: string;
 }
 
 const SAID_FOR_MS = 1500;
 
-export function CopyButton({ text, label }: Props) {
+export function CopyButton({ text, label, word = "Copy" }: Props) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -25,7 +26,7 @@ export function CopyButton({ text, label }: Props) {
   if (label) return <IconButton icon={icon} label={copied ? "Copied" : label} onClick={copy} />;
   return (
     <LinkButton icon={icon} onClick={copy}>
-      {copied ? "Copied" : "Copy"}
+      {copied ? "Copied" : word}
     </LinkButton>
   );
 }
