@@ -77,7 +77,7 @@ const SCREENS = [
     path: "/ui/models",
     height: 1000,
     act: async (page) => {
-      await click("button", "Test")(page);
+      await click("button", /^Test$/)(page);
       await click("button", "Models")(page);
     },
   },
@@ -99,8 +99,8 @@ const SCREENS = [
     path: "/ui/settings",
     height: 900,
     act: async (page) => {
-      await click("button", "Add a rule on top")(page);
-      await page.getByLabel("Conditions of rule 1").fill("force");
+      await click("button", "Add a rule")(page);
+      await page.getByLabel("Conditions of rule 7").fill("force");
     },
   },
 ];
@@ -148,7 +148,7 @@ function overflowing() {
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth)
     found.push("the page scrolls sideways");
   for (const element of document.querySelectorAll(".main *, .inspector *")) {
-    const style = getComputedStyle(element);
+    const style = window.getComputedStyle(element);
     const loose = style.overflowX === "visible" && style.display !== "inline" && !element.closest("svg, .vh");
     if (loose && element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1)
       found.push(

@@ -17,7 +17,10 @@ const LOGS = ["pool-done", "states", "unknown", "ends", "approval"].flatMap(gold
 
 export async function pagesStub({ demo = false, empty = false } = {}) {
   const behind = await stub({ demo, empty });
-  const held = { servers: empty ? [] : structuredClone(data.SERVERS), providers: data.providers(demo) };
+  const held = {
+    servers: empty ? [] : data.SERVERS.map((one) => ({ ...one })),
+    providers: data.providers(demo),
+  };
   const server = createServer((request, response) => {
     const url = new URL(request.url, "http://stub");
     const answer = route(request.method, url, held);
@@ -75,16 +78,14 @@ function promptOf(turnId, n) {
   const log = logOf(turnId);
   const replies = log.filter((event) => event.event === "model_replied");
   const opening = log[0].opening.map(({ role, content }) => ({ role, content }));
-  const rounds = replies
-    .slice(0, n - 1)
-    .flatMap((reply) => [
-      {
-        role: "assistant",
-        content: reply.text || null,
-        ...(reply.calls.length && { tool_calls: reply.calls.map(wireCall) }),
-      },
-      ...reply.calls.map((call) => resultOf(log, call)),
-    ]);
+  const rounds = replies.slice(0, n - 1).flatMap((reply) => [
+    {
+      role: "assistant",
+      content: reply.text || null,
+      ...(reply.calls.length && { tool_calls: reply.calls.map(wireCall) }),
+    },
+    ...reply.calls.map((call) => resultOf(log, call)),
+  ]);
   const body = {
     model: "glm-4.7",
     messages: [{ role: "system", content: data.SYSTEM }, ...data.HISTORY, ...opening, ...rounds],

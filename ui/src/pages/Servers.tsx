@@ -27,8 +27,12 @@ export default function Servers() {
   const { kept, keepOff } = useKeptOff();
   const { needy, others } = sorted(list, tools, kept);
   const count = list.reduce((sum, server) => sum + server.tool_count, 0);
-  const dropped = (event: DragEvent) => {
+  const hold = (event: DragEvent) => {
     event.preventDefault();
+    event.stopPropagation(); // a file dropped elsewhere on the page is a conversation
+  };
+  const dropped = (event: DragEvent) => {
+    hold(event);
     void event.dataTransfer.files[0]?.text().then((text) => setAdding({ kind: "import", text }));
   };
   return (
@@ -46,7 +50,7 @@ export default function Servers() {
         </>
       }
     >
-      <div className="drop-area" onDragOver={(event) => event.preventDefault()} onDrop={dropped}>
+      <div className="drop-area" onDragOver={hold} onDrop={dropped}>
         {adding?.kind === "form" && <ServerFormPanel onClose={() => setAdding(null)} />}
         {adding?.kind === "import" && (
           <ImportPanel key={adding.text} text={adding.text} onClose={() => setAdding(null)} />

@@ -16,26 +16,44 @@ interface Props {
 }
 
 /** One more step, in place, for what has no way back. */
-export function Sure({ ask, question, act, icon, small, disabled, onSure }: Props) {
+export function Sure({ ask, question, act, icon, small = false, disabled = false, onSure }: Props) {
   const [asking, setAsking] = useState(false);
-  const keep = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (asking) keep.current?.focus();
-  }, [asking]);
-  const look = { ...(icon && { icon }), ...(small && { small }), ...(disabled && { disabled }) };
-  if (!asking)
+  if (asking)
     return (
-      <Button look="ghost" {...look} onClick={() => setAsking(true)}>
-        {ask}
-      </Button>
+      <SureRow question={question} act={act} small={small} onSure={onSure} onKeep={() => setAsking(false)} />
     );
+  return (
+    <Button
+      look="ghost"
+      small={small}
+      disabled={disabled}
+      {...(icon && { icon })}
+      onClick={() => setAsking(true)}
+    >
+      {ask}
+    </Button>
+  );
+}
+
+interface RowProps {
+  question: string;
+  act: string;
+  small?: boolean;
+  onSure: () => void;
+  onKeep: () => void;
+}
+
+/** The question itself. The way out has the focus. */
+export function SureRow({ question, act, small = false, onSure, onKeep }: RowProps) {
+  const keep = useRef<HTMLButtonElement>(null);
+  useEffect(() => keep.current?.focus(), []);
   return (
     <span className="sure" role="group" aria-label={question}>
       <span>{question}</span>
-      <Button {...(small && { small })} onClick={onSure}>
+      <Button small={small} onClick={onSure}>
         {act}
       </Button>
-      <Button ref={keep} look="ghost" {...(small && { small })} onClick={() => setAsking(false)}>
+      <Button ref={keep} look="ghost" small={small} onClick={onKeep}>
         Keep
       </Button>
     </span>

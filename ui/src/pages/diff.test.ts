@@ -77,6 +77,6 @@ test("a tool's difference has a part for each field that changed, and no other",
     "annotations",
     "inputSchema.properties",
   ]);
-  expect(drawn(sections[2]!.lines)).toEqual(["+[context: string]", " message: string, required"]);
+  expect(drawn(sections[2]!.lines)).toEqual([" message: string, required", "+[context: string]"]);
   expect(toolDiff(was, was)).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { useState } from "react";
 
 import { CopyButton, Icon, duration } from "../../parts";
 import type { DurableEvent, Turn } from "../../state";
+import { JsonText } from "./JsonText";
 import { eventWords } from "./rows";
 
 /** The rows of the log, as written. */
@@ -31,7 +32,7 @@ function EventRow({ row, turn }: { row: DurableEvent; turn: Turn }) {
       {open && (
         <div className="msg-body">
           <div className="pre wrap tall" tabIndex={0} aria-label={`${row.type} as JSON`}>
-            {text}
+            <JsonText text={text} />
           </div>
           <div className="call-foot">
             <span>{row.at}</span>

@@ -4,6 +4,7 @@ import { turns } from "../../api";
 import { Banner, Button, CopyButton, Icon, PlacedBar, Tag, grouped } from "../../parts";
 import type { Round, Turn } from "../../state";
 import { useLoaded } from "../useLoaded";
+import { JsonText } from "./JsonText";
 import { otherFields, promptParts, sumOf, type Body, type Mark, type PromptPart } from "./promptParts";
 
 interface Props {
@@ -89,7 +90,11 @@ function PartBody({ part, most }: { part: PromptPart; most: number }) {
   return (
     <div className="msg-body">
       <div className="pre wrap tall" tabIndex={0} aria-label={`${part.role}, the exact text`}>
-        {part.text || <span className="c">(empty)</span>}
+        {part.role === "tools" ? (
+          <JsonText text={part.text} />
+        ) : (
+          part.text || <span className="c">(empty)</span>
+        )}
       </div>
       <div className="call-foot">
         <span className="num">{grouped(part.chars)} characters</span>
@@ -128,7 +133,9 @@ function OtherFields({ body }: { body: Body }) {
       </button>
       {open && (
         <div className="msg-body">
-          <div className="pre wrap">{JSON.stringify(Object.fromEntries(fields), null, 2)}</div>
+          <div className="pre wrap">
+            <JsonText text={JSON.stringify(Object.fromEntries(fields), null, 2)} />
+          </div>
         </div>
       )}
     </div>

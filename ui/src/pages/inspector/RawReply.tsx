@@ -1,5 +1,6 @@
 import { CopyButton, Icon, duration } from "../../parts";
 import type { ModelFailed, Round } from "../../state";
+import { JsonText } from "./JsonText";
 import { pieces, repairsIn, type Repair } from "./repairs";
 
 interface Props {
@@ -28,15 +29,17 @@ function Reply({ round }: { round: Round }) {
     <>
       <div className="pre wrap tall" tabIndex={0} aria-label="Raw reply">
         {pieces(raw, marked).map((piece, n) =>
-          piece.mended ? <mark key={n}>{piece.text}</mark> : piece.text,
+          piece.mended ? (
+            <mark key={n}>
+              <JsonText text={piece.text} />
+            </mark>
+          ) : (
+            <JsonText key={n} text={piece.text} />
+          ),
         )}
       </div>
       <div className="call-foot">
-        <span>
-          {reply.raw
-            ? "As the provider sent it."
-            : "Nothing was repaired, so the reply is kept as it was read, not as it was sent."}
-        </span>
+        <span>{keptWords(Boolean(reply.raw), repairs.length)}</span>
         <span className="links">
           <CopyButton text={raw} />
         </span>
@@ -51,6 +54,12 @@ function Reply({ round }: { round: Round }) {
       )}
     </>
   );
+}
+
+function keptWords(raw: boolean, repairs: number): string {
+  if (raw) return "As the provider sent it.";
+  if (repairs > 0) return "As it was read. What was mended is shown below.";
+  return "Nothing was repaired, so the reply is kept as it was read, not as it was sent.";
 }
 
 function RepairCard({ repair }: { repair: Repair }) {

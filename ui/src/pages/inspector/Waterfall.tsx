@@ -46,8 +46,8 @@ export function Waterfall({ turn, spans, now, selected, onSelect }: Props) {
   };
   return (
     <section className="fall" aria-label="Timeline">
-      <Axis scale={scale} />
       <div ref={rows} className="fall-rows" role="group" aria-label="Steps" onKeyDown={onKeyDown}>
+        <Axis scale={scale} />
         {spans.map((span) => (
           <Row
             key={span.id}

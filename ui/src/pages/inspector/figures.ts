@@ -25,8 +25,8 @@ export function figuresOf(turn: Turn, spans: readonly Span[], now: number): Figu
     { name: "Outcome", value: outcomeWord(turn) },
     { name: "Total", value: duration(endOf(turn, spans, now)) },
     { name: "Model", value: duration(timeOf(spans, "model")) },
-    { name: "Tools", value: duration(timeOf(spans, "tool")) },
-    { name: "Waited for you", value: duration(timeOf(spans, "wait")) },
+    { name: "Tools", value: orNone(timeOf(spans, "tool")) },
+    { name: "Waited for you", value: orNone(timeOf(spans, "wait")) },
     { name: "Tokens in, out", value: `${tokens(usage.prompt)}, ${tokens(usage.completion)}` },
   ];
 }
@@ -34,6 +34,10 @@ export function figuresOf(turn: Turn, spans: readonly Span[], now: number): Figu
 /** Calls that ran side by side count once. */
 export function timeOf(spans: readonly Span[], kind: Span["kind"]): number {
   return covered(spans.filter((span) => span.kind === kind).flatMap((span) => span.bars));
+}
+
+function orNone(ms: number): string {
+  return ms > 0 ? duration(ms) : "–";
 }
 
 export function outcomeWord(turn: Turn): string {

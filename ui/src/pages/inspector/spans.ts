@@ -79,7 +79,7 @@ class Clock {
 
   constructor(turn: Turn, log: readonly DurableEvent[], now: number) {
     this.#start = turn.startedAt;
-    this.now = this.since(turn.finished ? turn.finishedAt : now);
+    this.now = this.since(turn.finished ? turn.finishedAt : Math.max(now, turn.lastAt)); // clocks differ
     this.log = log;
   }
 

@@ -32,8 +32,19 @@ function DiffLine({ line }: { line: Line }) {
     <div className={line.kind === "same" ? undefined : line.kind}>
       <span>
         {SIGNS[line.kind] && <span className="vh">{SIGNS[line.kind]}</span>}
-        {line.pieces.map((piece, n) => (piece.marked ? <mark key={n}>{piece.text}</mark> : piece.text))}
+        {line.pieces.map((piece, n) => (piece.marked ? <Marked key={n} text={piece.text} /> : piece.text))}
       </span>
     </div>
+  );
+}
+
+/** The space before new words is not worth a mark. */
+function Marked({ text }: { text: string }) {
+  const words = text.trimStart();
+  return (
+    <>
+      {text.slice(0, text.length - words.length)}
+      <mark>{words}</mark>
+    </>
   );
 }

@@ -3,17 +3,22 @@ import { useState } from "react";
 import { servers, type ServerInfo } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
-import { Button, Icon, counting, useNow } from "../../parts";
+import { Button, Icon, IconButton, Menu, counting, useNow, type MenuItem } from "../../parts";
 import { Problem } from "../Problem";
-import { Sure } from "../Sure";
+import { SureRow } from "../Sure";
 import { LogTail } from "./LogTail";
 import { ServerFormPanel } from "./ServerFormPanel";
 import { restart } from "./shared";
 
 export function FailedCard({ server }: { server: ServerInfo }) {
   const [editing, setEditing] = useState(false);
+  const [removing, setRemoving] = useState(false);
   const { run, busy, error } = useVerb();
   if (editing) return <ServerFormPanel server={server} onClose={() => setEditing(false)} />;
+  const own: MenuItem[] = [
+    { id: "edit", label: "Edit", icon: "write", onSelect: () => setEditing(true) },
+    { id: "remove", label: "Remove…", icon: "trash", danger: true, onSelect: () => setRemoving(true) },
+  ];
   const act = (doing: () => Promise<unknown>) => run(doing).then(() => serverList.refresh());
   return (
     <section className="panel" aria-label={`${server.name}, failed`}>
@@ -28,26 +33,31 @@ export function FailedCard({ server }: { server: ServerInfo }) {
         <Button small icon="retry" disabled={busy} onClick={() => act(() => restart(server))}>
           Restart now
         </Button>
+        <Menu
+          label={`More for ${server.name}`}
+          trigger={<IconButton icon="more" label={`More for ${server.name}`} />}
+          items={[
+            {
+              id: "stop",
+              label: "Stop trying",
+              icon: "stop",
+              onSelect: () => void act(() => servers.stop(server.id)),
+            },
+            ...(server.from_config ? [] : own),
+          ]}
+        />
       </div>
       <div className="panel-body">
         <p>{server.error || "It ended without a word."} Calls to it fail at once.</p>
-        <LogTail server={server} lines={6} />
-        <div className="panel-foot">
-          {!server.from_config && <Button onClick={() => setEditing(true)}>Edit</Button>}
-          <Button disabled={busy} onClick={() => act(() => servers.stop(server.id))}>
-            Stop trying
-          </Button>
-          <span className="grow" />
-          {!server.from_config && (
-            <Sure
-              ask="Remove…"
-              question="The server and its kept values are lost."
-              act="Remove"
-              disabled={busy}
-              onSure={() => act(() => servers.forget(server.id))}
-            />
-          )}
-        </div>
+        <LogTail server={server} lines={4} />
+        {removing && (
+          <SureRow
+            question="The server and its kept values are lost."
+            act="Remove"
+            onSure={() => void act(() => servers.forget(server.id))}
+            onKeep={() => setRemoving(false)}
+          />
+        )}
         <Problem what="That did not work." error={error} />
       </div>
     </section>

@@ -43,6 +43,7 @@ export function ImportPanel({ text: given, onClose }: Props) {
       aria-label="Import servers"
       onDragOver={(event) => {
         event.preventDefault();
+        event.stopPropagation();
         setOver(true);
       }}
       onDragLeave={() => setOver(false)}

@@ -48,7 +48,7 @@ function Definition({ tool }: { tool: ServerTool }) {
           {tool.title && <span className="dim">{tool.title}</span>}
         </dd>
         <dt>What it says</dt>
-        <dd className="said">{tool.description || <span className="dim">nothing</span>}</dd>
+        <dd className="says">{tool.description || <span className="dim">nothing</span>}</dd>
         <dt>Claimed by server</dt>
         <dd>
           {claims.map((claim) => (

@@ -9,24 +9,29 @@ export interface Section {
 }
 
 export function toolDiff(was: ToolDefinition, now: ToolDefinition): Section[] {
+  const order = [...argumentsOf(was), ...argumentsOf(now)]; // as it was, new ones last: a new order is no change
   const sections: Section[] = [
     { title: "title", lines: diffText(was.title, now.title) },
     { title: "description", lines: diffText(was.description, now.description) },
     { title: "annotations", lines: diffLines(flat(was.annotations), flat(now.annotations)) },
-    { title: "inputSchema.properties", lines: diffLines(properties(was), properties(now)) },
+    { title: "inputSchema.properties", lines: diffLines(properties(was, order), properties(now, order)) },
     { title: "inputSchema", lines: diffLines(rest(was), rest(now)) },
   ];
   return sections.filter((section) => section.lines.some((line) => line.kind !== "same"));
 }
 
 /** One line per argument: its name, its type, and what else is said of it. */
-function properties({ input_schema: schema }: ToolDefinition): string[] {
+function properties({ input_schema: schema }: ToolDefinition, order: readonly string[]): string[] {
   const given = schema.properties;
   const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : [];
   if (typeof given !== "object" || given === null) return [];
   return Object.entries(given)
-    .toSorted(([a], [b]) => a.localeCompare(b))
+    .toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b))
     .map(([name, value]) => `${name}: ${signature(value)}${required.includes(name) ? ", required" : ""}`);
+}
+
+function argumentsOf({ input_schema: { properties: given } }: ToolDefinition): string[] {
+  return typeof given === "object" && given !== null ? Object.keys(given) : [];
 }
 
 function signature(schema: unknown): string {

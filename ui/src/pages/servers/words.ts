@@ -16,7 +16,7 @@ export const STATUS: Record<ServerInfo["status"], { word: string; tone: Tone }> 
 export function sandboxWords(server: ServerInfo): string {
   if (server.transport !== "stdio") return "remote: it runs elsewhere";
   return server.sandbox === "bwrap"
-    ? "bwrap: private home, none of your files, no network unless declared"
+    ? "bwrap: private home, none of your files"
     : "off: it runs as you, with your files and your network";
 }
 

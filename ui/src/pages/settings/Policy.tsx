@@ -88,8 +88,8 @@ function Editor({ kept, onSaved }: { kept: readonly Rule[]; onSaved: () => void 
       </span>
       <Problem what="The rules were not saved." error={error} />
       <div className="panel-foot">
-        <Button icon="plus" onClick={() => setDrafts([draftOf(NEW_RULE), ...drafts])}>
-          Add a rule on top
+        <Button icon="plus" onClick={() => setDrafts([...drafts, draftOf(NEW_RULE)])}>
+          Add a rule
         </Button>
         <span className="grow" />
         {changed && (

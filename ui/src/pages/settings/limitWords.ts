@@ -29,6 +29,7 @@ export const LIMITS: readonly LimitWords[] = [
 export function limitText(value: number | null, unit: Unit): string {
   if (value === null) return "none";
   if (unit === "bytes") return bytes(value);
-  if (unit === "seconds") return value >= 60 && value % 60 === 0 ? `${value / 60}\u00a0min` : `${value}\u00a0s`;
+  if (unit === "seconds")
+    return value >= 60 && value % 60 === 0 ? `${value / 60}\u00a0min` : `${value}\u00a0s`;
   return grouped(value);
 }
