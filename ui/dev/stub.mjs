@@ -88,7 +88,7 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-stub'; font-src 'self'; img-src 'self' data: blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
 function page(response, path) {
-  const file = path.startsWith("/ui/assets/") ? path.slice("/ui/".length) : "index.html";
+  const file = path.startsWith("/ui/") && extname(path) ? path.slice("/ui/".length) : "index.html";
   try {
     const body = readFileSync(new URL(file, built));
     response.writeHead(200, {
