@@ -66,9 +66,9 @@ async def test_a_timeout_reaches_the_server(servers: Servers, ledger: Ledger, er
         ("401", "unauthorized", False),
         ("500", "server_gone", True),
         ("503", "server_gone", True),
-        ("redirect", "rpc_error", False),
+        ("redirect", "bad_result", True),
         ("cut", "server_gone", True),
-        ("text", "rpc_error", False),
+        ("text", "bad_result", True),
         ("gzip", "server_gone", True),
     ],
 )

@@ -124,6 +124,13 @@ async def test_only_a_safe_call_is_repeated_after_it_was_sent(servers: Servers, 
     assert ledger.counts()["safe"] == 2
 
 
+async def test_an_answer_that_says_no_is_not_asked_for_again(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger, retries=3))
+    with pytest.raises(ToolError, match="refused"):
+        await servers.call("ledger", "raise_error", "{}", safe=True)
+    assert servers.status("ledger").calls == 1
+
+
 async def test_a_change_of_what_runs_restarts_it_and_other_changes_do_not(servers: Servers, ledger: Ledger) -> None:
     config = ledger_config(ledger)
     await run(servers, config)

@@ -19,6 +19,7 @@ class Flight:
     on_input: OnInput | None = None
     sent: bool = False
     status: int = 0  # of the last HTTP answer, where there was one
+    delivered: bool = False  # whether any HTTP request of it was answered
     over: asyncio.Event = field(default_factory=asyncio.Event)
     _timeout: asyncio.Timeout | None = None
     _end: float = 0

@@ -28,10 +28,10 @@ class HttpClient(httpx2.AsyncClient):
             response = await super().send(request, **options)
         except httpx2.TransportError as error:
             if flight and isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
-                flight.sent = False
+                flight.sent = flight.delivered  # a call with questions is several requests
             return self._instead(503, request, f"{request.url.host}: {error or type(error).__name__}")
         if flight:
-            flight.status = response.status_code
+            flight.status, flight.delivered = response.status_code, True
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
             if flight:

@@ -17,7 +17,8 @@ State = Literal["draft", "configured", "starting", "running", "failed", "stopped
 TRIES = 5
 LONGEST_WAIT_S = 60.0
 HEALTHY_S = 60.0  # a server that lived this long starts again with a clean record
-_NOT_SENT = {"server_gone", "not_running", "session_gone"}
+_GONE = {"server_gone", "not_running", "session_gone"}
+_WORTH_ANOTHER = {*_GONE, "timeout", "bad_result"}  # an answer that says no will say no again
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ class Keeper:
                 if error.code == "session_gone" and not reopened:
                     reopened = True
                     await self._reopen()
-                elif tries > 0 and (safe or (not error.sent and error.code in _NOT_SENT)):
+                elif tries > 0 and (error.code in (_WORTH_ANOTHER if safe else _GONE)) and (safe or not error.sent):
                     tries -= 1
                     await self.settled(self.config.connect_s)
                 else:

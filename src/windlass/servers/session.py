@@ -28,6 +28,8 @@ LIST_S = 30.0
 _PAGES = 1000
 _TOOLS = 10_000
 KEY = "windlass/key"
+# What the SDK makes up when something answered that was no MCP server's answer. The call may have been carried out.
+_NO_ANSWER = ("Unexpected content type", "server answered a request with 202", "Redirect to")
 
 
 class Session:
@@ -112,12 +114,12 @@ class Session:
         """What the engine must know is whether the call may have had an effect: an answer that says "error" means it is
         over and known; silence after sending does not."""
         trouble = self._http.trouble if self._http else ""
-        if error.code in (TOO_LONG, UNREADABLE, types.PARSE_ERROR):
+        if error.code in (TOO_LONG, UNREADABLE, types.PARSE_ERROR) or error.message.startswith(_NO_ANSWER):
             return ToolError(error.message, cause="bad_result", sent=flight.sent)
         if flight.status in (401, 403):
             return ToolError(f"Not allowed: {trouble}.", cause="unauthorized", hint="Check the server's headers.")
         if flight.status == 404:
-            return ToolError("The server has forgotten this session.", cause="session_gone")
+            return ToolError(f"The server does not know this session: {error.message}", cause="session_gone")
         if self._closed(error) or flight.status >= 500 or (self._http and flight.status == 0):
             said = trouble or "it closed the connection"
             return ToolError(f"The server went away: {said}.", cause="server_gone", sent=flight.sent)
