@@ -126,8 +126,22 @@ def test_a_dropped_field_is_gone_wherever_it_came_from() -> None:
     encoder = Encoder("p1", ByteCache())
     for field in ("thinking", "tool_stream", "temperature"):
         assert field in body(ask(), GLM, 0.5, encoder)
-        encoder.drop(field)
+        encoder.drop(field, "another-model")
+        assert field in body(ask(), GLM, 0.5, encoder)
+        encoder.drop(field, "some-model")
         assert field not in body(ask(), GLM, 0.5, encoder)
+
+
+def test_without_streaming_no_usage_of_a_stream_is_asked_for() -> None:
+    encoder = Encoder("p1", ByteCache())
+    encoder.drop("stream", "some-model")
+    assert body(ask(tools=Toolset()), encoder=encoder).keys() == {"model", "messages"}
+
+
+def test_reasoning_can_be_dropped_too() -> None:
+    encoder = Encoder("p1", ByteCache())
+    encoder.drop("reasoning_content", "some-model")
+    assert "Hm." not in json.dumps(body(ask(*turn_with_a_call(reasoning="Hm.")), GLM, encoder=encoder))
 
 
 def test_the_cache_stays_below_its_size() -> None:
@@ -148,13 +162,13 @@ def test_any_text_can_be_sent(text: str) -> None:
 @pytest.mark.parametrize(
     ("base_url", "model", "name"),
     [
-        ("https://api.z.ai/api/coding/paas/v4", "glm-4.7", "glm-4.6+"),
-        ("https://api.z.ai/api/paas/v4/", "GLM-4.5-air", "glm-thinking"),
+        ("https://api.z.ai/api/coding/paas/v4", "glm-4.7", "glm"),
+        ("https://api.z.ai/api/paas/v4/", "GLM-4.5-air", "glm"),
         ("https://open.bigmodel.cn/api/paas/v4", "glm-4-plus", "glm"),
         ("https://api.openai.com/v1", "gpt-4.1", "openai"),
-        ("https://api.openai.com/v1", "o3-mini", "openai-reasoning"),
+        ("https://api.openai.com/v1", "o3-mini", "openai"),
         ("https://api.deepseek.com", "deepseek-chat", "deepseek"),
-        ("https://api.deepseek.com/v1", "deepseek-reasoner", "deepseek-reasoner"),
+        ("https://api.deepseek.com/v1", "deepseek-reasoner", "deepseek"),
         ("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "qwen-max", "qwen"),
         ("http://127.0.0.1:11434/v1", "llama3.1", "ollama"),
         ("http://localhost:1234/v1", "any", "lmstudio"),
@@ -168,6 +182,22 @@ def test_a_profile_is_found_by_address_and_model(base_url: str, model: str, name
     assert profile_for(base_url, model).name == name
 
 
+def test_members_of_a_family_differ() -> None:
+    base_url = "https://api.z.ai/api/paas/v4"
+    assert [bool(profile_for(base_url, model).body) for model in ("glm-4-plus", "glm-4.5", "glm-4.7")] == [
+        False,
+        True,
+        True,
+    ]
+    assert [bool(profile_for(base_url, model).tools_body) for model in ("glm-4.5", "glm-4.6", "glm-5")] == [
+        False,
+        True,
+        True,
+    ]
+    assert profile_for("https://api.openai.com/v1", "o3-mini").temperature is None
+    assert profile_for("https://api.openai.com/v1", "gpt-4.1").temperature is not None
+
+
 def test_a_profile_can_be_named_outright() -> None:
-    assert profile_for("https://example.com/v1", "glm-4.7", "glm-4.6+").body
+    assert profile_for("https://example.com/v1", "glm-4.7", "glm") == GLM
     assert profile_for("https://example.com/v1", "glm-4.7", "no such profile") == DEFAULT

@@ -194,6 +194,16 @@ async def test_the_key_is_in_no_error() -> None:
     assert "HTTP 401" in caught.value.message
 
 
+async def test_a_server_that_cannot_stream_is_asked_for_a_whole_answer() -> None:
+    refusal = error(400, None, "This model does not support streaming.")
+    async with StrictLLM([refusal, say("Hi")]) as llm, chat_with(llm.base_url) as chat:
+        with pytest.raises(ModelError) as caught:
+            await chat.reply(ask(), Ears())
+        assert caught.value.retryable
+        assert (await chat.reply(ask(attempt=2), Ears())).text == "Hi"
+    assert "stream" not in llm.requests[1].body
+
+
 async def test_a_field_the_server_refuses_is_left_out_the_next_time() -> None:
     refusal = error(400, None, "Unsupported value: 'temperature' does not support 0.3 with this model.")
     async with StrictLLM([refusal, say("Hi")]) as llm, chat_with(llm.base_url) as chat:

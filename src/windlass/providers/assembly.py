@@ -18,6 +18,7 @@ from windlass.providers.failures import CUT, FILTERED, INVALID, OVERFLOW, Kind, 
 from windlass.providers.markup import LEAKED, Sieve, recover_calls, split_thoughts
 
 RAW_CAP = 64 * 1024
+MOST_CALLS = 1024
 _PLAIN_KEYS = frozenset({"id", "object", "created", "model", "system_fingerprint", "service_tier", "choices"})
 _decode = msgspec.json.Decoder().decode
 
@@ -53,6 +54,7 @@ class Assembly:
         self._thoughts: list[str] = []
         self._calls = CallParts(offered, lambda place, name, piece: hear(CallDelta(attempt, place, name, piece)))
         self._events: list[bytes] = []
+        self._room = RAW_CAP
         self._repairs: dict[str, None] = {}
         self._sources: dict[str, Source] = {}
         self._usage = Usage()
@@ -61,15 +63,12 @@ class Assembly:
         self._chosen = False
         self._sieve = Sieve(self._say, self._think, calls=bool(offered.tools))
         self.done = False
+        self.fed = False
 
     @property
     def finished(self) -> bool:
         """The server said how the reply ended; all that may follow is usage and noise."""
         return bool(self._finish)
-
-    @property
-    def fed(self) -> bool:
-        return bool(self._events)
 
     @property
     def text(self) -> str:
@@ -86,7 +85,7 @@ class Assembly:
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             self._feed_malformed(data)
             return
-        self._events.append(data)
+        self._keep(data)
         if not isinstance(chunk, dict):
             if chunk is not None:
                 raise self._unexpected(chunk)
@@ -95,7 +94,7 @@ class Assembly:
 
     def feed_whole(self, body: bytes) -> None:
         """A body that was not streamed. That it is whole JSON is its end."""
-        self._events.append(body)
+        self._keep(body)
         try:
             value: object = _decode(body)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -121,6 +120,8 @@ class Assembly:
             reasoning, leaked = recover_calls(reasoning, self._offered)
         known = {_identity(call) for call in calls}
         calls += [call for call in leaked if call.broken or _identity(call) not in known]
+        if len(calls) > MOST_CALLS:
+            raise failure(INVALID, f"more than {MOST_CALLS} calls in one reply", partial=text)
         if finish == "length":
             calls = [_cut_at_limit(call) for call in calls]
         self._check(finish, text, reasoning, calls)
@@ -171,7 +172,7 @@ class Assembly:
         if data.strip() == b"[DONE]":
             self.done = True
             return
-        self._events.append(data)
+        self._keep(data)
         for line in data.replace(b"}data:", b"}\n").split(b"\n"):
             if line.strip() == b"[DONE]":
                 self.done = True
@@ -315,6 +316,12 @@ class Assembly:
         shape = f"unexpected keys {sorted(map(str, value))[:10]}" if isinstance(value, dict) else type(value).__name__
         said = f"unexpected response format, {shape} and no choices"
         return failure(INVALID, said, wait_s=self.backoff_s, partial=self.text)
+
+    def _keep(self, event: bytes) -> None:
+        self.fed = True
+        if self._room > 0:
+            self._events.append(event)
+            self._room -= len(event)
 
     def _raw(self) -> str:
         return b"\n".join(self._events)[:RAW_CAP].decode(errors="replace")

@@ -1,6 +1,7 @@
 """Request bodies, joined from bytes that were encoded before: past turns once per revision, tools once per toolset."""
 
 import json
+from dataclasses import replace
 
 import msgspec
 
@@ -9,37 +10,44 @@ from windlass.core.ports import ModelRequest
 from windlass.providers.profiles import Profile
 
 CACHE_BYTES = 16 * 1024 * 1024
-OPTIONAL = ("stream_options", "tool_choice", "tool_stream", "thinking", "temperature", "do_sample")
+OPTIONAL = (
+    *("stream_options", "tool_choice", "tool_stream", "thinking"),
+    *("temperature", "do_sample", "reasoning_content", "stream"),
+)
 _dumps = msgspec.json.Encoder().encode
 
 
 class Encoder:
-    """Bodies for one provider. `drop` leaves out an optional field from now on, for a server that refuses it."""
+    """Bodies for one provider. `drop` leaves out an optional field of a model from now on: its server refuses it."""
 
     def __init__(self, provider: str, cache: "ByteCache") -> None:
         self._provider = provider
         self._cache = cache
-        self._dropped: set[str] = set()
+        self._dropped: dict[str, set[str]] = {}
 
-    def drop(self, field: str) -> None:
-        self._dropped.add(field)
+    def drop(self, field: str, model: str) -> None:
+        dropped = self._dropped.setdefault(model, set())
+        dropped |= {field, "stream_options"} if field == "stream" else {field}
 
     def body(self, request: ModelRequest, profile: Profile, model: str, temperature: float | None) -> bytes:
-        parts = [b'{"model":', _dumps(model), b',"messages":[', self._messages(request, profile), b'],"stream":true']
+        dropped = self._dropped.get(model)
+        if dropped and profile.reasoning_field in dropped:
+            profile = replace(profile, reasoning_field="")
+        parts = [b'{"model":', _dumps(model), b',"messages":[', self._messages(request, profile), b"]"]
         for name, value in self._fields(request, profile, temperature):
-            if name not in self._dropped:
+            if not dropped or name not in dropped:
                 parts += (b',"', name.encode(), b'":', value)
         if profile.body:
-            parts += self._extras(profile.body)
+            parts += _extras(profile.body, dropped)
         if request.tools.tools:
             parts += (b',"tools":', self._tools(request.tools))
             if profile.tools_body:
-                parts += self._extras(profile.tools_body)
+                parts += _extras(profile.tools_body, dropped)
         parts.append(b"}")
         return b"".join(parts)
 
     def _fields(self, request: ModelRequest, profile: Profile, temperature: float | None) -> list[tuple[str, bytes]]:
-        fields: list[tuple[str, bytes]] = []
+        fields: list[tuple[str, bytes]] = [("stream", b"true")]
         if profile.usage_option:
             fields.append(("stream_options", b'{"include_usage":true}'))
         if temperature is not None and profile.temperature:
@@ -50,13 +58,6 @@ class Encoder:
         if request.tools.tools and choice != "auto" and choice in profile.choices:
             fields.append(("tool_choice", _dumps(choice)))
         return fields
-
-    def _extras(self, fields: str) -> list[bytes]:
-        """A profile's own fields, less those that this server refused."""
-        if not self._dropped:
-            return [b",", fields.encode()]
-        kept = {key: value for key, value in json.loads(f"{{{fields}}}").items() if key not in self._dropped}
-        return [b",", _dumps(kept)[1:-1]] if kept else []
 
     def _messages(self, request: ModelRequest, profile: Profile) -> bytes:
         prompt = request.prompt
@@ -102,6 +103,14 @@ class Encoder:
     def _tools(self, toolset: Toolset) -> bytes:
         held = self._cache.get(("tools", toolset.hash)) if toolset.hash else None
         return held or self._cache.keep(("tools", toolset.hash), encoded_tools(toolset))
+
+
+def _extras(fields: str, dropped: set[str] | None) -> list[bytes]:
+    """A profile's own fields, less those that this server refused."""
+    if not dropped:
+        return [b",", fields.encode()]
+    kept = {key: value for key, value in json.loads(f"{{{fields}}}").items() if key not in dropped}
+    return [b",", _dumps(kept)[1:-1]] if kept else []
 
 
 def encoded_tools(toolset: Toolset) -> bytes:

@@ -1,6 +1,7 @@
 """The chat-completions wire: one provider, asked over HTTP, its answer streamed."""
 
 import asyncio
+import re
 import time
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from windlass.providers.answer import Deadline, read_answer
 from windlass.providers.assembly import Assembly
 from windlass.providers.config import ProviderConfig
 from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
-from windlass.providers.failures import RATE, TIMEOUT, exception_failure, failure, http_failure
+from windlass.providers.failures import BAD_REQUEST, RATE, TIMEOUT, exception_failure, failure, http_failure
 from windlass.providers.limiter import Limiter
 from windlass.providers.profiles import Profile, profile_for
 
@@ -66,13 +67,13 @@ class OpenAIChat:
         return self._profiles[model]
 
     async def _ask(self, request: ModelRequest, hear: Hear) -> Reply:
-        profile = self.profile(request.settings.model or self.config.model)
+        model = request.settings.model or self.config.model
         assembly = Assembly(
             request.tools,
             hear,
             attempt=request.attempt,
             provider=self.config.id,
-            finish_words=profile.finish,
+            finish_words=self.profile(model).finish,
             backoff_s=self.config.patience.backoff(request.attempt),
         )
         body = self.body(request)
@@ -81,7 +82,7 @@ class OpenAIChat:
             first_at = await self._exchange(body, assembly)
             reply = assembly.reply()
         except ModelError as error:
-            self._learn(error, body)
+            self._learn(error, body, model)
             raise self._without_key(error) from error.__cause__
         self._warm_until = time.monotonic() + KEEP_ALIVE_S
         return replace(reply, first_ms=max(0, round((first_at - began) * 1000)))
@@ -129,13 +130,13 @@ class OpenAIChat:
             timeout=self._timeout,
         )
 
-    def _learn(self, error: ModelError, body: bytes) -> None:
+    def _learn(self, error: ModelError, body: bytes, model: str) -> None:
         """A server that refuses an optional field by its name is asked again without it."""
-        if error.code != "bad_request":
+        if error.code != BAD_REQUEST.cause:
             return
         for field in OPTIONAL:
-            if field in error.message and f'"{field}":'.encode() in body:
-                self._encoder.drop(field)
+            if re.search(rf"\b{field}(ing)?\b", error.message) and f'"{field}":'.encode() in body:
+                self._encoder.drop(field, model)
                 error.retryable = True
                 error.hint = f"Asked again without {field}."
                 return

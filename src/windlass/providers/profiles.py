@@ -22,7 +22,8 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Matched by the server's address and the model's name, both as shell patterns; the first that fits is used."""
+    """Matched by the server's address and the model's name, both as shell patterns; the first that fits is used.
+    Entries of one family share its name."""
 
     name: str
     address: str = "*"
@@ -53,8 +54,8 @@ GLM = Profile(
     finish=(("model_context_window_exceeded", "context_overflow"),),
     searches=True,
 )
-_GLM_THINKING = replace(GLM, name="glm-thinking", body='"thinking":{"type":"enabled"}')
-_GLM_STREAMS_CALLS = replace(_GLM_THINKING, name="glm-4.6+", tools_body='"tool_stream":true')
+_GLM_THINKING = replace(GLM, body='"thinking":{"type":"enabled"}')
+_GLM_STREAMS_CALLS = replace(_GLM_THINKING, tools_body='"tool_stream":true')
 
 PROFILES: tuple[Profile, ...] = (
     replace(_GLM_STREAMS_CALLS, model="glm-4.6*"),
@@ -62,11 +63,11 @@ PROFILES: tuple[Profile, ...] = (
     replace(_GLM_STREAMS_CALLS, model="glm-5*"),
     replace(_GLM_THINKING, model="glm-4.5*"),
     GLM,
-    Profile("openai-reasoning", "*//api.openai.com*", "o[0-9]*", temperature=None),
-    Profile("openai-reasoning", "*//api.openai.com*", "gpt-5*", temperature=None),
+    Profile("openai", "*//api.openai.com*", "o[0-9]*", temperature=None),
+    Profile("openai", "*//api.openai.com*", "gpt-5*", temperature=None),
     Profile("openai", "*//api.openai.com*"),
     Profile(
-        "deepseek-reasoner",
+        "deepseek",
         "*deepseek.com*",
         "*reasoner*",
         temperature=None,
