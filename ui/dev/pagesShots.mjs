@@ -106,7 +106,6 @@ const SCREENS = [
 ];
 
 mkdirSync(folder, { recursive: true });
-const servers = { false: await pagesStub(), true: await pagesStub({ demo: true, empty: true }) };
 const browser = await chromium.launch({
   executablePath: "/usr/bin/chromium",
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
@@ -130,13 +129,16 @@ for (const screen of SCREENS) {
       "request",
       (request) => new URL(request.url()).hostname !== "127.0.0.1" && tell(`OUTSIDE ${request.url()}`),
     );
-    await page.goto(`http://127.0.0.1:${servers[Boolean(screen.demo)].address().port}${screen.path}`);
+    const server = await pagesStub({ demo: screen.demo, empty: screen.demo });
+    await page.goto(`http://127.0.0.1:${server.address().port}${screen.path}`);
     await page.waitForTimeout(700);
     await screen.act?.(page);
     await page.waitForTimeout(300);
     for (const words of await page.evaluate(overflowing)) tell(words);
     await page.screenshot({ path: `${folder}/${screen.name}-${size}-${theme}.png` });
     await context.close();
+    server.closeAllConnections();
+    server.close();
   }
 }
 await browser.close();

@@ -23,10 +23,15 @@ const SCREENS = [
     name: "tools",
     path: "/ui/c/conv-flaky",
     height: 900,
-    act: (page) => page.getByRole("button", { name: /^Tools/ }).click({ force: true }),
+    act: openTools,
   },
   { name: "first", path: "/ui/", height: 900, demo: true },
 ];
+
+async function openTools(page) {
+  await page.locator("#composer").focus();
+  await page.getByRole("button", { name: /^Tools/ }).click();
+}
 
 async function guarded(page, name) {
   await page.waitForTimeout(500);

@@ -75,6 +75,7 @@ function LoadedPicker({ id, persona, open, onOpen }: LoadedProps) {
     <Popover
       label="Tools of this conversation"
       className="tools-pop"
+      beside=".composer"
       open={open}
       onOpenChange={onOpen}
       trigger={<Trigger on={on.length} cost={cost} />}

@@ -23,6 +23,7 @@ type View = "result" | "arguments" | "raw";
 /** The inside of a call: what happened, its result, arguments and raw text, and what can be done. */
 export function CallBody({ call, look, turn, server, title }: Props) {
   const [view, setView] = useState<View>(look === "done" ? "result" : "arguments");
+  const [withArguments, setWithArguments] = useState(false);
   const story = storyOf(call, look, turn, server);
   const repeated = timesRepeated(turn, call) >= turn.limits.repeats;
   const failed = isFailure(look);
@@ -38,13 +39,20 @@ export function CallBody({ call, look, turn, server, title }: Props) {
         </p>
       ))}
       {!ended && <Progress call={call} title={title} server={server} quiet={false} />}
-      {failed && look !== "not_sent" && call.finished?.output.text && (
+      {look === "failed" && call.finished?.output.text && (
         <div className="pre wrap">{call.finished.output.text}</div>
       )}
       {!failed && <Views call={call} look={look} view={view} onView={setView} />}
-      {failed && <KeyValues json={argumentsOf(call)} />}
+      {failed && (look === "not_sent" || withArguments) && <KeyValues json={argumentsOf(call)} />}
       <Shortened call={call} />
-      {ended && <Foot call={call} look={look} turn={turn} />}
+      {ended && (
+        <Foot
+          call={call}
+          look={look}
+          turn={turn}
+          {...(failed && look !== "not_sent" && { onArguments: () => setWithArguments(!withArguments) })}
+        />
+      )}
     </div>
   );
 }
@@ -125,15 +133,23 @@ function Shortened({ call }: { call: Call }) {
   );
 }
 
-function Foot({ call, look, turn }: { call: Call; look: Look; turn: Turn }) {
+interface FootProps {
+  call: Call;
+  look: Look;
+  turn: Turn;
+  onArguments?: () => void;
+}
+
+function Foot({ call, look, turn, onArguments }: FootProps) {
   const { run, busy, error } = useVerb();
   const round = turn.rounds.find((one) => one.calls.includes(call))?.n ?? 0;
   const retryable = look !== "denied" && look !== "left_unknown" && turn.finished !== null;
   return (
     <div className="call-foot">
-      <span>{factsOf(call)}</span>
+      <span>{factsOf(call, isFailure(look))}</span>
       {error && <span className="bad">{error}</span>}
       <span className="links">
+        {onArguments && <LinkButton onClick={onArguments}>Arguments</LinkButton>}
         <CopyButton text={call.finished?.output.text ?? ""} />
         {retryable && (
           <LinkButton
@@ -157,7 +173,7 @@ function Foot({ call, look, turn }: { call: Call; look: Look; turn: Turn }) {
 
 const CHARACTERS_PER_TOKEN = 4;
 
-function factsOf(call: Call): string {
+function factsOf(call: Call, failed: boolean): string {
   const { output } = call.finished ?? {};
   const size = output?.size ?? output?.text.length ?? 0;
   const facts: string[] = [];
@@ -165,6 +181,7 @@ function factsOf(call: Call): string {
     facts.push(
       `${call.attempts.length} attempts: ${call.attempts.map((one) => duration((one.until ?? one.from) - one.from)).join(", ")}`,
     );
+  if (failed) return facts.join(", ");
   if (size > 0) facts.push(bytes(size));
   if (output && output.text.length > 0 && !output.shortened)
     facts.push(`about ${grouped(Math.ceil(output.text.length / CHARACTERS_PER_TOKEN))} tokens`);

@@ -1,4 +1,4 @@
-import { parseJson } from "../parts";
+import { parseJson, type Json } from "../parts";
 
 /** Arguments in full: strings plain, the rest as JSON, nothing cut. */
 export function KeyValues({ json }: { json: string }) {
@@ -17,11 +17,7 @@ export function KeyValues({ json }: { json: string }) {
         {entries.map(([key, inner]) => (
           <div key={key}>
             <dt>{key}</dt>
-            <dd>
-              {typeof inner === "string"
-                ? visible(inner)
-                : JSON.stringify(inner, null, 1).replace(/\n\s*/g, " ")}
-            </dd>
+            <dd>{typeof inner === "string" ? visible(inner) : visible(compact(inner))}</dd>
           </div>
         ))}
       </dl>
@@ -35,4 +31,12 @@ export function visible(text: string): string {
     /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
     (hidden) => `⟨U+${(hidden.codePointAt(0) ?? 0).toString(16).toUpperCase()}⟩`,
   );
+}
+
+/** JSON on one line with a space after each comma, and not a letter changed. */
+function compact(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(compact).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${compact(inner)}`);
+  return `{${fields.join(", ")}}`;
 }

@@ -1,7 +1,7 @@
 /** The words of calls: what stands on the line, and what the open row says happened. */
 
 import type { Rule } from "../api";
-import { duration, grouped } from "../parts";
+import { grouped } from "../parts";
 import type { IconName } from "../parts";
 import type { Call, Look, Turn } from "../state";
 
@@ -98,7 +98,7 @@ export function storyOf(call: Call, look: Look, turn: Turn, server: string): str
 }
 
 function took(call: Call): string {
-  return duration(call.finished?.took_ms ?? 0);
+  return `${Math.round((call.finished?.took_ms ?? 0) / 1000)}\u00a0s`;
 }
 
 export function shortenedStory(shown: number, whole: number): string {

@@ -1,6 +1,6 @@
 import * as Radix from "@radix-ui/react-popover";
 import * as RadixMenu from "@radix-ui/react-dropdown-menu";
-import type { ReactNode } from "react";
+import { useRef, type ReactNode } from "react";
 
 import { Icon, type IconName } from "./Icon";
 
@@ -13,6 +13,8 @@ interface Props {
   onOpenChange?: (open: boolean) => void;
   side?: "top" | "bottom";
   align?: "start" | "end";
+  /** What it stands beside, when that is not its trigger: a selector, looked up when it opens. */
+  beside?: string;
 }
 
 /** Floats beside its trigger, holds the focus while open and gives it back. Escape closes it and goes no further. */
@@ -23,10 +25,13 @@ export function Popover({
   className = "",
   side = "top",
   align = "start",
+  beside,
   ...state
 }: Props) {
+  const place = useRef<Measured>({ getBoundingClientRect: () => rectOf(beside ?? "") });
   return (
     <Radix.Root {...state}>
+      {beside && <Radix.Anchor virtualRef={place} />}
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
@@ -42,6 +47,14 @@ export function Popover({
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+interface Measured {
+  getBoundingClientRect: () => DOMRect;
+}
+
+function rectOf(selector: string): DOMRect {
+  return document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect();
 }
 
 export interface MenuItem {
