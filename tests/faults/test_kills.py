@@ -1,69 +1,53 @@
 """kill -9 of the real server in the middle of a real turn. Afterwards nothing acknowledged is lost, nothing unsafe was
-done twice, nothing needs repair, and a strict model server takes the next request."""
+done twice, nothing needs repair, every watcher's transcript is the log, and a strict model server takes the next
+request."""
 
 import json
-import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.faults.killing import INSIDE, Scene, killed_by, killed_turn, recovered, script
+from tests.faults.killing import MORE_POINTS, POINTS, Point, Scene, Script, survive
+from tests.faults.storm import storm
 from tests.kit.ledger_file import Ledger
 from tests.kit.real_servers import filesystem
 from tests.kit.windlass_process import children_of, gone
+from tests.proof.figures import FULL
 from windlass.testing import StrictLLM
 
-FULL = os.environ.get("SCALE") == "full"
 PARALLEL = (1, 3) if FULL else (3,)
 DURABILITY = ("full", "normal") if FULL else ("full",)
+KILLS = 100 if FULL else 3
+SEED = 20261115
 
 
-@asynccontextmanager
-async def scene_with(parallel: int, folder: Path, ledger: Ledger) -> AsyncIterator[Scene]:
-    async with StrictLLM(script(parallel)) as llm:
-        yield Scene(folder, ledger, llm)
-    assert llm.refused == []
+def test_there_are_sixteen_points() -> None:
+    assert [point.name.partition("-")[0] for point in POINTS] == [f"K{n}" for n in range(1, 17)]
 
 
 @pytest.mark.parametrize("durability", DURABILITY)
 @pytest.mark.parametrize("parallel", PARALLEL)
-@pytest.mark.parametrize(("point", "number"), INSIDE)
+@pytest.mark.parametrize("point", POINTS, ids=str)
 async def test_a_turn_survives_a_kill_at(
-    point: str, number: int, parallel: int, durability: str, tmp_path: Path, ledger: Ledger
+    point: Point, parallel: int, durability: str, tmp_path: Path, ledger: Ledger
 ) -> None:
-    async with scene_with(parallel, tmp_path, ledger) as scene:
-        scene.durability = durability
-        scene.write_settings()
-        server = scene.server()
-        conversation = await killed_turn(server, WINDLASS_FAULT=f"{point}:{number}:kill")
-        left = await recovered(scene, server, conversation)
-    assert left["turns"] == (point != "request_parsed")
-    in_flight = {"calls_begun": parallel, "result_received": parallel, "result_recorded": parallel - 1}
-    assert left["unknown"] <= in_flight.get(point, 0)
-    if point == "calls_begun":
-        assert left["unknown"] == parallel
+    await survive(point, parallel, durability, tmp_path, ledger)
 
 
-async def test_a_decision_is_kept_over_a_kill(tmp_path: Path, ledger: Ledger) -> None:
-    async with scene_with(2, tmp_path, ledger) as scene:
-        scene.write_settings(approval="ask")
-        server = scene.server()
-        await server.start(WINDLASS_FAULT="word_recorded:1:kill")
-        await server.running("ledger")
-        conversation = (await server.post("/conversations", {}))["conversation"]["id"]
-        waiting = await server.post(f"/conversations/{conversation}/chat", {"content": "go"})
-        assert waiting["outcome"] == "awaiting_person"
-        first = waiting["pending_calls"][0]["call_id"]
-        await killed_by(server, f"/turns/{waiting['turn_id']}/calls/{first}/decision", {"decision": "allow"})
-        await recovered(scene, server, conversation)
-    assert ledger.counts() == {"e0": 1, "e1": 1}
+@pytest.mark.parametrize("point", MORE_POINTS if FULL else MORE_POINTS[-1:], ids=str)
+async def test_a_turn_survives_a_kill_at_a_point_of_our_own(point: Point, tmp_path: Path, ledger: Ledger) -> None:
+    await survive(point, 3, "full", tmp_path, ledger)
+
+
+@pytest.mark.timeout(60 + 12 * KILLS)
+async def test_conversations_at_once_survive_kills_at_random_moments(tmp_path: Path, ledger: Ledger) -> None:
+    await storm(tmp_path, ledger, kills=KILLS, conversations=4, seed=SEED)
 
 
 async def test_no_child_is_left_after_a_kill(tmp_path: Path, ledger: Ledger) -> None:
     """Neither of a server on the standard library nor of one that Node runs."""
-    async with scene_with(1, tmp_path, ledger) as scene:
+    async with StrictLLM(Script(1)) as llm:
+        scene = Scene(tmp_path, ledger, llm)
         scene.write_settings()
         with (scene.home / "windlass.toml").open("a") as settings:
             command, *args = filesystem(tmp_path)

@@ -16,6 +16,7 @@ import aiohttp
 from tests.kit.waiting import until
 
 PATIENCE_S = 30.0
+PASSED_ON = ("PYTHONPATH",)  # so that a test can run another copy of the source
 _ADDRESS = re.compile(rb"http://[^\s/]+/\S*")
 
 
@@ -35,6 +36,7 @@ class WindlassProcess:
     home: Path
     env: dict[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()  # a command that runs it, such as a tracer
     url: str = ""
     login_url: str = ""
     process: "asyncio.subprocess.Process | None" = None
@@ -52,8 +54,9 @@ class WindlassProcess:
         return self.process.pid
 
     async def start(self, **env: str) -> None:
-        argv = [sys.executable, "-m", "windlass", "serve", "--port", "0", *self.flags]
+        argv = [*self.around, sys.executable, "-m", "windlass", "serve", "--port", "0", *self.flags]
         clean = {"PATH": os.environ["PATH"], "HOME": str(self.home), "WINDLASS_HOME": str(self.home)}
+        clean |= {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         self.process = await asyncio.create_subprocess_exec(
             *argv,
             env={**clean, **self.env, **env},

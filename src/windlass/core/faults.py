@@ -26,6 +26,7 @@ def _act(point: str, number: str, action: str) -> None:
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         case "sleep":
+            os.write(2, f"held at {point}\n".encode())
             time.sleep(_HOLD_S)
         case _:
             raise RuntimeError(f"fault at {point}")

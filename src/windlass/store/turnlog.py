@@ -23,6 +23,7 @@ from windlass.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from windlass.core.faults import reach
 from windlass.core.ids import new_id
 from windlass.store.codec import KIND_OF, VERSION, decode, encode
 from windlass.store.writer import Writer
@@ -207,6 +208,7 @@ class TurnLogs:
             head.finished = True
             db.execute("update turns set state = 'finished', outcome = ? where id = ?", (finish.outcome, turn_id))
             del self._heads[turn_id]
+        reach("rows_written")
         return Committed(head.conversation_id, turn_id, head.parent_id, tuple(rows)) if rows else None
 
     def _number(self, db: sqlite3.Connection, conversation: int) -> int:
@@ -221,6 +223,7 @@ class TurnLogs:
         """What is committed reaches the drivers first, then the watchers, then whoever asked for it."""
         value, done = result
         if done:
+            reach("rows_committed")
             if live := self._live.get(done.turn_id):
                 live.extend(done.rows)
             self._publish(done)

@@ -47,6 +47,13 @@ def record_slow(call: Call) -> Json:
     return text(f"recorded {call['effect_id']} slowly")
 
 
+def record_held(call: Call) -> Json:
+    """Noted when it arrives, before it has any effect; the effect comes when the gate opens."""
+    call.note("received")
+    call.wait_for(call.gate)
+    return record(call)
+
+
 def read_only(call: Call) -> Json:
     call.note("started")
     call.note("ended")
@@ -198,6 +205,7 @@ SEVEN: Json = {"type": "object", "properties": {"n": {"type": "integer"}}, "requ
 TOOLS: dict[str, Tool] = {
     "record": Tool(record, "Record an effect once.", EFFECT, ("effect_id",)),
     "record_slow": Tool(record_slow, "Record an effect that ends when its gate opens.", GATED, ("effect_id",)),
+    "record_held": Tool(record_held, "Record an effect once its gate opens.", GATED, ("effect_id",)),
     "read_only": Tool(read_only, "Read without changing anything.", GATED, (), READ_ONLY),
     "read_slow": Tool(record_slow, "Read until its gate opens.", GATED, ("effect_id",), READ_ONLY),
     "idempotent": Tool(record, "Record an effect; doing it twice changes nothing.", EFFECT, ("effect_id",), IDEMPOTENT),
