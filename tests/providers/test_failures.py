@@ -12,7 +12,7 @@ import pytest
 from tests.providers.kit import Ears, ask, chat_with, raw_server
 from windlass.core.errors import ModelError
 from windlass.providers.failures import Patience, asked_wait, exception_failure, http_failure, shown, stream_failure
-from windlass.testing import StrictLLM, error
+from windlass.testing import StrictLLM, error, raw_chunks
 
 # code, HTTP status it comes with, cause, healable, words
 ZAI_CODES = [
@@ -250,6 +250,15 @@ async def test_a_key_of_two_lines_is_no_crash() -> None:
             await chat.reply(ask(), Ears())
     assert caught.value.code == "bad_address"
     assert "three" not in caught.value.message
+
+
+async def test_an_error_in_several_pieces_is_read_to_its_end() -> None:
+    body = b'{"error":{"code":"1113","message":"no money"}}'
+    script = [raw_chunks(body[:10], body[10:30], body[30:], status=429, content_type="application/json")]
+    async with StrictLLM(script) as llm, chat_with(llm.base_url) as chat:
+        with pytest.raises(ModelError, match="no money") as caught:
+            await chat.reply(ask(), Ears())
+    assert caught.value.code == "quota"
 
 
 async def test_what_is_no_http_is_an_invalid_reply() -> None:

@@ -100,6 +100,14 @@ async def test_a_server_without_a_list_has_its_configured_model(answer: bytes, l
         await models.aclose()
 
 
+async def test_a_long_list_is_read_to_its_end() -> None:
+    names = [f"model-{number}" for number in range(20_000)]
+    async with StrictLLM(models=names) as llm:
+        models = Models([provider("a", llm.base_url)])
+        assert await models.list_models() == tuple(names)
+        await models.aclose()
+
+
 async def test_a_list_of_another_shape_is_an_error() -> None:
     async def serve(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n<html/>xxxxx")

@@ -37,14 +37,17 @@ class Deadline:
         self._set(self._patience.silence_s)
 
     def heard(self, assembly: Assembly) -> None:
-        if not self.first_at and assembly.started:
-            self.first_at = self._loop.time()
+        self.note_first(assembly)
         if assembly.done:
             self._set(self._patience.hang_up_s)
         elif assembly.finished:
             self._set(self._patience.linger_s)
         else:
             self._set(self._patience.silence_s)
+
+    def note_first(self, assembly: Assembly) -> None:
+        if not self.first_at and assembly.started:
+            self.first_at = self._loop.time()
 
     def _set(self, seconds: float) -> None:
         self.timer.reschedule(self._loop.time() + seconds)
@@ -61,6 +64,18 @@ async def read_answer(body: Body, assembly: Assembly, deadline: Deadline) -> Non
         raise failure(INVALID, str(error), wait_s=assembly.backoff_s, partial=assembly.text) from error
 
 
+async def read_up_to(body: Body, most: int) -> bytes:
+    """The body's beginning, or all of it if it is short; what came before a cut is enough to tell what went wrong."""
+    pieces, size = [], 0
+    try:
+        while size < most and (piece := await body.readany()):
+            pieces.append(piece)
+            size += len(piece)
+    except aiohttp.ClientPayloadError:
+        pass
+    return b"".join(pieces)[:most]
+
+
 async def _read(body: Body, assembly: Assembly, deadline: Deadline) -> None:
     head = b""
     while not head.lstrip(_BLANK):
@@ -71,7 +86,7 @@ async def _read(body: Body, assembly: Assembly, deadline: Deadline) -> None:
     opening = head.lstrip(_BLANK)[:1]
     if opening in (b"{", b"["):
         assembly.feed_whole(await _whole(body, head))
-        deadline.heard(assembly)
+        deadline.note_first(assembly)
     elif opening == b"<":
         raise failure(WEB_PAGE, shown(head.decode(errors="replace")), status=200)
     else:
@@ -97,10 +112,11 @@ async def _stream(body: Body, head: bytes, assembly: Assembly, deadline: Deadlin
         events = stream.feed(piece)
         for event in events:
             assembly.feed(event)
+        if assembly.done and body.at_eof():
+            deadline.note_first(assembly)
+            return
         if events:
             deadline.heard(assembly)
-        if assembly.done and body.at_eof():
-            return
         piece = await body.readany()
     for event in stream.close():
         assembly.feed(event)

@@ -109,7 +109,7 @@ class Assembly:
             self._repairs["no finish reason was sent"] = None
         self.done = True
 
-    def reply(self) -> Reply:
+    def reply(self, first_ms: int = 0) -> Reply:
         """The whole reply, or `ModelError` if it is not whole or not one."""
         finish = self._ending()
         text, thought, repair = split_thoughts(self.text, told_apart=bool(self._thoughts))
@@ -142,6 +142,7 @@ class Assembly:
             repairs,
             self._raw() if mended else "",
             tuple(self._sources.values()),
+            first_ms,
         )
 
     def interrupted(self, said: str = "") -> ModelError:

@@ -7,6 +7,7 @@ import aiohttp
 import msgspec
 
 from windlass.providers.address import way_to
+from windlass.providers.answer import read_up_to
 from windlass.providers.config import ProviderConfig
 from windlass.providers.failures import INVALID, exception_failure, failure, http_failure, shown
 
@@ -38,7 +39,7 @@ async def fetch_models(session: aiohttp.ClientSession, config: ProviderConfig) -
             allow_redirects=False,
             timeout=timeout,
         ) as response:
-            body = await response.content.read(_LIST_CAP)
+            body = await read_up_to(response.content, _LIST_CAP)
             if response.status in (404, 405):
                 return ()
             if response.status != 200:
@@ -77,7 +78,7 @@ async def _look(session: aiohttp.ClientSession, port: int) -> LocalServer | None
     base_url = f"http://127.0.0.1:{port}/v1"
     try:
         async with session.get(f"{base_url}/models", allow_redirects=False) as response:
-            body = await response.content.read(_LIST_CAP)
+            body = await read_up_to(response.content, _LIST_CAP)
             names = model_names(body) if response.status == 200 else None
     except (aiohttp.ClientError, OSError, ValueError):
         return None

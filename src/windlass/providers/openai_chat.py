@@ -3,14 +3,13 @@
 import asyncio
 import re
 import time
-from dataclasses import replace
 
 import aiohttp
 
 from windlass.core.errors import ModelError
 from windlass.core.ports import Hear, ModelRequest, Reply
 from windlass.providers.address import way_to
-from windlass.providers.answer import Deadline, read_answer
+from windlass.providers.answer import Deadline, read_answer, read_up_to
 from windlass.providers.assembly import Assembly
 from windlass.providers.config import ProviderConfig
 from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
@@ -20,6 +19,7 @@ from windlass.providers.profiles import Profile, profile_for
 
 ERROR_CAP = 64 * 1024
 KEEP_ALIVE_S = 30.0
+_HUNG_UP = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError)
 
 
 class OpenAIChat:
@@ -80,24 +80,23 @@ class OpenAIChat:
         began = asyncio.get_running_loop().time()
         try:
             first_at = await self._exchange(body, assembly)
-            reply = assembly.reply()
+            reply = assembly.reply(max(0, round((first_at - began) * 1000)))
         except ModelError as error:
             self._learn(error, body, model)
             raise self._without_key(error) from error.__cause__
         self._warm_until = time.monotonic() + KEEP_ALIVE_S
-        return replace(reply, first_ms=max(0, round((first_at - began) * 1000)))
+        return reply
 
     async def _exchange(self, body: bytes, assembly: Assembly) -> float:
         """A kept connection may have been closed at its other end just now: then the request is sent once more."""
         try:
             return await self._send(body, assembly)
-        except (aiohttp.ServerDisconnectedError, ConnectionError) as error:
-            if assembly.fed or time.monotonic() > self._warm_until:
-                raise exception_failure(error, assembly.backoff_s, assembly.text) from error
-            self._warm_until = 0.0
-            return await self._exchange(body, assembly)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise exception_failure(error, assembly.backoff_s, assembly.text) from error
+            stale = isinstance(error, _HUNG_UP) and not isinstance(error, aiohttp.ClientConnectorError)
+            if not stale or assembly.fed or time.monotonic() > self._warm_until:
+                raise exception_failure(error, assembly.backoff_s, assembly.text) from error
+        self._warm_until = 0.0
+        return await self._exchange(body, assembly)
 
     async def _send(self, body: bytes, assembly: Assembly) -> float:
         """Ask and read the answer; gives the moment of its first word."""
@@ -106,7 +105,7 @@ class OpenAIChat:
             async with deadline.timer, self._post(body) as response:
                 deadline.answered()
                 if not 200 <= response.status < 300:
-                    text = await response.content.read(ERROR_CAP)
+                    text = await read_up_to(response.content, ERROR_CAP)
                     raise http_failure(response.status, response.headers, text, assembly.backoff_s)
                 await read_answer(response.content, assembly, deadline)
         except aiohttp.ServerTimeoutError as error:
