@@ -50,7 +50,6 @@ class Local:
         self.context = Context(store)
         self.tools = Tools(store, toolbox, servers)
         self.messages = Messages(store, records)
-        self.conversations = Conversations(store, runner, records, self.context, self.tools)
         self.turns = Turns(
             store=store,
             bus=bus,
@@ -65,5 +64,8 @@ class Local:
         patience = Patience(connect_s=limits.connect_s, first_byte_s=limits.first_byte_s, silence_s=limits.silence_s)
         self.providers = ProviderVerbs(store, models, vault, patience)
         self.personas = Personas(store)
+        self.conversations = Conversations(
+            store, runner, records, self.context, self.tools, self.personas, self.providers
+        )
         self.policy = PolicyVerbs(toolbox)
         self.house = HouseVerbs(version("windlass"), store, bus, runner, servers, telemetry)

@@ -15,6 +15,8 @@ from windlass.core.ids import new_id
 from windlass.core.messages import Message
 from windlass.local import exports
 from windlass.local.context import Context
+from windlass.local.personas import Personas
+from windlass.local.providers import ProviderVerbs
 from windlass.local.records import Records
 from windlass.local.repair import Mended, mended, with_own_ids
 from windlass.local.tools import Tools
@@ -27,14 +29,26 @@ STOP_S = 5
 
 
 class Conversations:
-    def __init__(self, store: Store, runner: Runner, records: Records, context: Context, tools: Tools) -> None:
+    def __init__(
+        self,
+        store: Store,
+        runner: Runner,
+        records: Records,
+        context: Context,
+        tools: Tools,
+        personas: Personas,
+        providers: ProviderVerbs,
+    ) -> None:
         self._store = store
+        self._personas = personas
+        self._providers = providers
         self._runner = runner
         self._records = records
         self._context = context
         self._tools = tools
 
     async def create(self, new: shapes.NewConversation) -> shapes.ConversationAnswer:
+        self._check(new.persona, new.provider)
         made = await self._store.conversations.create(Conversation("", **msgspec.structs.asdict(new)))
         return shapes.ConversationAnswer(conversation_shown(made), message="Conversation created")
 
@@ -72,7 +86,9 @@ class Conversations:
         given: dict[str, Any] = {
             name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET
         }
-        await self._store.conversations.update(replace(self._store.conversations.get(conversation_id), **given))
+        changed = replace(self._store.conversations.get(conversation_id), **given)
+        self._check(given.get("persona", ""), given.get("provider", ""))
+        await self._store.conversations.update(changed)
         return shapes.ConversationAnswer(self._shown(conversation_id), message="Conversation changed")
 
     async def delete(self, conversation_id: str) -> shapes.Done:
@@ -110,7 +126,7 @@ class Conversations:
         """All of it or nothing. Every turn comes in finished: an unfinished one would be run at the next start."""
         document: dict[str, Any] = {"messages": given} if isinstance(given, list) else given
         branches = _branches(document)
-        made = await self._store.conversations.create(_described(document, branches))
+        made = await self._store.conversations.create(self._settled(_described(document, branches)))
         try:
             await self._put_turns(made.id, branches)
             for item in _context_items(document):
@@ -121,6 +137,18 @@ class Conversations:
         repairs = [repair for _, _, history in branches for repair in history.repairs]
         count = sum(history.count for _, _, history in branches)
         return shapes.Imported(self._shown(made.id), count, repairs, message="Conversation imported")
+
+    def _settled(self, conversation: Conversation) -> Conversation:
+        """Without names of another house."""
+        persona = conversation.persona if self._personas.has(conversation.persona) else ""
+        provider = conversation.provider if self._providers.has(conversation.provider) else ""
+        return replace(conversation, persona=persona, provider=provider)
+
+    def _check(self, persona: str, provider: str) -> None:
+        if persona and not self._personas.has(persona):
+            raise BadInput(f"persona: there is none with the id {persona}.", detail={"path": "persona"})
+        if provider and not self._providers.has(provider):
+            raise BadInput(f"provider: there is none with the id {provider}.", detail={"path": "provider"})
 
     async def _put_turns(self, conversation_id: str, branches: "list[Branch]") -> None:
         """Ids are made beforehand and in order, so that the last turn is the newest one."""

@@ -20,6 +20,9 @@ class Personas:
     def __init__(self, store: Store) -> None:
         self._kept: Documents[Persona] = store.documents("persona", Persona)
 
+    def has(self, id: str) -> bool:
+        return self._kept.get(id) is not None or any(persona.id == id for persona in BUILT_IN)
+
     async def all(self) -> shapes.PersonaList:
         kept = {persona.id: persona for persona in self._kept.all()}
         found = [_shown(persona) for persona in ({one.id: one for one in BUILT_IN} | kept).values()]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from windlass import shapes
-from windlass.core.errors import Conflict, NotFound
+from windlass.core.errors import Conflict, ModelError, NotFound
 from windlass.core.ids import new_id
 from windlass.providers import Models, Patience, ProviderConfig
 from windlass.store import Documents, Store
@@ -36,6 +36,9 @@ class ProviderVerbs:
         """At start: what was added earlier, beside what the settings name."""
         for kept in self._kept.all():
             self._use(kept)
+
+    def has(self, id: str) -> bool:
+        return any(config.id == id for config in self._models.configs())
 
     async def add(self, new: shapes.NewProvider) -> shapes.ProviderAnswer:
         id = new_id("prov")
@@ -86,9 +89,15 @@ class ProviderVerbs:
         return shapes.ProviderTest(findings.usable, took, findings.model, said)
 
     async def models(self, provider_id: str) -> shapes.ModelList:
+        """That the list cannot be had is an answer too: the configured model may work all the same."""
         config = self._found(provider_id)
-        found = [shapes.Model(name, config.id) for name in await self._models.list_models(config.id)]
-        return shapes.ModelList(found, len(found))
+        try:
+            names = await self._models.list_models(config.id)
+        except ModelError as error:
+            known = [shapes.Model(config.model, config.id)] if config.model else []
+            failed = shapes.Error(error.code, error.message, error.hint or msgspec.UNSET)
+            return shapes.ModelList(known, len(known), failed, success=False)
+        return shapes.ModelList([shapes.Model(name, config.id) for name in names], len(names))
 
     async def _keep(self, kept: KeptProvider) -> None:
         if kept.default:

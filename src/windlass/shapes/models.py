@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from windlass.shapes.base import Answer, Approval, Name, Prose, Request, Temperature, WebSearch
+from windlass.shapes.base import Answer, Approval, Error, Name, Prose, Request, Temperature, WebSearch
 from windlass.shapes.servers import Secret, Url
 
 ToolNames = Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=1000, examples=[["files.*"]])]
@@ -70,6 +70,7 @@ class Model(Answer):
 class ModelList(Answer):
     models: list[Model]
     count: int
+    error: Annotated[Error, Meta(description="Why the list could not be had")] | UnsetType = UNSET
     success: bool = True
 
 

@@ -77,7 +77,7 @@ RATES = frozenset({"rate_limited", "rate_limit"})
 
 def status_of(error: WindlassError) -> int:
     if isinstance(error, ModelError):
-        return failure_status(error.code)
+        return 409 if error.code == "no_provider" else failure_status(error.code)
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 

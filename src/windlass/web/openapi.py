@@ -55,6 +55,18 @@ CHAT_STATUSES = {
 }
 
 
+MADE = {  # what a verb makes: the name of its id in paths, and where the answer has it
+    "conversations.create": ("conversation_id", "/conversation/id"),
+    "conversations.take_in": ("conversation_id", "/conversation/id"),
+    "turns.chat": ("turn_id", "/turn_id"),
+    "messages.add": ("message_id", "/message/id"),
+    "context.add": ("context_id", "/context_id"),
+    "servers.add": ("server", "/server/id"),
+    "providers.add": ("provider_id", "/provider/id"),
+    "personas.add": ("persona_id", "/persona/id"),
+}
+
+
 def openapi(routes: Iterable[Route], version: str) -> dict[str, Any]:
     routes = list(routes)
     types = {id(shape): shape for route in routes for shape in (route.takes, route.gives) if shape is not None}
@@ -63,7 +75,9 @@ def openapi(routes: Iterable[Route], version: str) -> dict[str, Any]:
     schema_of = dict(zip(types, made, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schema_of)
+        operation = paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schema_of)
+        if links := _links(route, routes):
+            operation["responses"][str(route.status)]["links"] = links
     return {
         "openapi": "3.1.0",
         "info": {
@@ -109,10 +123,31 @@ def _operation(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, 
     return operation
 
 
+def _links(route: Route, routes: list[Route]) -> dict[str, Any]:
+    """Where one can go with the id that this verb made."""
+    if route.verb not in MADE:
+        return {}
+    name, pointer = MADE[route.verb]
+    known = {name: f"$response.body#{pointer}"}
+    known |= {own: f"$request.path.{own}" for own in _parameters(route.path)}
+    return {
+        other.operation: {
+            "operationId": other.operation,
+            "parameters": {own: known[own] for own in _parameters(other.path)},
+        }
+        for other in routes
+        if name in _parameters(other.path) and set(_parameters(other.path)) <= known.keys()
+    }
+
+
+def _parameters(path: str) -> list[str]:
+    return re.findall(r"{(\w+)}", path)
+
+
 def _path_parameters(path: str) -> list[dict[str, Any]]:
     return [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        for name in re.findall(r"{(\w+)}", path)
+        for name in _parameters(path)
     ]
 
 
@@ -164,7 +199,7 @@ def _content(route: Route, given: dict[str, Any]) -> dict[str, Any]:
 
 def _failures(route: Route) -> list[int]:
     found = [403, 503]
-    if not route.public:
+    if not route.public or route.takes is shapes.LogIn:
         found += [401, 429]
     if "{" in route.path:
         found += [404]
