@@ -56,7 +56,7 @@ pins:  ## resolve all dependencies again and pin them
 	scripts/compile-pins
 
 clean:  ## remove everything that set-up made
-	rm -rf .venv .cache dist ui/node_modules tests/node/node_modules src/windlass/web/static
+	rm -rf .venv .cache dist ui/node_modules tests/node/node_modules tests/conformance/node_modules src/windlass/web/static
 
 
 .venv/installed: pyproject.toml requirements/dev.txt
@@ -70,7 +70,8 @@ page: $(if $(UI_SOURCES),src/windlass/web/static/index.html)
 src/windlass/web/static/index.html: $(UI_SOURCES) | .venv/installed
 	@scripts/build-page
 
-test-tools: .cache/servers/installed tests/node/node_modules/.package-lock.json
+test-tools: .cache/servers/installed .cache/node/installed
+test-tools: tests/node/node_modules/.package-lock.json tests/conformance/node_modules/.package-lock.json
 	@scripts/install-test-programs
 
 .cache/servers/installed: requirements/servers.txt
@@ -78,7 +79,13 @@ test-tools: .cache/servers/installed tests/node/node_modules/.package-lock.json
 	.cache/servers/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/servers.txt
 	@touch $@
 
-tests/node/node_modules/.package-lock.json: tests/node/package-lock.json | .venv/installed
+# The conformance suite needs a newer Node than the page does.
+.cache/node/installed: requirements/node.txt | .venv/installed
+	rm -rf .cache/node
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --target .cache/node -r requirements/node.txt
+	@touch $@
+
+tests/%/node_modules/.package-lock.json: tests/%/package-lock.json | .venv/installed
 	@scripts/find-node "the tests cannot start their MCP servers"
-	npm --prefix tests/node ci --loglevel=error
+	npm --prefix tests/$* ci --loglevel=error
 	@touch $@

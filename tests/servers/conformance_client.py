@@ -12,12 +12,18 @@ async def main(url: str) -> None:
     async def accept(question: Question) -> Answer:
         return Answer("accept", {})
 
-    servers = Servers()
+    def look(server: str) -> None:
+        if servers.status(server).state in ("running", "failed"):
+            settled.set()
+
+    settled = asyncio.Event()
+    servers = Servers(on_change=look)
     await servers.put(ServerConfig("srv-1", "checked", transport="http", url=url))
     servers.start("checked")
-    status = await servers.wait_ready("checked", 20)
+    await settled.wait()
+    status = servers.status("checked")
     if status.state != "running":
-        sys.exit(f"{status.state}: {status.reason}")
+        sys.exit(status.reason)
     for tool in servers.tools("checked"):
         wanted = (tool.input_schema or {}).get("properties", {})
         await servers.call("checked", tool.name, json.dumps(dict.fromkeys(wanted, 3)), on_input=accept, timeout_s=15)
