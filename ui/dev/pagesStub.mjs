@@ -65,6 +65,16 @@ function servers(method, id, third, held) {
 }
 
 function logOf(turnId) {
+  const events = LOGS.filter((event) => event.turn_id === turnId && event.seq !== undefined);
+  const live = events.at(-1)?.type !== "turn_finished";
+  const by = live ? Date.now() - 90_000 - Date.parse(events.at(-1).at) : 0;
+  return eventsOf(turnId).map((event) => ({
+    ...event,
+    at: new Date(Date.parse(event.at) + by).toISOString(),
+  }));
+}
+
+function eventsOf(turnId) {
   return LOGS.filter((event) => event.turn_id === turnId && event.seq !== undefined).map(
     ({ type, ...rest }) => ({
       event: type,

@@ -51,7 +51,12 @@ export default function Servers() {
       }
     >
       <div className="drop-area" onDragOver={hold} onDrop={dropped}>
-        {adding?.kind === "form" && <ServerFormPanel onClose={() => setAdding(null)} />}
+        {adding?.kind === "form" && (
+          <ServerFormPanel
+            onClose={() => setAdding(null)}
+            onImport={() => setAdding({ kind: "import", text: "" })}
+          />
+        )}
         {adding?.kind === "import" && (
           <ImportPanel key={adding.text} text={adding.text} onClose={() => setAdding(null)} />
         )}

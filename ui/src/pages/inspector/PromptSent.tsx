@@ -97,7 +97,7 @@ function PartBody({ part, most }: { part: PromptPart; most: number }) {
         )}
       </div>
       <div className="call-foot">
-        <span className="num">{grouped(part.chars)} characters</span>
+        <span className="num">{[`${grouped(part.chars)} characters`, ...part.marks].join(", ")}</span>
         <span className="links">
           <CopyButton text={part.text} />
         </span>

@@ -11,6 +11,7 @@ interface Props {
   /** The server to change; without one, a new server is added. */
   server?: ServerInfo;
   onClose: () => void;
+  onImport?: () => void;
 }
 
 const TRANSPORTS = [
@@ -26,7 +27,7 @@ const APPROVALS: readonly (readonly [Approval | "", string])[] = [
   ["deny", "Deny: never runs"],
 ];
 
-export function ServerFormPanel({ server, onClose }: Props) {
+export function ServerFormPanel({ server, onClose, onImport }: Props) {
   const [form, setForm] = useState<ServerForm>(server ? formOf(server) : EMPTY_FORM);
   const [tried, setTried] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -100,6 +101,14 @@ export function ServerFormPanel({ server, onClose }: Props) {
           <Button look="ghost" onClick={onClose}>
             Cancel
           </Button>
+          {onImport && (
+            <>
+              <span className="grow" />
+              <Button look="ghost" icon="save" onClick={onImport}>
+                Import JSON instead
+              </Button>
+            </>
+          )}
         </div>
       </form>
     </section>
