@@ -100,10 +100,9 @@ function OpenThread({
       <ConversationTop conversation={conversation} state={state} path={path} inspected={route.inspect} />
       <Strips choice={choice} last={last} />
       <div className="scroll" tabIndex={0} aria-label="Messages" ref={scroller}>
-        {empty ? (
-          <FirstRun onFill={setText} />
-        ) : (
-          <div className="thread" role="log" aria-label="Conversation" ref={content}>
+        <div ref={content}>
+          {empty && <FirstRun onFill={setText} />}
+          <div className="thread" role="log" aria-label="Conversation" hidden={empty}>
             <Thread
               conversation={state}
               path={path}
@@ -112,7 +111,7 @@ function OpenThread({
               scroller={scroller}
             />
           </div>
-        )}
+        </div>
       </div>
       <div className="dock">
         <div className="dock-in">
@@ -149,21 +148,26 @@ function NewPage() {
   const [text, setText] = useDraft("new");
   const [choice, setChoice] = useState<Choice>({ persona: "", provider: "", model: "" });
   const sending = useVerb();
-  const ensure = async () => {
-    const { conversation } = await conversations.create(
-      Object.fromEntries(Object.entries(choice).filter(([, one]) => one)),
-    );
+  const create = async () => {
+    const chosen = Object.entries(choice).filter(([, one]) => one);
+    return (await conversations.create(Object.fromEntries(chosen))).conversation.id;
+  };
+  const move = (id: string, draft: string) => {
     writeDraft("new", "");
-    writeDraft(conversation.id, text);
-    navigate(paths.conversation(conversation.id), "replace");
-    return conversation.id;
+    writeDraft(id, draft);
+    navigate(paths.conversation(id));
+  };
+  const ensure = async () => {
+    const id = await create();
+    move(id, text);
+    return id;
   };
   const send = () =>
     sending.run(async () => {
-      const id = await ensure();
+      const id = await create();
       await sendMessage(id, { content: text, client_message_id: crypto.randomUUID() });
-      writeDraft(id, "");
       refreshSoon();
+      move(id, "");
     });
   return (
     <main className="main">

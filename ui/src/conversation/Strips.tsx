@@ -5,7 +5,7 @@ import { providerList } from "../app/resources";
 import { Link, paths } from "../app/router";
 import type { Choice } from "../composer/Controls";
 import { IconButton, Strip, clockTime, plural } from "../parts";
-import { waitingCalls, type Turn } from "../state";
+import { lookOf, waitingCalls, type Turn } from "../state";
 
 /** What concerns the whole conversation: that the model is a demo, that Windlass was restarted. */
 export function Strips({ choice, last }: { choice: Choice; last: Turn | undefined }) {
@@ -32,9 +32,7 @@ export function useIsDemo(provider = ""): boolean {
 
 function Restarted({ turn }: { turn: Turn }) {
   const [dismissed, setDismissed] = useState(0);
-  const calls = waitingCalls(turn).filter((call) =>
-    call.attempts.some((attempt) => attempt.interrupted),
-  ).length;
+  const calls = waitingCalls(turn).filter((call) => lookOf(call) === "unknown").length;
   if (!turn.resumedAt || turn.finished || calls === 0 || dismissed === turn.resumedAt) return null;
   return (
     <Strip

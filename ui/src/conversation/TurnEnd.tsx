@@ -47,9 +47,9 @@ export function TurnEnd({ turn, answers, inspected }: Props) {
         <Icon name={icon} />
         {words}
       </span>
-      <span>
-        {turn.finished ? plural(round, "round") : `Round ${Math.max(1, round)} of ${turn.limits.rounds}`}
-      </span>
+      {round > 0 && (
+        <span>{turn.finished ? plural(round, "round") : `Round ${round} of ${turn.limits.rounds}`}</span>
+      )}
       {calls > 0 && <span className="opt">{plural(calls, "call")}</span>}
       {usage.prompt > 0 && (
         <span className="opt">
@@ -83,7 +83,7 @@ function Actions({ turn, answers, inspected }: Props) {
         disabled={busy}
         onClick={() => run(() => turns.retry(turn.id))}
       />
-      <CopyButton text={answerOf(turn)} label="Copy the answer" />
+      {answerOf(turn) && <CopyButton text={answerOf(turn)} label="Copy the answer" />}
       <IconButton
         icon="spans"
         label="Inspect this turn"

@@ -42,15 +42,25 @@ export function useStick(): Stick {
     const onToggle = (event: Event) => {
       if (event.target instanceof Element && event.target.closest("[aria-expanded]")) stuck.current = false;
     };
+    // A card that does not fit is read from its head, not from its foot.
+    const onFocus = (event: FocusEvent) => {
+      const card =
+        event.target instanceof Element && event.target.matches("[data-waits]") ? event.target : null;
+      if (!card || card.clientHeight < box.clientHeight) return;
+      stuck.current = false;
+      card.scrollIntoView({ block: "start" });
+    };
     const watcher = new ResizeObserver(onGrow);
     watcher.observe(inner);
     watcher.observe(box);
     box.addEventListener("scroll", onScroll, { passive: true });
     inner.addEventListener("click", onToggle, { capture: true });
+    inner.addEventListener("focusin", onFocus);
     return () => {
       watcher.disconnect();
       box.removeEventListener("scroll", onScroll);
       inner.removeEventListener("click", onToggle, { capture: true });
+      inner.removeEventListener("focusin", onFocus);
     };
   }, []);
 

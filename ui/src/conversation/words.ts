@@ -81,7 +81,7 @@ export function storyOf(call: Call, look: Look, turn: Turn, server: string): str
         ? `${where} went away before it answered. The model was told, and went on without it.`
         : "The model was told, and went on without it.";
     case "not_sent":
-      return `${said || call.spec.broken || "The call could not be read."} The model was told and may try again.`;
+      return `${ended(said || call.spec.broken || "The call could not be read")} The model was told and may try again.`;
     case "timed_out":
       return `No answer and no progress for ${took(call)}. The server was told to stop.`;
     case "denied":
@@ -95,6 +95,10 @@ export function storyOf(call: Call, look: Look, turn: Turn, server: string): str
     default:
       return "";
   }
+}
+
+function ended(words: string): string {
+  return /[.!?]$/.test(words) ? words : `${words}.`;
 }
 
 function took(call: Call): string {

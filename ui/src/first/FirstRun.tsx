@@ -16,7 +16,7 @@ const STARTERS: readonly Starter[] = [
     icon: "parallel",
     title: "Three tools at once",
     means: "Three calls in one reply, run side by side.",
-    demo: '/get_time zone=Europe/Oslo\n/calculate expression="17*23"\n/list_directory path=.',
+    demo: '/get_time timezone=Europe/Oslo\n/calculate expression="17*23"\n/list_directory path=.',
     words:
       "What time is it in Oslo, what is 17*23, and which files are here? Use one call for each, all at once.",
   },
