@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import schemathesis
@@ -23,6 +24,7 @@ from windlass.testing import StrictLLM, say
 from windlass.web.openapi import openapi
 from windlass.web.routes import ROUTES
 
+Case = schemathesis.Case[Any]
 REQUESTS = {"small": 1_000, "full": 20_000}[os.environ.get("SCALE", "small")]
 # A stream of a conversation never ends by itself, a rotated token would lock the test out, and what the last
 # three ask of the network is tested elsewhere.
@@ -35,7 +37,7 @@ LEFT_OUT = {
 }
 
 
-def no_fault_of_ours(context: CheckContext, response: Response, case: schemathesis.Case) -> None:
+def no_fault_of_ours(context: CheckContext, response: Response, case: Case) -> None:
     """A failing model may be a 502 or 504, where that is described; anything else from 500 up is a defect."""
     assert response.status_code < 500 or response.status_code in (502, 504), response.text
 
@@ -81,7 +83,7 @@ async def _furnish(site: Site) -> None:
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_no_request_breaks_the_promise(case: schemathesis.Case, base_url: str) -> None:
+def test_no_request_breaks_the_promise(case: Case, base_url: str) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}"}
     case.call_and_validate(base_url=base_url, headers=headers, checks=CHECKS, timeout=20)
 
@@ -92,11 +94,11 @@ def test_no_chain_of_requests_breaks_the_promise(base_url: str) -> None:
     """Along the links: what one request made, the next ones use."""
 
     class Chain(SCHEMA.as_state_machine()):  # type: ignore[misc]
-        def get_call_kwargs(self, case: schemathesis.Case) -> dict[str, object]:
+        def get_call_kwargs(self, case: Case) -> dict[str, object]:
             headers = {"Authorization": f"Bearer {TOKEN}"}
             return {"base_url": base_url, "headers": headers, "timeout": 20}
 
-        def validate_response(self, response: Response, case: schemathesis.Case, **options: object) -> None:
+        def validate_response(self, response: Response, case: Case, **options: object) -> None:
             case.validate_response(response, checks=CHECKS)
 
     run_state_machine_as_test(

@@ -5,6 +5,7 @@ from importlib.metadata import version
 
 from windlass.bus import Bus
 from windlass.config import Config
+from windlass.local.completions import Completions
 from windlass.local.context import Context
 from windlass.local.conversations import Conversations
 from windlass.local.house import HouseVerbs
@@ -15,6 +16,7 @@ from windlass.local.records import Records
 from windlass.local.servers import ServerVerbs
 from windlass.local.tools import Tools
 from windlass.local.turns import Turns
+from windlass.local.waiting import Waiting
 from windlass.opening import Openings
 from windlass.providers import Models, Patience
 from windlass.runner import Runner
@@ -46,19 +48,29 @@ class Local:
     ) -> None:
         limits = config.limits
         records = Records(store, bus, servers, toolbox.questions)
+        waiting = Waiting(bus, runner)
         self.searching = searching
         self.context = Context(store)
         self.tools = Tools(store, toolbox, servers)
         self.messages = Messages(store, records)
         self.turns = Turns(
             store=store,
-            bus=bus,
             runner=runner,
             openings=openings,
             toolbox=toolbox,
             models=models,
             records=records,
             tools=self.tools,
+            waiting=waiting,
+        )
+        self.v1 = Completions(
+            store=store,
+            runner=runner,
+            openings=openings,
+            models=models,
+            records=records,
+            tools=self.tools,
+            waiting=waiting,
         )
         self.servers = ServerVerbs(store, servers, toolbox, vault)
         patience = Patience(connect_s=limits.connect_s, first_byte_s=limits.first_byte_s, silence_s=limits.silence_s)

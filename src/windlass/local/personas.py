@@ -23,6 +23,9 @@ class Personas:
     def has(self, id: str) -> bool:
         return self._kept.get(id) is not None or any(persona.id == id for persona in BUILT_IN)
 
+    def tools_of(self, id: str) -> tuple[str, ...]:
+        return self._found(id).tools
+
     async def all(self) -> shapes.PersonaList:
         kept = {persona.id: persona for persona in self._kept.all()}
         found = [_shown(persona) for persona in ({one.id: one for one in BUILT_IN} | kept).values()]

@@ -1,7 +1,8 @@
 """The tools of a conversation: what is there, what is on, and by whose word it runs."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
@@ -64,6 +65,13 @@ class Tools:
         async with asyncio.TaskGroup() as group:
             for status in starting:
                 group.create_task(self._servers.wait_ready(status.config.id, ARRIVING_S))
+
+    async def enable_matching(self, conversation_id: str, patterns: Sequence[str]) -> None:
+        """Switch on what a persona names, as `server.tool` with `*`. What cannot be offered now is left out."""
+        for one in self._toolbox.available(conversation_id) if patterns else ():
+            name = f"{one.offer.server.slug}.{one.offer.tool.name}"
+            if not one.enabled and not one.changed and any(fnmatchcase(name, pattern) for pattern in patterns):
+                await self._toolbox.enable(conversation_id, one.offer.server.id, one.offer.tool.name)
 
     def unavailable(self, conversation_id: str) -> list[shapes.Unavailable]:
         """Servers whose enabled tools cannot be offered now."""

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from windlass import shapes
-from windlass.bus import Bus
 from windlass.core.errors import BadInput, Conflict, NotFound, WindlassError
 from windlass.core.events import (
     CallDecided,
@@ -48,13 +47,13 @@ class Turns:
         self,
         *,
         store: Store,
-        bus: Bus,
         runner: Runner,
         openings: Openings,
         toolbox: Toolbox,
         models: Models,
         records: Records,
         tools: Tools,
+        waiting: Waiting,
     ) -> None:
         self._store = store
         self._runner = runner
@@ -63,7 +62,7 @@ class Turns:
         self._models = models
         self._records = records
         self._tools = tools
-        self._waiting = Waiting(bus, runner)
+        self._waiting = waiting
 
     async def chat(self, conversation_id: str, request: shapes.ChatRequest) -> shapes.ChatAnswer:
         """Waits for the answer, however long; a turn that needs a person comes back as it stands."""

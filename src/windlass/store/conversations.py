@@ -185,6 +185,11 @@ class Conversations:
         )
         return [Turn(*row) for row in rows]
 
+    def hidden(self, before: float) -> list[str]:
+        """Conversations of stateless requests that were made before this time."""
+        rows = self._reader.execute("select id from conversations where hidden and created_at < ?", (before,))
+        return [id for (id,) in rows]
+
     def path(self, conversation_id: str, head: str | None = None) -> list[Turn]:
         """The turns from the first to `head` (the newest when not named), oldest first."""
         by_id = {turn.id: turn for turn in self.turns(conversation_id)}

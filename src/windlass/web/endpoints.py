@@ -31,18 +31,19 @@ class Path:
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        endpoint = self._routes.get(scope["method"])
+        if endpoint is None:
+            allow = sorted(self._routes)
+            await send_error(send, NotAllowed(f"{scope['method']} is not possible here.", detail={"allow": allow}))
+            return
         try:
-            endpoint = self._routes.get(scope["method"])
-            if endpoint is None:
-                allow = sorted(self._routes)
-                raise NotAllowed(f"{scope['method']} is not possible here.", detail={"allow": allow})
             if not endpoint.route.public:
                 self._access.admit(credentials_of(scope))
             await endpoint.answer(scope, receive, send)
         except WindlassError as error:
-            await send_error(send, error)
+            await endpoint.fail(send, error)
         except Exception as error:  # the HTTP edge: whatever it is, the caller gets an answer
-            await send_error(send, unforeseen(error))
+            await endpoint.fail(send, unforeseen(error))
 
 
 class Endpoint:
@@ -58,6 +59,9 @@ class Endpoint:
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = await self.verb(*await self.arguments(scope, receive))
         await send_json(send, self.route.status, given)
+
+    async def fail(self, send: Send, error: WindlassError) -> None:
+        await send_error(send, error)
 
     async def arguments(self, scope: Scope, receive: Receive) -> list[Any]:
         found: list[Any] = list(scope["path_params"].values())

@@ -70,7 +70,7 @@ MADE = {  # what a verb makes: the name of its id in paths, and where the answer
 def openapi(routes: Iterable[Route], version: str) -> dict[str, Any]:
     routes = list(routes)
     types = {id(shape): shape for route in routes for shape in (route.takes, route.gives) if shape is not None}
-    types[id(shapes.Failed)] = shapes.Failed
+    types |= {id(shape): shape for shape in (shapes.Failed, shapes.V1Failed)}
     made, components = msgspec.json.schema_components(types.values(), ref_template=TEMPLATE)
     schema_of = dict(zip(types, made, strict=True))
     paths: dict[str, dict[str, Any]] = {}
@@ -173,7 +173,8 @@ def _responses(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, 
     if route.kind == "chat":
         for status, words in CHAT_STATUSES.items():
             responses[str(status)] = {"description": words, "content": {"application/json": {"schema": given}}}
-    failed = {"application/json": {"schema": schema_of[id(shapes.Failed)]}}
+    refusal = schema_of[id(shapes.V1Failed if route.kind == "v1" else shapes.Failed)]
+    failed = {"application/json": {"schema": refusal}}
     for status in _failures(route):
         responses.setdefault(str(status), {"description": SAID[status], "content": failed})
     if route.kind == "chat":
@@ -188,7 +189,7 @@ def _content(route: Route, given: dict[str, Any]) -> dict[str, Any]:
     match route.kind:
         case "events":
             return {"text/event-stream": {"schema": given}}
-        case "chat":
+        case "chat" | "v1" if route.takes is not None:
             return {"application/json": {"schema": given}, **events}
         case "export":
             return {"application/json": {"schema": given}, "text/markdown": {"schema": {"type": "string"}}}
@@ -209,6 +210,8 @@ def _failures(route: Route) -> list[int]:
         found += [400, 413, 415]
     if route.takes is not None or route.query is not None:
         found += [422]
+    if route.tag == "v1":
+        found += [502, 504]
     if route.tag in {"servers", "providers"}:
         found += [422, 502, 504]
     return sorted(set(found))

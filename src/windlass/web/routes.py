@@ -8,7 +8,7 @@ from typing import Literal
 
 from windlass import shapes as s
 
-Kind = Literal["json", "chat", "events", "export", "text", "access"]
+Kind = Literal["json", "chat", "events", "export", "text", "access", "v1"]
 BODY = 4 * 1024 * 1024
 IMPORT = 20 * 1024 * 1024
 
@@ -144,6 +144,10 @@ ROUTES = (
     Route("DELETE", "/personas/{persona_id}", "personas.delete", "Delete a persona", s.Done),
     Route("GET", "/policy", "policy.get", "Read the rules over calls", s.PolicyAnswer),
     Route("PUT", "/policy", "policy.put", "Replace the rules over calls", s.PolicyAnswer, s.Policy),
+
+    Route("POST", "/v1/chat/completions", "v1.begin", "Chat in OpenAI's form, whole or streamed",
+          s.Completion, s.CompletionRequest, kind="v1"),
+    Route("GET", "/v1/models", "v1.models", "List models and personas in OpenAI's form", s.V1Models, kind="v1"),
 
     Route("POST", "/session", "access.log_in", "Trade the token for a session cookie", s.Done, s.LogIn,
           kind="access", public=True),

@@ -20,6 +20,7 @@ from windlass.web.endpoints import (
     TextEndpoint,
 )
 from windlass.web.guard import Guard
+from windlass.web.openai_compat import CompletionEndpoint, V1Endpoint
 from windlass.web.openapi import openapi
 from windlass.web.replies import send_error
 from windlass.web.routes import BODY, IMPORT, ROUTES, Route
@@ -77,6 +78,10 @@ def _endpoint(route: Route, verbs: Verbs, access: Access, most: int) -> Endpoint
             return ExportEndpoint(route, verbs[route.verb], most)
         case "text":
             return TextEndpoint(route, verbs[route.verb], most)
+        case "v1" if route.takes is not None:
+            return CompletionEndpoint(route, verbs["v1"], most)
+        case "v1":
+            return V1Endpoint(route, verbs[route.verb], most)
         case "access":
             return SessionEndpoint(route, access, most)
 

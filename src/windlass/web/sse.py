@@ -30,7 +30,7 @@ def number(text: str) -> int:
 async def send_stream(stream: Stream, receive: Receive, send: Send) -> None:
     """Ends with the turn, or when the reader goes; the turn itself does not notice."""
     me = asyncio.current_task()
-    gone = asyncio.create_task(_disconnected(receive))
+    gone = asyncio.create_task(disconnected(receive))
     gone.add_done_callback(lambda done: me.cancel() if me and not done.cancelled() else None)
     try:
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
@@ -59,7 +59,7 @@ async def _pump(stream: Stream, send: Send) -> None:
         await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-async def _disconnected(receive: Receive) -> None:
+async def disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -1,0 +1,204 @@
+"""`/v1` for any OpenAI client: turns in OpenAI's words, whole or in chunks, errors too."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from windlass import shapes
+from windlass.bus import Frame
+from windlass.core.errors import WindlassError
+from windlass.core.events import ModelReplied, Recorded, TurnFinished
+from windlass.core.fold import TurnView, fold
+from windlass.core.messages import ToolCall
+from windlass.core.ports import ReasoningDelta, ReplyReset, TextDelta
+from windlass.core.prompt import numbered_sources
+from windlass.local.completions import Completions
+from windlass.views import TurnRecord
+from windlass.web.endpoints import Endpoint
+from windlass.web.errors import failure_status, status_of
+from windlass.web.replies import encode, send_json
+from windlass.web.routes import Route
+from windlass.web.sse import HEADERS, PING_S, disconnected
+
+FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
+KINDS = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+
+
+class V1Endpoint(Endpoint):
+    """Refusals come in OpenAI's form, which its clients read."""
+
+    async def fail(self, send: Send, error: WindlassError) -> None:
+        status = status_of(error)
+        await send_json(send, status, _failed(status, error.message, error.code, error.detail))
+
+
+class CompletionEndpoint(V1Endpoint):
+    def __init__(self, route: Route, completions: Completions, most: int) -> None:
+        super().__init__(route, completions.begin, most)
+        self._completions = completions
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        (request,) = await self.arguments(scope, receive)
+        turn_id = await self._completions.begin(request)
+        work = asyncio.ensure_future(
+            self._stream(turn_id, request, send) if request.stream else self._whole(turn_id, send)
+        )
+        gone = asyncio.ensure_future(disconnected(receive))
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                await self._completions.end(turn_id)
+                return
+            work.result()
+        finally:
+            work.cancel()
+            gone.cancel()
+
+    async def _whole(self, turn_id: str, send: Send) -> None:
+        record = await self._completions.finished(turn_id)
+        end = fold(record.events).finished
+        if end is None or end.outcome in {"failed", "stopped"}:
+            cause, message = (end.cause, end.message) if end else ("stopped", "The turn did not end.")
+            status = failure_status(cause)
+            await send_json(send, status, _failed(status, message, cause, None))
+        else:
+            await send_json(send, 200, completion(record))
+
+    async def _stream(self, turn_id: str, request: shapes.CompletionRequest, send: Send) -> None:
+        wants_usage = request.stream_options is not None and request.stream_options.include_usage
+        stream = self._completions.watch(turn_id)
+        talk = Talk(self._completions.record(turn_id))
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+            await _say(send, talk.opening())
+            while not stream.ended:
+                try:
+                    async with asyncio.timeout(PING_S):
+                        frames = await stream.frames()
+                except TimeoutError:
+                    await send({"type": "http.response.body", "body": b": ping\n\n", "more_body": True})
+                    continue
+                for frame in frames:
+                    stream.passed(frame)
+                    await _say(send, *talk.heard(frame))
+            await _say(send, *talk.closing(self._completions.record(turn_id), wants_usage))
+            await send({"type": "http.response.body", "body": b"data: [DONE]\n\n"})
+        finally:
+            stream.close()
+
+
+class Talk:
+    """What to say of each frame. Text that was sent cannot be taken back: after a reply broke off, the next attempt is
+    held until it is whole, and only what is new of it is sent."""
+
+    def __init__(self, record: TurnRecord) -> None:
+        self._head = _Head(record)
+        self._sent = ""
+        self._held = False
+
+    def opening(self) -> shapes.Chunk:
+        return self._head.chunk(shapes.V1Message(role="assistant", content=""))
+
+    def heard(self, frame: Frame) -> Iterator[shapes.Chunk]:
+        match frame.what:
+            case TextDelta(text=text) if not self._held:
+                self._sent += text
+                yield self._head.chunk(shapes.V1Message(content=text))
+            case ReasoningDelta(text=text) if not self._held:
+                yield self._head.chunk(shapes.V1Message(reasoning_content=text))
+            case ReplyReset():
+                self._held = bool(self._sent)
+            case Recorded(event=ModelReplied(text=text)):
+                missing = text.removeprefix(self._sent) if text.startswith(self._sent) else f"\n\n{text}"
+                self._sent, self._held = "", False
+                if missing:
+                    yield self._head.chunk(shapes.V1Message(content=missing))
+
+    def closing(self, record: TurnRecord, wants_usage: bool) -> Iterator[shapes.Chunk | shapes.V1Failed]:
+        view = fold(record.events)
+        if view.finished is None or view.finished.outcome in {"failed", "stopped"}:
+            cause, message = (view.finished.cause, view.finished.message) if view.finished else ("stopped", "Stopped.")
+            yield _failed(failure_status(cause), message, cause, None)
+            return
+        calls = [msgspec.structs.replace(call, index=place) for place, call in enumerate(_handed_over(view))]
+        last = shapes.V1Message(tool_calls=calls or msgspec.UNSET, annotations=_annotations(view))
+        if calls or last.annotations:
+            yield self._head.chunk(last)
+        yield self._head.chunk(shapes.V1Message(), finish_reason(view))
+        if wants_usage:
+            yield self._head.usage_chunk(view)
+
+
+class _Head:
+    def __init__(self, record: TurnRecord) -> None:
+        self.id = f"chatcmpl-{record.id.partition('-')[2]}"
+        self.created = int(record.rows[0].at)
+        self.model = fold(record.events).started.settings.model
+
+    def chunk(self, delta: shapes.V1Message, finish: str | None = None) -> shapes.Chunk:
+        return shapes.Chunk(self.id, self.created, self.model, [shapes.V1Delta(delta, finish)])
+
+    def usage_chunk(self, view: TurnView) -> shapes.Chunk:
+        return shapes.Chunk(self.id, self.created, self.model, [], _usage(view))
+
+
+def completion(record: TurnRecord) -> shapes.Completion:
+    view = fold(record.events)
+    head = _Head(record)
+    last = view.rounds[-1].reply if view.rounds else None
+    calls = _handed_over(view)
+    message = shapes.V1Message(
+        role="assistant",
+        content=(last.text or None) if last else None,
+        reasoning_content=(last.reasoning or msgspec.UNSET) if last else msgspec.UNSET,
+        tool_calls=calls or msgspec.UNSET,
+        annotations=_annotations(view),
+    )
+    choice = shapes.V1Choice(message, finish_reason(view))
+    return shapes.Completion(head.id, head.created, head.model, [choice], _usage(view))
+
+
+def finish_reason(view: TurnView) -> FinishReason:
+    end = view.finished or TurnFinished("stopped")
+    if end.outcome == "handed_over":
+        return "tool_calls"
+    return "length" if end.outcome == "limit" and end.cause == "length" else "stop"
+
+
+def _handed_over(view: TurnView) -> list[shapes.V1Call]:
+    if not view.rounds or not view.finished or view.finished.outcome != "handed_over":
+        return []
+    return [
+        _call(call.call)
+        for call in view.rounds[-1].calls
+        if call.judged is not None and call.judged.refusal == "handed_over"
+    ]
+
+
+def _call(call: ToolCall) -> shapes.V1Call:
+    return shapes.V1Call(call.id, shapes.V1Function(call.name, call.arguments))
+
+
+def _annotations(view: TurnView) -> list[shapes.Annotation] | msgspec.UnsetType:
+    found = [shapes.Annotation(shapes.UrlCitation(source.url, source.title)) for source, _ in numbered_sources(view)]
+    return found or msgspec.UNSET
+
+
+def _usage(view: TurnView) -> shapes.V1Usage:
+    used = view.usage
+    return shapes.V1Usage(used.prompt, used.completion, used.prompt + used.completion)
+
+
+def _failed(status: int, message: str, code: str, detail: object) -> shapes.V1Failed:
+    kind = KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
+    param = detail.get("path") if isinstance(detail, dict) else None
+    return shapes.V1Failed(shapes.V1Error(message, kind, code, param))
+
+
+async def _say(send: Send, *chunks: shapes.Chunk | shapes.V1Failed) -> None:
+    if chunks:
+        body = b"".join(b"data: " + encode(chunk) + b"\n\n" for chunk in chunks)
+        await send({"type": "http.response.body", "body": body, "more_body": True})

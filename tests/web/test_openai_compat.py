@@ -1,0 +1,234 @@
+"""`/v1` as strangers use it: the real SDKs, unchanged."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from openai import AsyncOpenAI, OpenAIError
+from zai import ZaiClient
+
+from tests.kit.ledger_file import Ledger
+from tests.web.kit import TOKEN, Site, open_site
+from windlass.config import Server
+from windlass.testing import Gate, StrictLLM, Usage, call, calls, error, loop, say, think, wait_for
+
+OWN_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "open_door",
+        "description": "Open a door.",
+        "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+    },
+}
+HELLO: Any = [{"role": "user", "content": "Hello"}]
+
+
+@pytest_asyncio.fixture
+async def equipped(tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger) -> AsyncIterator[Site]:
+    """With a server whose tools are on by default, as the operator's file would have it."""
+    command, *args = ledger.argv()
+    servers = {"ledger": Server(command=command, args=args, tools="[er]*")}
+    async with open_site(tmp_path / "home", strict_llm, durability="normal", servers=servers) as site:
+        await site.house.servers.wait_ready("ledger", 20)
+        yield site
+
+
+@pytest_asyncio.fixture
+async def client(equipped: Site) -> AsyncIterator[AsyncOpenAI]:
+    async with AsyncOpenAI(api_key=TOKEN, base_url=f"{equipped.url}/v1", max_retries=0) as opened:
+        yield opened
+
+
+async def test_a_plain_completion_runs_the_servers_tools_inside(
+    client: AsyncOpenAI, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    strict_llm.then(
+        call("record", effect_id="a"),
+        call("record", effect_id="b"),
+        (think("Hm.") + say("Done.")).using(Usage(10, 5)),
+    )
+
+    done = await client.chat.completions.create(model="strict-model", messages=HELLO)
+
+    choice = done.choices[0]
+    assert (choice.message.content, choice.finish_reason, choice.message.role) == ("Done.", "stop", "assistant")
+    assert choice.message.tool_calls is None
+    assert done.object == "chat.completion" and done.model == "strict-model" and done.id.startswith("chatcmpl-")
+    assert done.usage is not None and done.usage.total_tokens > 15
+    assert ledger.counts() == {"a": 1, "b": 1}
+
+
+async def test_a_streamed_completion_says_the_same_and_ends_with_usage(
+    client: AsyncOpenAI, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    strict_llm.then(call("record", effect_id="a"), say("One ", "two."))
+
+    stream = await client.chat.completions.create(
+        model="", messages=HELLO, stream=True, stream_options={"include_usage": True}
+    )
+    chunks = [chunk async for chunk in stream]
+
+    assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == "One two."
+    assert [c.choices[0].finish_reason for c in chunks if c.choices][-1] == "stop"
+    assert chunks[-1].usage is not None and chunks[-1].choices == []
+    assert len({chunk.id for chunk in chunks}) == 1
+    assert ledger.counts() == {"a": 1}
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_the_callers_own_tools_are_handed_back_and_their_results_taken(
+    client: AsyncOpenAI, strict_llm: StrictLLM, streamed: bool
+) -> None:
+    strict_llm.then(calls(call("open_door", n=1), call("open_door", n=2)), say("Both open."))
+    tools: Any = [OWN_TOOL]
+    asked = await _calls(client, streamed, tools)
+
+    assert [(name, json.loads(arguments)) for _, name, arguments in asked] == [
+        ("open_door", {"n": 1}),
+        ("open_door", {"n": 2}),
+    ]
+    made = [
+        {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for id, name, arguments in asked
+    ]
+    messages: Any = [
+        *HELLO,
+        {"role": "assistant", "content": None, "tool_calls": made},
+        *({"role": "tool", "tool_call_id": id, "content": "open"} for id, _, _ in asked),
+    ]
+    done = await client.chat.completions.create(model="strict-model", messages=messages, tools=tools)
+
+    assert done.choices[0].message.content == "Both open."
+    assert strict_llm.requests[1].results == ["open", "open"]
+
+
+async def _calls(client: AsyncOpenAI, streamed: bool, tools: Any) -> list[tuple[str, str, str]]:
+    if not streamed:
+        done = await client.chat.completions.create(model="strict-model", messages=HELLO, tools=tools)
+        assert done.choices[0].finish_reason == "tool_calls"
+        found: list[Any] = done.choices[0].message.tool_calls or []
+        return [(one.id, one.function.name, one.function.arguments) for one in found]
+    stream = await client.chat.completions.create(model="strict-model", messages=HELLO, tools=tools, stream=True)
+    chunks = [chunk async for chunk in stream]
+    assert [c.choices[0].finish_reason for c in chunks][-1] == "tool_calls"
+    found = [one for chunk in chunks for one in chunk.choices[0].delta.tool_calls or []]
+    assert [one.index for one in found] == [0, 1]
+    return [(one.id, one.function.name, one.function.arguments) for one in found]
+
+
+async def test_a_call_that_would_ask_is_refused_with_the_reason(
+    client: AsyncOpenAI, equipped: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await equipped.call("PUT", "/policy", {"rules": [{"tool": "record", "then": "ask"}]})
+    strict_llm.then(call("record", effect_id="a"), say("I may not."))
+
+    done = await client.chat.completions.create(model="strict-model", messages=HELLO)
+
+    assert done.choices[0].message.content == "I may not."
+    assert "error" in strict_llm.requests[1].results[0]
+    assert ledger.effects() == []
+
+
+async def test_errors_come_in_openais_form(client: AsyncOpenAI, equipped: Site, strict_llm: StrictLLM) -> None:
+    strict_llm.then(error(401, None, "bad key"), error(401, None, "bad key"))
+
+    for streamed in (False, True):
+        with pytest.raises(OpenAIError, match="refused the key"):
+            answer: Any = await client.chat.completions.create(
+                model="strict-model",
+                messages=HELLO,
+                stream=streamed,  # type: ignore[call-overload]
+            )
+            async for _ in answer:
+                pass
+    async with AsyncOpenAI(api_key="wrong", base_url=f"{equipped.url}/v1", max_retries=0) as stranger:
+        with pytest.raises(OpenAIError, match="access token"):
+            await stranger.models.list()
+    with pytest.raises(OpenAIError, match="messages"):
+        await client.chat.completions.create(model="strict-model", messages=[])
+    with pytest.raises(OpenAIError, match="no persona nobody"):
+        await client.chat.completions.create(model="windlass/nobody", messages=HELLO)
+    bare = await equipped.call("POST", "/v1/chat/completions", {"messages": 7})
+    assert bare.status == 422 and set(bare.body["error"]) == {"message", "type", "code", "param"}
+
+
+async def test_models_and_personas_are_listed(client: AsyncOpenAI) -> None:
+    names = [model.id async for model in client.models.list()]
+    assert names == ["strict-model", "windlass/assistant", "windlass/librarian", "windlass/researcher"]
+
+
+async def test_a_persona_speaks_with_its_own_prompt_and_the_callers(client: AsyncOpenAI, strict_llm: StrictLLM) -> None:
+    strict_llm.then(say("Shh."))
+    messages: Any = [{"role": "system", "content": "Whisper."}, *HELLO]
+
+    await client.chat.completions.create(model="windlass/librarian", messages=messages)
+
+    system = strict_llm.requests[0].messages[0]["content"]
+    assert "librarian" in system and "Whisper." in system
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_the_turn_ends_when_the_caller_goes(equipped: Site, strict_llm: StrictLLM, streamed: bool) -> None:
+    gate = Gate()
+    strict_llm.then(say("One ", wait_for(gate), "two"))
+    body = {"messages": HELLO, "stream": streamed}
+    request = asyncio.create_task(equipped.call("POST", "/v1/chat/completions", body))
+    await gate.reached()
+    request.cancel()
+    await strict_llm.dropped(0)
+    (hidden,) = equipped.house.store.conversations.hidden(1e12)
+    (turn,) = equipped.house.store.conversations.turns(hidden)
+    await equipped.house.runner.settled(turn.id, 10)
+    assert (await equipped.get(f"/turns/{turn.id}"))["turn"]["outcome"] == "stopped"
+
+
+async def test_a_reply_that_broke_off_is_not_said_twice(client: AsyncOpenAI, strict_llm: StrictLLM) -> None:
+    strict_llm.then(say("Hello ", "world, how are you?").cut_after(420), say("Hello ", "world!"))
+
+    stream = await client.chat.completions.create(model="strict-model", messages=HELLO, stream=True)
+    said = [chunk.choices[0].delta.content async for chunk in stream if chunk.choices[0].delta.content]
+
+    assert said[0] == "Hello " and "".join(said) == "Hello world!"
+    assert len(strict_llm.requests) == 2
+
+
+async def test_hidden_turns_are_not_listed_nor_run_on_after_a_restart(tmp_path: Path, strict_llm: StrictLLM) -> None:
+    gate = Gate()
+    strict_llm.then(say("One ", wait_for(gate), "two"))
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        request = asyncio.create_task(site.call("POST", "/v1/chat/completions", {"messages": HELLO}))
+        await gate.reached()
+        assert (await site.get("/conversations"))["count"] == 0
+        (hidden,) = site.house.store.conversations.hidden(1e12)
+        (turn,) = site.house.store.conversations.turns(hidden)
+        await site.house.runner.drain(0)
+        request.cancel()
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        await site.house.runner.settled(turn.id, 10)
+        assert (await site.get(f"/turns/{turn.id}"))["turn"]["outcome"] == "stopped"
+    assert len(strict_llm.requests) == 1
+
+
+async def test_the_zai_sdk_completes_two_rounds_streamed_and_not(tmp_path: Path, ledger: Ledger) -> None:
+    command, *args = ledger.argv()
+    servers = {"ledger": Server(command=command, args=args, tools="*")}
+    script = loop("echo", {"text": "x"}, rounds=2, answer="Done.")
+    async with StrictLLM(script) as llm, open_site(tmp_path / "home", llm, servers=servers) as site:
+        await site.house.servers.wait_ready("ledger", 20)
+        whole, streamed = await asyncio.to_thread(_with_zai, f"{site.url}/v1/")
+    assert (whole, streamed) == ("Done.", "Done.")
+    assert len(llm.requests) == 6
+
+
+def _with_zai(base_url: str) -> tuple[str, str]:
+    client = ZaiClient(api_key=TOKEN, base_url=base_url)
+    messages: Any = HELLO
+    whole: Any = client.chat.completions.create(model="strict-model", messages=messages)
+    chunks: Iterator[Any] = client.chat.completions.create(model="strict-model", messages=messages, stream=True)  # type: ignore[assignment]
+    streamed = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    client.close()
+    return whole.choices[0].message.content, streamed
