@@ -12,6 +12,7 @@ from windlass.providers.failures import Patience
 from windlass.testing import Gate, StrictLLM, call, error, hang, headers, raw_chunks, say, think, wait_for
 from windlass.testing import Usage as WireUsage
 
+EMPTY = b'data: {"model":"m","choices":[{"delta":{"content":""},"finish_reason":null}]}\n\n'
 FINISHED = b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'
 
 
@@ -156,13 +157,14 @@ async def test_no_answer_at_all_is_a_timeout() -> None:
             await chat.reply(ask(), Ears())
 
 
-async def test_signs_of_life_do_not_stop_the_clock() -> None:
+@pytest.mark.parametrize("sign", [b": still here\n\n", b'data: {"choices":[]}\n\n', EMPTY, b"\n", b"d"])
+async def test_signs_of_life_do_not_stop_the_clock(sign: bytes) -> None:
     brief = Patience(connect_s=5, first_byte_s=5, silence_s=0.2, backoff_s=0)
 
     async def drip(writer: asyncio.StreamWriter) -> None:
         writer.write(SERVER_HEAD)
         while True:
-            writer.write(b": still here\n\n")
+            writer.write(sign)
             await writer.drain()
             await asyncio.sleep(0.01)
 

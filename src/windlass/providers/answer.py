@@ -31,6 +31,7 @@ class Deadline:
         self.timer = asyncio.timeout(patience.connect_s + patience.first_byte_s)
         self.stage = f"no answer within {patience.first_byte_s:g} s"
         self.first_at = 0.0
+        self._pieces = 0
 
     def answered(self) -> None:
         self.stage = f"no word for {self._patience.silence_s:g} s"
@@ -42,7 +43,8 @@ class Deadline:
             self._set(self._patience.hang_up_s)
         elif assembly.finished:
             self._set(self._patience.linger_s)
-        else:
+        elif assembly.pieces > self._pieces:
+            self._pieces = assembly.pieces
             self._set(self._patience.silence_s)
 
     def note_first(self, assembly: Assembly) -> None:

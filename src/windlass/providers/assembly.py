@@ -26,7 +26,7 @@ _COMPLETE = {"stop": "stop", "tool_calls": "tool_calls", "function_call": "tool_
 _FILTERED = frozenset({"sensitive", "content_filter"})
 _SPENT = Kind(
     "length",
-    "The model used all of its output on thinking",
+    "the model used all of its output on thinking",
     "Ask for less at once, or raise the model's output limit.",
 )
 
@@ -75,11 +75,19 @@ class Assembly:
         return "".join(self._texts)
 
     @property
+    def pieces(self) -> int:
+        """How much the model has said so far, in the pieces it came in."""
+        return len(self._texts) + len(self._thoughts) + self._calls.pieces
+
+    @property
     def started(self) -> bool:
         return bool(self._texts or self._thoughts or self._calls)
 
     def feed(self, data: bytes) -> None:
         """One event of a stream."""
+        if data == b"[DONE]":
+            self.done = True
+            return
         try:
             chunk: object = _decode(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -201,8 +209,9 @@ class Assembly:
             return False
         if type(text) is not str:
             return False
-        self._texts.append(text)
-        self._sieve.feed(text)
+        if text:
+            self._texts.append(text)
+            self._sieve.feed(text)
         return True
 
     def _take(self, chunk: dict[str, object]) -> None:

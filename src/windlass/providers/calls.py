@@ -40,6 +40,7 @@ class CallParts:
         self._by_index: dict[int, _Slot] = {}
         self._by_id: dict[str, _Slot] = {}
         self.repairs: dict[str, None] = {}
+        self.pieces = 0
         self.foreign = False  # a call came that is the provider's own business
 
     def __bool__(self) -> bool:
@@ -122,6 +123,7 @@ class CallParts:
             slot.parts.append(piece)
         if not part.keys() <= _KNOWN_KEYS:
             slot.extra.update({key: part[key] for key in part.keys() - _KNOWN_KEYS})
+        self.pieces += 1
         self._hear(slot.place, slot.name, piece)
 
     def _note_numbers(self, slots: list[_Slot]) -> None:
