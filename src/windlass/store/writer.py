@@ -1,5 +1,6 @@
-"""The one thread that writes. Jobs are queued in order and committed in groups; a group that holds a promise waits for
-the disk. A full commit makes all earlier ones durable too, so only promises need it."""
+"""The one way to write. What needs no barrier is committed where it is asked for, unless others wait already; the rest
+is queued in order for a thread and committed in groups, and a group that holds a promise waits for the disk. A full
+commit makes all earlier ones durable too, so only promises need it."""
 
 import asyncio
 import queue
@@ -15,6 +16,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 MOST_IN_A_GROUP = 256
 QUIET_S = 0.05
+ROWS_TO_CHECKPOINT = 2000
 
 
 @dataclass(slots=True)
@@ -27,7 +29,14 @@ class _Job:
     error: BaseException | None = None
 
 
+class _Chores:
+    """Queued when it has been quiet for a while."""
+
+
 class Writer:
+    """`idle` does one chore on the connection, False when none is left; `lost` hears that a commit failed. Whoever
+    holds the lock has the connection: the loop for a moment, or the thread, which may wait for the disk with it."""
+
     def __init__(
         self,
         connection: sqlite3.Connection,
@@ -40,12 +49,18 @@ class Writer:
         self._idle = idle
         self._lost = lost
         self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Job | _Chores | None] = queue.SimpleQueue()
+        self._queue.put(_Chores())
+        self._lock = threading.Lock()
+        self._waiting = 0  # loop only: queued, and their waiters not told yet
+        self._wrote_at = 0.0  # loop only
+        self._timer: asyncio.TimerHandle | None = None
         self._full = True
         self._closing = False
         self._abandoned = False
-        self._restless = True
+        self._checkpointed = 0
         connection.execute("pragma synchronous = full")
+        connection.execute("pragma wal_autocheckpoint = 0")  # it would wait for the disk in the middle of a commit
         self._thread = threading.Thread(target=self._run, name="windlass-writer", daemon=True)
         self._thread.start()
 
@@ -64,16 +79,28 @@ class Writer:
         durable: bool = False,
         then: Callable[[Any], Any] | None = None,
     ) -> "asyncio.Future[Any]":
-        """Queue a job now; the future only waits for it. Once committed, `then` runs on the loop before any waiter
-        wakes, and gives the future its result."""
+        """Commit a job now, or queue it now; the future only waits for it. Once committed, `then` runs on the loop
+        before any waiter wakes, and gives the future its result."""
         future: asyncio.Future[Any] = self._loop.create_future()
         future.add_done_callback(_heard)
-        self._queue.put(_Job(work, durable, future, then))
+        job = _Job(work, durable, future, then)
+        must_wait = self._waiting or self._abandoned or (durable and self._barriers)
+        if must_wait or not self._lock.acquire(blocking=False):
+            self._waiting += 1
+            self._queue.put(job)
+            return future
+        try:
+            self._commit([job])
+        finally:
+            self._lock.release()
+        self._deliver([job])
         return future
 
     async def close(self) -> None:
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
+        if self._timer:
+            self._timer.cancel()
         self._connection.close()
 
     def abandon(self) -> None:
@@ -86,33 +113,46 @@ class Writer:
         while not self._closing:
             group = self._take()
             if group and not self._abandoned:
-                self._commit(group)
-                self._restless = True
+                with self._lock:
+                    self._commit(group)
             if group and not self._abandoned:
-                self._loop.call_soon_threadsafe(_deliver, group)
+                self._loop.call_soon_threadsafe(self._deliver_queued, group)
 
     def _take(self) -> list[_Job]:
         """The next group of jobs. In quiet moments small chores are done instead."""
         group: list[_Job] = []
-        while (job := self._next()) is not None:
-            group.append(job)
+        item = self._queue.get()
+        while isinstance(item, _Chores):
+            while self._queue.empty() and self._chore():
+                pass
+            item = self._queue.get()
+        while isinstance(item, _Job):
+            group.append(item)
             if self._queue.empty() or len(group) == MOST_IN_A_GROUP:
                 return group
-        self._closing = True
+            item = self._queue.get()
+        self._closing = item is None
         return group
 
-    def _next(self) -> _Job | None:
-        while self._restless:
+    def _chore(self) -> bool:
+        with self._lock:
             try:
-                return self._queue.get(timeout=QUIET_S)
-            except queue.Empty:
-                self._restless = self._idle(self._connection)
-        return self._queue.get()
+                if self._connection.total_changes - self._checkpointed > ROWS_TO_CHECKPOINT:
+                    self._checkpointed = self._connection.total_changes
+                    self._connection.execute("pragma wal_checkpoint(passive)").fetchall()
+                return self._idle(self._connection)
+            except sqlite3.Error:  # a full disk, mostly; whoever writes next is told, and chores can wait
+                if self._connection.in_transaction:
+                    self._connection.execute("rollback")
+                return False
 
     def _commit(self, group: list[_Job]) -> None:
         try:
             self._sync(self._barriers and any(job.durable for job in group))
             self._connection.execute("begin immediate")
+            if len(group) == 1:
+                self._do_alone(group[0])
+                return
             for job in group:
                 self._do(job)
             self._connection.execute("commit")
@@ -123,6 +163,17 @@ class Writer:
         if full is not self._full:
             self._connection.execute(f"pragma synchronous = {'full' if full else 'normal'}")
             self._full = full
+
+    def _do_alone(self, job: _Job) -> None:
+        try:
+            job.result = job.work(self._connection)
+        except sqlite3.OperationalError:
+            raise
+        except Exception as error:  # a job's own refusal, told to whoever queued it
+            self._connection.execute("rollback")
+            job.error = error
+        else:
+            self._connection.execute("commit")
 
     def _do(self, job: _Job) -> None:
         self._connection.execute("savepoint job")
@@ -142,18 +193,33 @@ class Writer:
         for job in group:
             job.error = Unavailable(f"Nothing could be written: {error}.", hint=_hint(error), code="store_unavailable")
 
+    def _deliver_queued(self, group: list[_Job]) -> None:
+        self._waiting -= len(group)
+        self._deliver(group)
 
-def _deliver(group: list[_Job]) -> None:
-    for job in group:
-        if job.error is None and job.then:
-            job.result = job.then(job.result)
-    for job in group:
-        if job.future.done():
-            continue
-        if job.error is None:
-            job.future.set_result(job.result)
-        else:
-            job.future.set_exception(job.error)
+    def _deliver(self, group: list[_Job]) -> None:
+        for job in group:
+            if job.error is None and job.then:
+                job.result = job.then(job.result)
+        for job in group:
+            if job.future.done():
+                continue
+            if job.error is None:
+                job.future.set_result(job.result)
+            else:
+                job.future.set_exception(job.error)
+        self._wrote_at = self._loop.time()
+        if self._timer is None:
+            self._timer = self._loop.call_later(QUIET_S, self._look_for_quiet)
+
+    def _look_for_quiet(self) -> None:
+        left = self._wrote_at + QUIET_S - self._loop.time()
+        overdue = self._connection.total_changes - self._checkpointed > 2 * ROWS_TO_CHECKPOINT
+        if left > 0 and not overdue:
+            self._timer = self._loop.call_later(left, self._look_for_quiet)
+            return
+        self._timer = None
+        self._queue.put(_Chores())
 
 
 def _heard(future: "asyncio.Future[Any]") -> None:
