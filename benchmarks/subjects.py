@@ -79,6 +79,12 @@ class Server:
             raise Failed(f"{self.name}: {method} {path} gave {answer.status}: {answer.body[:500]!r}")
         return msgspec.json.decode(answer.body)
 
+    async def _connection(self) -> Connection:
+        while self._idle:
+            if not (connection := self._idle.pop()).closed:
+                return connection
+        return await connect(self.child.port)
+
     def hang_up(self) -> None:
         while self._idle:
             self._idle.pop().close()
@@ -87,7 +93,7 @@ class Server:
         self, method: str, path: str, body: bytes, accept: str = "application/json", on_body: OnBody | None = None
     ) -> Answer:
         port = self.child.port
-        connection = self._idle.pop() if self._idle else await connect(port)
+        connection = await self._connection()
         answer = await connection.ask(request(method, path, port, body, token=TOKEN, accept=accept), on_body)
         self._idle.append(connection)
         return answer

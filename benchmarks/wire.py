@@ -37,6 +37,10 @@ class Connection(asyncio.Protocol):
     def close(self) -> None:
         self._transport.close()
 
+    @property
+    def closed(self) -> bool:
+        return self._transport.is_closing()
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
 
