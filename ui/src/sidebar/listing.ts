@@ -3,6 +3,7 @@
 import { useEffect, useSyncExternalStore } from "react";
 
 import { conversations, wordsFor, type ConversationInfo } from "../api";
+import { serverList } from "../app/resources";
 
 interface Listed {
   items: readonly ConversationInfo[];
@@ -91,6 +92,7 @@ async function refresh(): Promise<void> {
   try {
     const { items, more } = await load();
     set({ items, more, error: "", loaded: true });
+    void serverList.refresh();
   } catch (problem) {
     set({ error: wordsFor(problem), loaded: true });
   }

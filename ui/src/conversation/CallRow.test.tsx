@@ -1,0 +1,133 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, test } from "vitest";
+
+import { drawOpen, recordRequests, tool, turnOf } from "../testing/open";
+import { callsOf, type Call, type Turn } from "../state";
+import { CallRow } from "./CallRow";
+import { DraftCall } from "./DraftCall";
+
+function draw(turn: Turn, call: Call) {
+  return drawOpen(<CallRow call={call} turn={turn} />, [
+    tool("bench", "restart_benchmark", { title: "Restart benchmark" }),
+  ]);
+}
+
+function nth(turn: Turn, place: number): Call {
+  const call = callsOf(turn).at(place);
+  if (!call) throw new Error("no such call");
+  return call;
+}
+
+const row = () => screen.getByRole("button", { expanded: false });
+
+describe("a call on its line", () => {
+  const ended = turnOf("states", "turn-s2");
+
+  test.each([
+    [0, "Failed"],
+    [1, "Not sent"],
+    [2, "Timed out"],
+    [3, "Denied by you"],
+    [4, "Denied by rule 2"],
+    [5, "Outcome unknown"],
+  ])("number %i says %s", (place, words) => {
+    draw(ended, nth(ended, place));
+    expect(screen.getByText(words).className).toBe("say");
+  });
+
+  test("that worked says nothing but to a screen reader", () => {
+    const turn = turnOf("quiet", "turn-f");
+    const { container } = draw(turn, nth(turn, 0));
+    expect(container.querySelector(".say")).toBeNull();
+    expect(screen.getByText(/^Done:/).className).toBe("vh");
+  });
+
+  test("that was stopped says by whom", () => {
+    const turn = turnOf("states", "turn-s3");
+    draw(turn, nth(turn, -1));
+    expect(screen.getByText("Stopped by you")).toBeTruthy();
+  });
+
+  test("says who allowed it, and that it was edited, and shows the edited arguments", () => {
+    const turn = turnOf("states", "turn-s3");
+    draw(turn, nth(turn, 0));
+    expect(screen.getByText("allowed once, edited")).toBeTruthy();
+    expect(screen.getByText(/all workers reconnect at once/)).toBeTruthy();
+  });
+
+  test("carries a tag when it was repaired, and when it gave the same result three times", () => {
+    const first = turnOf("states", "turn-s1");
+    draw(first, nth(first, 1));
+    expect(screen.getByText("repaired")).toBeTruthy();
+    const third = turnOf("states", "turn-s3");
+    draw(third, nth(third, 3));
+    expect(screen.getByText("3 times")).toBeTruthy();
+  });
+
+  test("shows its progress while it runs, and can be stopped", async () => {
+    const sent = recordRequests();
+    const turn = turnOf("pool-running", "turn-b");
+    draw(turn, nth(turn, -1));
+    expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("27");
+    expect(screen.getByText("Restart 27: back after 1.9 s")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Stop this call" }));
+    expect(sent.at(-1)).toMatchObject({ method: "POST", path: "/turns/turn-b/calls/call_turn-b_2_0/stop" });
+  });
+
+  test("that is sent again after a restart says so", () => {
+    const log = turnOf("unknown", "turn-i");
+    const call = nth(log, -1);
+    draw(log, { ...call, input: null });
+    expect(screen.getByText("Trying again")).toBeTruthy();
+    expect(screen.getByText(/stopped before it answered/)).toBeTruthy();
+  });
+
+  test("whose arguments are still written shows them", () => {
+    drawOpen(<DraftCall call={{ index: 0, name: "files__write_file", arguments: '{"path": "docs/0' }} />);
+    expect(screen.getByText("Writing")).toBeTruthy();
+    expect(screen.getByText('{"path": "docs/0')).toBeTruthy();
+  });
+});
+
+describe("an open call", () => {
+  test("shows result, arguments and raw text in turn", async () => {
+    const turn = turnOf("states", "turn-s1");
+    draw(turn, nth(turn, 1));
+    await userEvent.click(row());
+    expect(screen.getByText("runs:", { exact: false })).toBeTruthy();
+    await userEvent.click(screen.getByRole("tab", { name: "Arguments" }));
+    const box = screen.getByRole("group", { name: "Arguments" });
+    expect(within(box).getByText("40")).toBeTruthy();
+    await userEvent.click(screen.getByRole("tab", { name: "Raw" }));
+    expect(screen.getByText("restart_benchmark(restarts=40")).toBeTruthy();
+  });
+
+  test("says how much of a long result the model saw", async () => {
+    const turn = turnOf("states", "turn-s1");
+    draw(turn, nth(turn, 0));
+    await userEvent.click(row());
+    expect(screen.getByText(/of 212,480 characters/)).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Open in full" })).toBeTruthy();
+  });
+
+  test("that failed is open by itself and can be tried again in a new turn", async () => {
+    const sent = recordRequests();
+    const turn = turnOf("states", "turn-s2");
+    draw(turn, nth(turn, 0));
+    expect(screen.getByText("tracker answered 503 twice.")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Retry this call" }));
+    expect(sent.at(-1)?.path).toBe("/turns/turn-s2/calls/call_turn-s2_1_0/retry");
+  });
+
+  test("never shows a result as HTML", async () => {
+    const turn = turnOf("quiet", "turn-f");
+    const call = nth(turn, 0);
+    const nasty = '<img src="https://evil.example/x" onerror="alert(1)">';
+    const finished = call.finished && { ...call.finished, output: { ...call.finished.output, text: nasty } };
+    const { container } = draw(turn, { ...call, finished });
+    await userEvent.click(row());
+    expect(container.querySelector("img")).toBeNull();
+    expect(screen.getByText(nasty)).toBeTruthy();
+  });
+});

@@ -1,0 +1,83 @@
+import { fireEvent, render, screen } from "@testing-library/react";
+import { describe, expect, test, vi } from "vitest";
+
+import { blocksOf } from "./blocks";
+import { Prose } from "./Prose";
+
+describe("blocks", () => {
+  test("end at blank lines, but not inside code, lists or quotes", () => {
+    const markdown = "One\n\n```py\na\n\nb\n```\n\n- x\n\n- y\n\n  more\n\nLast";
+    expect(blocksOf(markdown).map((block) => block.trim())).toEqual([
+      "One",
+      "```py\na\n\nb\n```\n\n- x\n\n- y\n\n  more",
+      "Last",
+    ]);
+  });
+
+  test("stay together when a link is defined elsewhere", () => {
+    expect(blocksOf("See [it][1].\n\n[1]: https://example.org")).toHaveLength(1);
+  });
+
+  test("only grow at the end while text comes in", () => {
+    const text = "A para.\n\nAnother one.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\nEnd.";
+    let before: string[] = [];
+    for (let n = 1; n <= text.length; n += 1) {
+      const now = blocksOf(text.slice(0, n));
+      expect(now.slice(0, before.length - 1).map((block) => block.trim())).toEqual(
+        before.slice(0, -1).map((block) => block.trim()),
+      );
+      before = now;
+    }
+  });
+});
+
+describe("citations", () => {
+  test("are buttons glued to the word before them", () => {
+    const cite = vi.fn();
+    const { container } = render(<Prose text="No jitter [1]. A cap[2][3]." sources={3} onCite={cite} />);
+    expect([...container.querySelectorAll(".nb")].map((span) => span.textContent)).toEqual([
+      "jitter1.",
+      "cap23.",
+    ]);
+    fireEvent.click(screen.getByRole("button", { name: "Source 2" }));
+    expect(cite).toHaveBeenCalledWith(2);
+  });
+
+  test("stay text where there is no such source, and in code", () => {
+    const { container } = render(<Prose text={"No jitter [7]. `a[1]`"} sources={2} />);
+    expect(container.textContent).toBe("No jitter [7]. a[1]");
+    expect(screen.queryByRole("button")).toBeNull();
+  });
+});
+
+describe("what a model or a person writes", () => {
+  test.each([
+    ['<script>window.x = 1</script><img src=x onerror="window.x=1">', "script, img, [onerror]"],
+    ["![a](https://evil.example/p.png)", "img"],
+    ["![a][b]\n\n[b]: https://evil.example/p.png", "img"],
+    ["[a](javascript:alert(1))", "a"],
+    ["[a](data:text/html,x)", "a"],
+    ["<javascript:alert(1)>", "a"],
+    ["<iframe src='https://evil.example'></iframe><svg onload=alert(1)>", "iframe, svg[onload]"],
+  ])("%s becomes nothing that acts", (markdown, selector) => {
+    const { container } = render(<Prose text={markdown} />);
+    const outside = [...container.querySelectorAll(selector)].filter(
+      (node) => !node.matches("a[href^='https://evil']"),
+    );
+    expect(outside).toEqual([]);
+  });
+
+  test("may hold links that show their real host", () => {
+    render(<Prose text="[your bank](https://evil.example/login)" />);
+    const link = screen.getByRole("link", { name: "your bank" });
+    expect(link.getAttribute("rel")).toBe("noopener noreferrer");
+    expect(link.parentElement?.textContent).toContain("evil.example");
+  });
+
+  test("has code with its language and a way to copy it, and numbers to the right", () => {
+    const { container } = render(<Prose text={"```toml\na = 1\n```\n\n| x | n |\n| - | - |\n| a | 12 |"} />);
+    expect(container.querySelector("figcaption")?.textContent).toContain("toml");
+    expect(screen.getByRole("button", { name: "Copy" })).toBeTruthy();
+    expect(screen.getByText("12").className).toBe("r");
+  });
+});
