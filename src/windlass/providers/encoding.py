@@ -61,7 +61,7 @@ class Encoder:
 
     def _messages(self, request: ModelRequest, profile: Profile) -> bytes:
         prompt = request.prompt
-        parts = [_dumps({"role": "system", "content": prompt.system})] if prompt.system else []
+        parts = [_json({"role": "system", "content": prompt.system})] if prompt.system else []
         dialect = f"{self._provider}\0{profile.reasoning_field}"
         for turn in prompt.past:
             if encoded := self._past(turn, dialect, profile):
@@ -84,10 +84,7 @@ class Encoder:
             wire["tool_call_id"] = message.call_id
         if message.reasoning and profile.reasoning_field:
             wire[profile.reasoning_field] = message.reasoning
-        try:
-            return _dumps(wire)
-        except UnicodeEncodeError:  # half a character from a broken source; no wire takes it
-            return _dumps(json.loads(json.dumps(wire).encode("ascii").replace(b"\\ud", b"\\ufffd\\ud")))
+        return _json(wire)
 
     def _call(self, call: ToolCall) -> dict[str, object]:
         wire: dict[str, object] = {
@@ -105,6 +102,14 @@ class Encoder:
         return held or self._cache.keep(("tools", toolset.hash), encoded_tools(toolset))
 
 
+def _json(value: object) -> bytes:
+    try:
+        return _dumps(value)
+    except UnicodeEncodeError:  # half a character from a broken source; no wire takes it
+        text = json.dumps(value, ensure_ascii=False)
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
 def _extras(fields: str, dropped: set[str] | None) -> list[bytes]:
     """A profile's own fields, less those that this server refused."""
     if not dropped:
@@ -118,11 +123,11 @@ def encoded_tools(toolset: Toolset) -> bytes:
     tools = []
     for tool in toolset.tools:
         if tool.server == "provider":
-            tools.append(tool.schema.encode())
+            tools.append(tool.schema.encode(errors="replace"))
             continue
-        said = b',"description":' + _dumps(tool.description) if tool.description else b""
+        said = b',"description":' + _json(tool.description) if tool.description else b""
         head = b'{"type":"function","function":{"name":' + _dumps(tool.name) + said
-        tools.append(head + b',"parameters":' + tool.schema.encode() + b"}}")
+        tools.append(head + b',"parameters":' + tool.schema.encode(errors="replace") + b"}}")
     return b"[" + b",".join(tools) + b"]"
 
 
