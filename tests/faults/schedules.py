@@ -46,6 +46,7 @@ class World:
     came_back: set[str] = field(default_factory=set)
     names: dict[str, str] = field(default_factory=dict)
     toolset: Toolset = field(default_factory=Toolset)
+    moment: Callable[[], None] = lambda: None  # told when a driver is about to act
 
     async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
         await asyncio.sleep(self.rng.random() * 0.003)
@@ -65,12 +66,14 @@ class World:
 
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         self.names[call.id] = call.name
+        self.moment()
         return CallJudged(call.id, "ask" if call.name == "delete" else "auto", "rule 1", safe=call.name in SAFE)
 
     async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
         self.ran[call.id] += 1
         await asyncio.sleep(self.rng.random() * 0.006)
         self.came_back.add(call.id)
+        self.moment()
         if call.name == "boom":
             raise OSError("boom")
         return ToolOutput("done")
@@ -95,6 +98,7 @@ class Schedule:
         self.stop_in = self.rng.randint(0, 12) if self.rng.random() < 0.3 else None
         self.task: asyncio.Task[object] | None = None
         self.older: list[asyncio.Task[object]] = []
+        self.world.moment = self._at_a_bad_moment
         for _ in range(2000):
             if isinstance(self._events()[-1], TurnFinished):
                 break
@@ -154,6 +158,18 @@ class Schedule:
                 self.stop_in = None
                 self.met["stops"] += 1
                 await self.store.logs.append(self.turn, (StopRequested(),))
+
+    def _at_a_bad_moment(self) -> None:
+        """A stop that arrives while the driver decides, so that its intent meets a longer log."""
+        if self.stop_in is not None and self.rng.random() < 0.3:
+            self.stop_in = None
+            self.met["stops"] += 1
+            self.older.append(asyncio.create_task(self._stop_after(self.rng.randint(0, 12))))
+
+    async def _stop_after(self, steps: int) -> None:
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        await self.store.logs.append(self.turn, (StopRequested(),))
 
     async def _end(self) -> None:
         await _gone([self.task, *self.older])

@@ -1,0 +1,167 @@
+"""The product broken on purpose, in a copy of its source: each breakage must make its named checks fail. What is not
+noticed here would not be noticed when someone breaks it by mistake.
+
+    python -m tests.proof.mutations [NAME ...]
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import windlass
+
+SOURCE = Path(windlass.__file__).parents[1]
+ROOT = Path(__file__).parents[2]
+TESTS_FAILED = 1  # pytest's exit code; others mean that the tests did not run at all
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """`old` must be in the file exactly once. Every check must fail."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    checks: tuple[str, ...]
+    cheap: bool = False
+
+
+MUTATIONS = (
+    Mutation(
+        "facts are not fenced",
+        "store/turnlog.py",
+        "if epoch is not None and epoch != head.epoch:",
+        "if seen is not None and epoch != head.epoch:",
+        ("tests/faults/test_schedules.py", "tests/store/test_turnlog.py::test_an_older_driver_is_fenced"),
+    ),
+    Mutation(
+        "intents are unconditional",
+        "store/turnlog.py",
+        "(seen is not None and seen != head.count)",
+        "False",
+        (
+            "tests/faults/test_schedules.py",
+            "tests/store/test_turnlog.py::test_intents_land_only_on_the_log_they_were_decided_on",
+        ),
+    ),
+    Mutation(
+        "a result is shown before it is committed",
+        "store/turnlog.py",
+        '        reach("rows_written")\n        return Committed(',
+        "        if rows:\n"
+        "            self._publish(Committed(head.conversation_id, turn_id, head.parent_id, tuple(rows)))\n"
+        '        reach("rows_written")\n        return Committed(',
+        ("tests/faults/test_order.py::test_nobody_is_told_of_an_end_that_is_not_on_disk",),
+    ),
+    Mutation(
+        "a call is sent before it is written down",
+        "core/engine.py",
+        """                if await crew.log.begin(len(seen), *(ToolStarted(call.id, safe[call.id]) for call in calls)):
+                    reach("calls_begun")
+                    for call in calls:
+                        crew.running[call.id] = crew.group.create_task(_run(crew, call, safe[call.id]))
+""",
+        """                for call in calls:
+                    crew.running[call.id] = crew.group.create_task(_run(crew, call, safe[call.id]))
+                await crew.log.begin(len(seen), *(ToolStarted(call.id, safe[call.id]) for call in calls))
+                reach("calls_begun")
+""",
+        ("tests/faults/test_order.py::test_nothing_is_sent_while_its_intent_is_not_on_disk",),
+    ),
+    Mutation(
+        "orphaned calls are not repaired",
+        "core/prompt.py",
+        "        for call, speakable in zip(round_.calls, calls, strict=True):\n",
+        "        for call, speakable in zip(round_.calls, calls, strict=True):\n"
+        "            if call.finished is None or call.finished.state == 'unknown':\n                continue\n",
+        (
+            "tests/core/test_prompt.py::test_any_log_cut_anywhere_gives_a_prompt_that_a_strict_provider_accepts",
+            "tests/faults/test_kills.py::test_a_turn_survives_a_kill_at[K12-after-effect-3-full]",
+        ),
+    ),
+    Mutation(
+        "imported orphans are not repaired",
+        "local/repair.py",
+        '        yield Message("tool", result.content if result else NO_RESULT, call_id=call.id, name=call.name)',
+        '        if result:\n            yield Message("tool", result.content, call_id=call.id, name=call.name)',
+        ("tests/web/test_conversations.py::test_a_broken_history_is_repaired_on_import_and_takes_a_next_turn",),
+    ),
+    Mutation(
+        "one route asks for no token",
+        "web/endpoints.py",
+        "if not endpoint.route.public:",
+        'if not endpoint.route.public and endpoint.route.path != "/policy":',
+        ("tests/web/test_access.py::test_every_route_refuses_strangers",),
+        cheap=True,
+    ),
+    Mutation(
+        "no barrier",
+        "store/writer.py",
+        "if full is not self._full:",
+        "full = False\n        if full is not self._full:",
+        ("tests/faults/test_order.py::test_each_promise_waits_for_the_disk",),
+    ),
+    Mutation(
+        "an unsafe interrupted call is run again",
+        "core/steps.py",
+        'return not call.interrupted or call.safe or call.resolved == "retry"',
+        "return True",
+        ("tests/faults/test_kills.py::test_a_turn_survives_a_kill_at[K12-after-effect-3-full]",),
+    ),
+    Mutation(
+        "a cut stream passes for whole",
+        "providers/assembly.py",
+        '            raise self.interrupted("the stream ended before the reply did")',
+        '            return "stop"',
+        ("tests/providers/test_corpus.py::test_a_stream_cut_at_any_byte_never_passes_for_whole",),
+        cheap=True,
+    ),
+)
+
+
+def caught(mutation: Mutation) -> list[str]:
+    """The checks that did not notice; none, if all is well."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "src"
+        shutil.copytree(SOURCE, source, ignore=shutil.ignore_patterns("__pycache__"))
+        break_on_purpose(mutation, source)
+        return [check for check in mutation.checks if not _fails(check, source)]
+
+
+def break_on_purpose(mutation: Mutation, source: Path) -> None:
+    file = source / "windlass" / mutation.file
+    text = file.read_text()
+    if text.count(mutation.old) != 1:
+        raise ValueError(f"{mutation.name}: its place is {text.count(mutation.old)} times in {mutation.file}")
+    file.write_text(text.replace(mutation.old, mutation.new))
+
+
+def _fails(check: str, source: Path) -> bool:
+    env = {name: value for name, value in os.environ.items() if name not in ("PROOF_FIGURES", "SCALE")}
+    env |= {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+    argv = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", check]
+    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, TESTS_FAILED):
+        raise RuntimeError(f"{check} could not be run: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.returncode == TESTS_FAILED
+
+
+def main() -> int:
+    wanted = sys.argv[1:]
+    missed = 0
+    for mutation in MUTATIONS:
+        if wanted and not any(word in mutation.name for word in wanted):
+            continue
+        unnoticed = caught(mutation)
+        missed += bool(unnoticed)
+        print(f"{'MISSED' if unnoticed else 'caught'}  {mutation.name}  {' '.join(unnoticed)}", flush=True)
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
