@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from windlass.bus import MOST_QUEUED, Bus, Frame, SoFar
+from windlass.bus import MOST_QUEUED, Bus, Frame, SoFar, Watcher
 from windlass.core.events import Committed, ModelReplied, Recorded, TurnFinished, TurnStarted
 from windlass.core.messages import Message
 from windlass.core.ports import CallDelta, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
@@ -137,3 +137,42 @@ async def test_listeners_hear_everything_at_once(disk: Disk) -> None:
     disk.commit()
     disk.bus.heard(CONVERSATION, "turn-1", TextDelta(1, "x"))
     assert [type(frame.what) for frame in heard] == [Recorded, TextDelta]
+
+
+async def test_a_step_rides_along_with_the_next_word(disk: Disk) -> None:
+    watcher = await caught_up(disk)
+    reading = asyncio.create_task(watcher.frames())
+    await asyncio.sleep(0)
+    disk.commit(event=ModelReplied("so"))
+    await asyncio.sleep(0)
+    assert not reading.done()
+    disk.bus.heard(CONVERSATION, "turn-1", TextDelta(1, "far"))
+    kinds = [type(frame.what) for frame in await reading]
+    assert kinds == [Recorded, TextDelta]
+
+
+async def test_a_step_without_company_comes_by_itself(disk: Disk) -> None:
+    watcher = await caught_up(disk)
+    reading = asyncio.create_task(watcher.frames())
+    await asyncio.sleep(0)
+    disk.commit(event=ModelReplied("so"))
+    assert numbers(await asyncio.wait_for(reading, 5)) == [2]
+
+
+async def test_the_end_of_a_turn_is_told_at_once(disk: Disk) -> None:
+    watcher = await caught_up(disk)
+    reading = asyncio.create_task(watcher.frames())
+    await asyncio.sleep(0)
+    disk.commit(event=TurnFinished("answered"))
+    await asyncio.sleep(0)
+    assert reading.done()
+
+
+async def caught_up(disk: Disk) -> Watcher:
+    disk.commit()
+    watcher = disk.bus.watch(CONVERSATION)
+    await watcher.frames()
+    reading = asyncio.create_task(watcher.frames())
+    await asyncio.sleep(0)
+    reading.cancel()
+    return watcher

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from windlass.core.events import Committed, ModelFailed, ModelReplied, Recorded, ToolFinished, TurnFinished
-from windlass.core.ports import CallDelta, Heard, InputNeeded, ReasoningDelta, ReplyReset, TextDelta
+from windlass.core.ports import CallDelta, Heard, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
 
 MOST_QUEUED = 1000
+RIDE_S = 0.005  # what no reader waits for may wait so long for company: each write to a reader costs as much as a step
 
 Replay = Callable[[str, int], list[Committed]]
 Listener = Callable[["Frame"], None]
@@ -140,6 +141,7 @@ class Watcher:
         self._queue: deque[Frame] = deque()
         self._behind = True
         self._waiter: asyncio.Future[None] | None = None
+        self._ride: asyncio.TimerHandle | None = None
 
     def put(self, frame: Frame) -> None:
         if self._behind:
@@ -149,7 +151,10 @@ class Watcher:
             self._behind = True
         else:
             self._queue.append(frame)
-        self._wake()
+        if _is_urgent(frame):
+            self._wake()
+        elif self._waiter and self._ride is None:
+            self._ride = asyncio.get_running_loop().call_later(RIDE_S, self._wake)
 
     async def frames(self) -> list[Frame]:
         while True:
@@ -162,6 +167,8 @@ class Watcher:
                 self._waiter = None
 
     def close(self) -> None:
+        if self._ride:
+            self._ride.cancel()
         self._bus.leave(self)
 
     def _next(self) -> list[Frame]:
@@ -187,5 +194,15 @@ class Watcher:
         return self._turn_id in (None, frame.turn_id)
 
     def _wake(self) -> None:
+        if self._ride:
+            self._ride.cancel()
+            self._ride = None
         if self._waiter and not self._waiter.done():
             self._waiter.set_result(None)
+
+
+def _is_urgent(frame: Frame) -> bool:
+    """Words, questions and ends; the steps between them come along with the next of those."""
+    if isinstance(frame.what, Recorded):
+        return isinstance(frame.what.event, TurnFinished)
+    return not isinstance(frame.what, CallDelta | ToolProgress)
