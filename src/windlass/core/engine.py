@@ -148,7 +148,7 @@ def _as_event(turn_id: str, view: TurnView, reply: Reply, took_ms: int) -> Model
     drafts = reply.calls or _search_due(view, reply)
     if not reply.text and not drafts:
         raise ModelError(
-            "empty_reply", "The model sent an empty reply.", hint="Ask again, or try another model.", retryable=True
+            "empty_reply", "The model returned empty content.", hint="Ask again, or try another model.", retryable=True
         )
     calls = tuple(
         ToolCall(
