@@ -141,7 +141,7 @@ async def test_errors_come_in_openais_form(client: AsyncOpenAI, equipped: Site, 
             answer: Any = await client.chat.completions.create(
                 model="strict-model",
                 messages=HELLO,
-                stream=streamed,  # type: ignore[call-overload]
+                stream=streamed,
             )
             async for _ in answer:
                 pass
@@ -230,5 +230,5 @@ def _with_zai(base_url: str) -> tuple[str, str]:
     whole: Any = client.chat.completions.create(model="strict-model", messages=messages)
     chunks: Iterator[Any] = client.chat.completions.create(model="strict-model", messages=messages, stream=True)  # type: ignore[assignment]
     streamed = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
-    client.close()
+    client.close()  # type: ignore[no-untyped-call]
     return whole.choices[0].message.content, streamed

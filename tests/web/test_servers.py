@@ -1,0 +1,238 @@
+"""Servers, providers, personas and the policy over HTTP."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.kit.ledger_file import Ledger
+from tests.web.kit import Site, open_site
+from windlass.testing import StrictLLM, say
+
+SECRETS = [f"canary-{n}-{'x' * 20}" for n in range(30)]
+
+
+async def test_a_stdio_server_is_a_draft_until_its_exact_argv_comes_back(site: Site, ledger: Ledger) -> None:
+    command, *args = ledger.argv()
+    added = await site.call("POST", "/servers", {"name": "My Ledger", "command": command, "args": args})
+    server = added.body["server"]
+    assert (added.status, server["status"], server["slug"]) == (201, "draft", "my-ledger")
+
+    early = await site.call("POST", "/servers/my-ledger/start")
+    wrong = await site.call("POST", "/servers/my-ledger/confirm", {"argv": [command, *args[:-1]]})
+    assert (early.status, early.code) == (409, "draft") and (wrong.status, wrong.code) == (409, "argv")
+    assert ledger.pids() == []
+
+    confirmed = await site.post("/servers/my-ledger/confirm", {"argv": server["argv"]})
+    assert confirmed["server"]["status"] == "configured"
+    running = (await site.post(f"/servers/{server['id']}/start"))["server"]
+    assert running["status"] == "running" and running["tool_count"] > 5 and running["era"]
+    stopped = (await site.post("/servers/my-ledger/stop"))["server"]
+    assert stopped["status"] == "stopped"
+
+
+async def test_a_changed_command_must_be_confirmed_again(site: Site, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+
+    renamed = await site.call("PATCH", "/servers/ledger", {"name": "Other name", "timeout_s": 5})
+    assert renamed.body["server"]["status"] == "running"
+    changed = await site.call("PATCH", "/servers/ledger", {"args": ["-c", "print(1)"]})
+
+    assert changed.body["server"]["status"] == "draft"
+    assert (await site.call("POST", "/servers/ledger/start")).status == 409
+
+
+async def test_a_server_that_cannot_start_says_why(site: Site) -> None:
+    added = await site.post("/servers", {"name": "broken", "command": "/no/such/program"})
+    await site.post("/servers/broken/confirm", {"argv": added["server"]["argv"]})
+
+    started = await site.post("/servers/broken/start")
+
+    assert started["server"]["status"] == "failed" and "/no/such/program" in started["server"]["error"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"name": "x"},
+        {"name": "x", "url": "ftp://x"},
+        {"name": "x", "transport": "http"},
+        {"name": "x", "command": "y", "slug": "No Good"},
+        {"name": "x", "command": "y", "args": ["a\0b"]},
+        {"name": "x", "command": "y", "env": {"a=b": "c"}},
+        {"name": "", "command": "y"},
+        {"name": "x", "url": "https://x", "headers": {"bad header": "y"}},
+    ],
+)
+async def test_a_server_that_cannot_work_is_422(site: Site, body: object) -> None:
+    reply = await site.call("POST", "/servers", body)
+    assert reply.status == 422, reply.text
+    assert (await site.get("/servers"))["count"] == 0
+
+
+async def test_imported_servers_are_drafts_and_nothing_runs(site: Site, ledger: Ledger) -> None:
+    command, *args = ledger.argv()
+    given = {"mcpServers": {"a": {"command": command, "args": args}, "b": {"command": 7}, "c": {"url": "https://x/y"}}}
+
+    reply = await site.call("POST", "/servers/import", given)
+
+    assert reply.status == 201
+    assert [(one["slug"], one["status"]) for one in reply.body["servers"]] == [("a", "draft"), ("c", "configured")]
+    assert [note["name"] for note in reply.body["notes"] if note["problem"]] == ["b"]
+    assert ledger.pids() == []
+
+
+async def test_servers_outlive_a_restart_with_their_secrets(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        await site.add_ledger(ledger, env={"CANARY": "the-secret-value"})
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        await site.house.servers.wait_ready("ledger", 20)
+        shown = (await site.get("/servers/ledger"))["server"]
+        dumped = await site.post("/servers/ledger/tools/call", {"name": "env_dump"})
+
+    assert (shown["status"], shown["env_names"]) == ("running", ["CANARY"])
+    assert json.loads(dumped["result"]["text"])["CANARY"] == "the-secret-value"
+
+
+async def test_no_secret_comes_back_or_lies_in_the_database(tmp_path: Path, strict_llm: StrictLLM) -> None:
+    home = tmp_path / "home"
+    answers: list[str] = []
+    async with open_site(home, strict_llm) as site:
+        for n in range(10):
+            env, header, key = SECRETS[n], SECRETS[10 + n], SECRETS[20 + n]
+            bodies = {
+                "/servers": {"name": f"s{n}", "command": "x", "env": {"KEY": env}},
+                "/servers#": {"name": f"h{n}", "url": "https://x", "headers": {"Authorization": header}},
+                "/providers": {"name": f"p{n}", "base_url": "https://x/v1", "api_key": key},
+            }
+            answers += [(await site.call("POST", path.rstrip("#"), body)).text for path, body in bodies.items()]
+        for path in ("/servers", "/providers", "/ready", "/metrics", "/servers/s1", "/servers/s1/log", "/policy"):
+            answers.append((await site.call("GET", path)).text)
+        await site.house.store.empty_journal()
+    kept = [path for path in home.rglob("*") if path.is_file() and path.name != "secrets.json"]
+
+    assert not [secret for secret in SECRETS if secret in "".join(answers)]
+    assert not [path for path in kept if any(secret.encode() in path.read_bytes() for secret in SECRETS)]
+    assert (home / "secrets.json").stat().st_mode & 0o777 == 0o600
+
+
+async def test_one_servers_env_cannot_name_anothers_secret(site: Site, ledger: Ledger) -> None:
+    first = await site.add_ledger(ledger, slug="one", env={"KEY": "mine"})
+    await site.add_ledger(ledger, slug="two", env={"STOLEN": f"secret:{first}/env/KEY"})
+
+    dumped = await site.post("/servers/two/tools/call", {"name": "env_dump"})
+
+    assert json.loads(dumped["result"]["text"])["STOLEN"] == f"secret:{first}/env/KEY"
+
+
+async def test_a_tool_is_called_by_hand_with_checked_arguments(site: Site, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+
+    good = await site.post("/servers/ledger/tools/call", {"name": "echo", "arguments": {"text": "hi"}})
+    failed = await site.post("/servers/ledger/tools/call", {"name": "fail"})
+    bad = await site.call("POST", "/servers/ledger/tools/call", {"name": "record", "arguments": {"effect_id": 1}})
+    unknown = await site.call("POST", "/servers/ledger/tools/call", {"name": "nothing"})
+
+    assert (good["success"], good["result"]["state"], good["result"]["text"]) == (True, "ok", "hi")
+    assert (failed["success"], failed["result"]["state"]) == (False, "error")
+    assert (bad.status, unknown.status) == (422, 404)
+
+
+async def test_two_tools_of_one_name_are_told_apart(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
+    await site.add_ledger(ledger, slug="one")
+    await site.add_ledger(ledger, slug="two")
+    conversation = await site.conversation()
+    await site.enable(conversation, "echo", server="one")
+    await site.enable(conversation, "echo", server="two")
+    strict_llm.then(say("Two."))
+
+    await site.post(f"/conversations/{conversation}/chat", {"content": "Hello"})
+
+    assert {"one__echo", "two__echo"} <= {*strict_llm.requests[0].tool_names}
+
+
+async def test_a_provider_of_ones_own_answers_and_keeps_its_key(tmp_path: Path, strict_llm: StrictLLM) -> None:
+    async with StrictLLM([say("From the other.")], api_key="other-key") as other:
+        async with open_site(tmp_path / "home", strict_llm) as site:
+            fields = {"name": "Other", "base_url": other.base_url, "api_key": "other-key", "model": "m"}
+            added = await site.call("POST", "/providers", fields)
+            provider = added.body["provider"]
+            assert added.status == 201 and provider["has_key"] and "api_key" not in provider
+        async with open_site(tmp_path / "home", strict_llm) as site:
+            conversation = await site.conversation(provider=provider["id"])
+            body = await site.post(f"/conversations/{conversation}/chat", {"content": "Hello"})
+            assert body["assistant_message"]["content"] == "From the other."
+            models = await site.get(f"/providers/{provider['id']}/models")
+            assert [model["id"] for model in models["models"]] == ["strict-model"]
+            await site.call("PATCH", f"/providers/{provider['id']}", {"default": True})
+            shown = {one["id"]: one["default"] for one in (await site.get("/providers"))["providers"]}
+            assert shown == {"strict": False, provider["id"]: True}
+            assert (await site.call("DELETE", f"/providers/{provider['id']}")).status == 200
+            own = await site.call("DELETE", "/providers/strict")
+            assert (own.status, own.code) == (409, "from_config")
+            gone = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Still there?"})
+            assert (gone.status, gone.code) == (409, "no_provider")
+    assert "other-key" not in (tmp_path / "home" / "secrets.json").read_text()
+
+
+async def test_a_conversation_names_only_what_is_there(site: Site) -> None:
+    for field in ("persona", "provider"):
+        reply = await site.call("POST", "/conversations", {field: "nobody"})
+        assert (reply.status, reply.body["error"]["detail"]) == (422, {"path": field})
+
+
+async def test_personas_come_with_it_and_a_change_can_be_taken_back(site: Site, strict_llm: StrictLLM) -> None:
+    names = [one["id"] for one in (await site.get("/personas"))["personas"]]
+    assert names == ["assistant", "librarian", "researcher"]
+
+    await site.call("PATCH", "/personas/librarian", {"system_prompt": "Say shh."})
+    conversation = await site.conversation(persona="librarian")
+    strict_llm.then(say("Shh."))
+    await site.post(f"/conversations/{conversation}/chat", {"content": "Hello"})
+
+    assert "Say shh." in strict_llm.requests[0].messages[0]["content"]
+    assert (await site.call("DELETE", "/personas/librarian")).status == 200
+    back = (await site.get("/personas/librarian"))["persona"]
+    assert "librarian" in back["system_prompt"]
+    assert (await site.call("DELETE", "/personas/librarian")).status == 409
+
+
+async def test_a_personas_tools_are_on_in_its_new_conversations(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    persona = (await site.post("/personas", {"name": "Clerk", "tools": ["ledger.read_*"]}))["persona"]
+
+    conversation = await site.conversation(persona=persona["id"])
+
+    enabled = (await site.get(f"/conversations/{conversation}/tools"))["enabled_tools"]
+    assert sorted(tool["tool_name"] for tool in enabled) == ["read_only", "read_slow"]
+
+
+async def test_the_policy_is_put_in_order_and_holds(site: Site, ledger: Ledger) -> None:
+    rules = [
+        {"then": "deny", "tool": "destroy"},
+        {"then": "ask", "server": "ledger", "tool": "record", "arguments": {"effect_id": "x*"}, "name": "careful"},
+    ]
+
+    reply = await site.call("PUT", "/policy", {"rules": rules})
+
+    assert reply.status == 200 and reply.body["count"] == 2
+    shown = (await site.get("/policy"))["rules"]
+    assert [{key: rule[key] for key in given} for rule, given in zip(shown, rules, strict=True)] == rules
+    assert (await site.call("PUT", "/policy", {"rules": [{"then": "maybe"}]})).status == 422
+
+
+async def test_health_ready_and_metrics_tell_how_it_is(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    strict_llm.then(say("Hi."))
+    await site.post(f"/conversations/{conversation}/chat", {"content": "Hello"})
+
+    assert (await site.call("GET", "/health", token="")).body["status"] == "ok"
+    ready = await site.get("/ready")
+    assert (ready["status"], ready["running_turns"], ready["servers"]) == ("ready", 0, {"running": 1})
+    metrics = (await site.call("GET", "/metrics")).text
+    assert "windlass_turns_started_total 1\n" in metrics and 'windlass_servers{status="running"} 1' in metrics
