@@ -40,7 +40,7 @@ def address(config: Config, port: int, key: str = "") -> str:
 
 
 def _told() -> asyncio.Event:
-    """Set by SIGTERM and SIGINT. Made before anyone hears of the server, or a quick Ctrl-C would find no one at home."""
+    """Set by SIGTERM and SIGINT. Made before anyone hears of the server, or a quick Ctrl-C would find nobody."""
     told = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told.set)

@@ -1,16 +1,20 @@
 """Commands as a person runs them: against a server, or with none."""
 
+import io
 import json
-import subprocess
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from tests.kit.house import RunningHouse, clean_environment, running_house
+from windlass.cli.program import run
 
 PROGRAM = [sys.executable, "-m", "windlass"]
 
@@ -37,10 +41,16 @@ class Commands:
         return clean_environment(self.home)
 
     def __call__(self, *argv: str, stdin: str = "", **env: str) -> Done:
-        done = subprocess.run(
-            [*PROGRAM, *argv], env={**self.env, **env}, input=stdin, capture_output=True, text=True, timeout=60
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+        """The whole program in this process: starting an interpreter for each would take most of the time."""
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            patch.dict(os.environ, {**self.env, **env}, clear=True),
+            patch.object(sys, "stdin", io.StringIO(stdin)),
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            code = run(list(argv))
+        return Done(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ def list_(ctx: typer.Context, json: Json = False) -> None:
     table(("server", "status", "tools", "runs", ""), rows, "No servers yet. `windlass servers add` adds one.")
 
 
-@servers.command(context_settings={"allow_interspersed_args": False})
+@servers.command()
 def add(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="What to call it.")],
@@ -70,14 +70,17 @@ def import_(
         held = jsonlib.loads(file.read_text())
     except (OSError, ValueError) as error:
         raise BadInput(f"{file} cannot be read: {error}") from None
-    if not isinstance(held, dict) or not isinstance(held.get("mcpServers"), dict):
-        raise BadInput(f"{file} has no mcpServers.")
+    if not isinstance(held, dict):
+        raise BadInput(f"{file} has no servers in it.")
     with opened(ctx) as session:
-        found = session.run(session.w.servers.take_in(held["mcpServers"]))
+        found = session.run(session.w.servers.take_in(held))
     if json:
         return as_json(found)
-    for one in found:
+    for one in found.servers:
         note(f"{one.slug}: {one.status}. {_target(one)}", "")
+    for told in found.notes:
+        for warning in filter(None, (told.problem, *told.warnings)):
+            note(f"{told.name}: {warning}", "yellow")
     note("Look at each command, then `windlass servers confirm NAME`.")
 
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from windlass import shapes
@@ -27,7 +28,7 @@ def list_(
     with opened(ctx) as session:
         found = _all(session, server)
     if json:
-        return as_json([{"server": slug, **_plain(tool)} for slug, tool in found])
+        return as_json([{"server": slug, **msgspec.to_builtins(tool)} for slug, tool in found])
     rows = (
         (f"{slug}.{tool.name}", _nature(tool), f"~{tool.tokens}", line(tool.description, 70)) for slug, tool in found
     )
@@ -110,7 +111,3 @@ def _nature(tool: shapes.ServerTool) -> str:
     if hints.get("destructiveHint") is True and not hints.get("readOnlyHint"):
         return "destroys"
     return "reads" if hints.get("readOnlyHint") else ""
-
-
-def _plain(tool: shapes.ServerTool) -> dict[str, Any]:
-    return {name: getattr(tool, name) for name in tool.__struct_fields__}

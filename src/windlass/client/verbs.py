@@ -206,9 +206,9 @@ class Servers(Group):
         body = _shaped(shapes.NewServer, {"name": name, **fields})
         return cast(shapes.ServerAnswer, await self._wire.call("servers.add", body=body)).server
 
-    async def take_in(self, servers: dict[str, Any]) -> ServerRows:
-        body = shapes.ImportServers(mcp_servers=servers)
-        return cast(shapes.ServerList, await self._wire.call("servers.take_in", body=body)).servers
+    async def take_in(self, document: dict[str, Any]) -> shapes.ImportedServers:
+        """`{"mcpServers": {...}}` as other clients write it. Nothing starts: all become drafts."""
+        return cast(shapes.ImportedServers, await self._wire.call("servers.take_in", body=document))
 
     async def change(self, server: str, **fields: Any) -> shapes.Server:
         body = _shaped(shapes.ServerChange, fields)

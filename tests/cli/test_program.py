@@ -1,0 +1,123 @@
+"""The program around the verbs: fast to start, plain in its errors, exact in its exit codes."""
+
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import PROGRAM, Commands
+from windlass import __version__
+from windlass.cli.program import VERBS, build
+
+ROOT = Path(__file__).parents[2]
+
+
+def seconds(*argv: str) -> float:
+    """The best of five, so that a busy machine does not decide."""
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        subprocess.run([*PROGRAM, *argv], check=True, capture_output=True, timeout=60)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def test_help_and_version_are_there_at_once() -> None:
+    assert seconds("--version") < 0.25
+    assert seconds("--help") < 0.25
+
+
+def test_the_version_is_the_packages() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert __version__ == project["version"]
+
+
+def test_help_and_version_load_no_heavy_module() -> None:
+    code = (
+        "import sys; sys.argv = ['windlass', '--help']\n"
+        "from windlass.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted(name for name in ('aiohttp', 'mcp', 'starlette', 'sqlite3', 'rich') if name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(verb: str, alone: Commands) -> None:
+    done = alone(verb, "--help")
+    assert done.code == 0 and f"windlass {verb}" in done.out
+    assert not alone.home.exists(), "help opens nothing"
+
+
+def test_every_verb_is_listed(alone: Commands) -> None:
+    told = alone("--help").out
+    assert all(f"  {verb} " in told for verb in VERBS)
+    assert alone().code == 2
+
+
+def test_wrong_usage_exits_with_2(alone: Commands) -> None:
+    for argv in (["fly"], ["ask", "--wings"], ["ask", "x", "--approve", "maybe"], ["turns", "show"], ["ask"]):
+        done = alone(*argv)
+        assert done.code == 2, (argv, done)
+        assert "Traceback" not in done.err
+
+
+def test_an_open_server_on_all_addresses_is_refused(alone: Commands) -> None:
+    done = alone("serve", "--host", "0.0.0.0", "--no-auth")
+    assert done.code == 2
+    assert done.err.startswith("error: Refusing to listen on 0.0.0.0 without a token")
+    assert "hint: " in done.err
+
+
+def test_a_known_error_is_one_line_and_a_hint(alone: Commands) -> None:
+    alone.home.mkdir()
+    (alone.home / "windlass.toml").write_text("port = 'many'\n")
+    done = alone("servers", "list")
+    assert done.code == 1
+    assert done.err.startswith("error: ") and "windlass.toml, line 1" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_defect_shows_its_traceback_only_with_debug(alone: Commands) -> None:
+    broken = "import windlass.cli.token as t, sys\ndef bad(ctx): raise RuntimeError('boom')\nt.kept_token = bad\n"
+    for flags, shown in (([], False), (["--debug"], True)):
+        code = f"{broken}from windlass.cli.program import run; sys.exit(run({[*flags, 'token']!r}))"
+        done = subprocess.run([sys.executable, "-c", code], env=alone.env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1
+        assert ("Traceback" in done.stderr) == shown
+        assert "error: RuntimeError: boom" in done.stderr
+
+
+def test_a_server_that_does_not_answer_is_said_in_one_line(alone: Commands) -> None:
+    done = alone("--url", "http://127.0.0.1:9", "servers", "list")
+    assert done.code == 1
+    assert done.err.startswith("error: No Windlass answers at http://127.0.0.1:9")
+    assert "hint: Start one with `windlass serve`." in done.err
+
+
+def test_a_closed_pipe_is_no_defect(alone: Commands) -> None:
+    shown = subprocess.run(
+        ["bash", "-c", f"{' '.join(PROGRAM)} ask /long | head -1"],
+        env=alone.env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert shown.stdout == "## A windlass, in some detail\n"
+    assert "Traceback" not in shown.stderr and "BrokenPipe" not in shown.stderr
+
+
+def test_only_the_verb_asked_for_is_loaded() -> None:
+    names = {command.name for command in build(["token"]).registered_commands}
+    assert "token" in names and "ask" in names
+    assert {group.name for group in build(["servers"]).registered_groups} == {"servers"}
+
+
+def test_the_shell_can_complete(alone: Commands) -> None:
+    done = alone(_WINDLASS_COMPLETE="complete_bash", COMP_WORDS="windlass serv", COMP_CWORD="1")
+    assert {"serve", "servers"} <= set(done.out.split())

@@ -1,0 +1,288 @@
+"""Every verb, with a running server and without: what it prints, what it exits with, and that `--json` keeps its
+shape."""
+
+import json
+import sys
+import tarfile
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.cli.conftest import Commands
+from tests.kit.house import RunningHouse
+from tests.kit.ledger_file import Ledger
+from windlass import shapes
+from windlass.cli.checks import Finding
+
+CALCULATE = "/calculate expression=6*7"
+
+
+def told(output: str, kind: type) -> object:
+    return msgspec.json.decode(output, type=kind)
+
+
+def test_ask_prints_the_answer_alone_and_the_calls_beside_it(windlass: Commands) -> None:
+    done = windlass("ask", CALCULATE)
+    assert done.code == 0
+    assert done.out.startswith("The tool has answered.") and '"value": 42' in done.out
+    assert "→ calculate expression=6*7" in done.err and "✓ calculate" in done.err
+
+
+def test_ask_as_json_is_a_turn(windlass: Commands) -> None:
+    done = windlass("ask", CALCULATE, "--json")
+    turn = told(done.out, shapes.Turn)
+    assert isinstance(turn, shapes.Turn) and turn.outcome == "answered"
+    assert done.err == ""
+
+
+def test_ask_reads_standard_input(windlass: Commands) -> None:
+    assert '"value": 42' in windlass("ask", stdin=CALCULATE).out
+    assert '"value": 42' in windlass("ask", "-", stdin=CALCULATE).out
+    assert windlass("ask", "-", stdin="  ").code == 2
+
+
+def test_ask_goes_on_in_a_conversation(windlass: Commands) -> None:
+    first = windlass("ask", "/think hi", "--json").json
+    second = windlass("ask", CALCULATE, "-c", first["conversation_id"], "--json").json
+    assert second["parent_turn_id"] == first["id"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (["/fail"], 1),
+        (["/limit", "--rounds", "2"], 4),
+        (["/write_note title=a text=b", "--approve", "deny"], 3),
+        (["/write_note title=a text=b", "--approve", "auto"], 0),
+        (["/write_note title=a text=b"], 3),
+    ],
+)
+def test_ask_exits_with_what_became_of_it(alone: Commands, argv: list[str], code: int) -> None:
+    assert alone("ask", *argv).code == code
+
+
+def test_ask_offers_the_tools_it_was_told_to(windlass: Commands) -> None:
+    assert "no tool `get_time`" in windlass("ask", "/get_time", "--tools", "demo.calculate").out
+    assert "No tools are enabled" in windlass("ask", "/help", "--no-tools").out
+    done = windlass("ask", "hello", "--tools", "demo.fly")
+    assert done.code == 1 and "error: No running server has a tool 'demo.fly'." in done.err
+
+
+def test_ask_shows_sources(windlass: Commands) -> None:
+    assert "[1] Approval of tool calls  https://modelcontextprotocol.io" in windlass("ask", "/search_docs approval").err
+
+
+def test_nothing_that_moves_the_cursor_leaves_a_tool_or_a_model(alone: Commands) -> None:
+    done = alone("ask", "/think \x1b[31mred\x1b]0;title\x07 \u202eback")
+    assert "\x1b" not in done.out + done.err and "\x07" not in done.out and "\u202e" not in done.out
+    assert "You asked: red" in done.out
+
+
+def test_a_waiting_call_is_approved_from_the_command_line(windlass: Commands) -> None:
+    waiting = windlass("ask", "/write_note title=Waits text=b")
+    assert waiting.code == 3
+    words = waiting.err.split("windlass turns approve ")[1].split()
+    done = windlass("turns", "approve", *words[:2])
+    assert done.code == 0 and "waits.md" in done.out
+    again = windlass("turns", "approve", *words[:2])
+    assert again.code == 1 and "There is no such call." in again.err
+
+
+def test_a_waiting_call_is_denied_with_a_reason_and_json(windlass: Commands) -> None:
+    turn = windlass("ask", "/write_note title=a text=b", "--json").json
+    assert turn["state"] == "awaiting_person"
+    done = windlass("turns", "approve", turn["id"], "--deny", "--reason", "not now", "--json")
+    decided = told(done.out, shapes.Turn)
+    assert isinstance(decided, shapes.Turn) and decided.calls[0].state == "denied" and done.code == 3
+    assert "not now" in (decided.calls[0].result or "")
+
+
+def test_a_waiting_turn_is_stopped(windlass: Commands) -> None:
+    turn = windlass("ask", "/write_note title=a text=b", "--json").json
+    stopped = told(windlass("turns", "stop", turn["id"], "--json").out, shapes.Turn)
+    assert isinstance(stopped, shapes.Turn) and stopped.outcome == "stopped"
+
+
+def test_a_call_whose_outcome_is_known_cannot_be_resolved(windlass: Commands) -> None:
+    turn = windlass("ask", CALCULATE, "--json").json
+    done = windlass("turns", "resolve", turn["id"], "skip")
+    assert done.code == 1 and "error: There is no such call." in done.err
+
+
+def test_a_turn_is_shown_as_a_timeline(windlass: Commands) -> None:
+    turn = windlass("ask", CALCULATE, "--json").json
+    lines = windlass("turns", "show", turn["id"]).out.splitlines()
+    names = [line.split()[2] for line in lines]
+    assert names[0] == "turn_started" and names[-1] == "turn_finished"
+    assert "→ calculate expression=6*7" in "\n".join(lines)
+    held = windlass("turns", "show", turn["id"], "--json").json
+    assert msgspec.convert(held["turn"], shapes.Turn).id == turn["id"]
+    assert [event["event"] for event in held["events"]] == names
+
+
+def test_conversations_are_listed_found_shown_exported_imported_and_deleted(windlass: Commands, tmp_path: Path) -> None:
+    turn = windlass("ask", "/calculate expression=123+321", "--json").json
+    place = turn["conversation_id"]
+    listed = told(windlass("conversations", "list", "--json").out, list[shapes.Conversation])
+    assert isinstance(listed, list) and place in [one.id for one in listed]
+    assert place in windlass("conversations", "list").out
+    assert place in windlass("conversations", "list", "--find", "123").out
+    said = told(windlass("conversations", "show", place, "--json").out, list[shapes.Message])
+    assert isinstance(said, list) and [one.role for one in said] == ["user", "assistant", "tool", "assistant"]
+    assert "→ calculate expression=123+321" in windlass("conversations", "show", place).out
+    exported = windlass("conversations", "export", place)
+    assert told(exported.out, shapes.Export)
+    assert "calculate" in windlass("conversations", "export", place, "--format", "markdown").out
+    file = tmp_path / "export.json"
+    file.write_text(exported.out)
+    brought = told(windlass("conversations", "import", str(file), "--json").out, shapes.Imported)
+    assert isinstance(brought, shapes.Imported) and brought.count == 4
+    assert windlass("conversations", "delete", place, "--yes").code == 0
+    assert windlass("conversations", "show", place).code == 1
+
+
+def test_deleting_asks_first(windlass: Commands) -> None:
+    place = windlass("ask", "/think hi", "--json").json["conversation_id"]
+    assert windlass("conversations", "delete", place, stdin="n\n").code == 1
+    assert windlass("conversations", "show", place).code == 0
+
+
+def test_servers_are_listed(windlass: Commands) -> None:
+    found = told(windlass("servers", "list", "--json").out, list[shapes.Server])
+    assert isinstance(found, list) and [(one.slug, one.status) for one in found if one.slug == "demo"] == [
+        ("demo", "running")
+    ]
+    assert "demo" in windlass("servers", "list").out
+
+
+def test_a_server_is_added_tested_stopped_started_and_removed(windlass: Commands, ledger: Ledger) -> None:
+    done = windlass("servers", "add", "Ledger", "--json", "--", *ledger.argv())
+    made = told(done.out, shapes.Server)
+    assert isinstance(made, shapes.Server) and made.status == "running" and made.argv == ledger.argv()
+    try:
+        assert "echo" in windlass("servers", "test", "ledger").out
+        assert told(windlass("servers", "stop", "ledger", "--json").out, shapes.Server)
+        assert told(windlass("servers", "start", "ledger", "--json").out, shapes.Server)
+        assert told(windlass("servers", "log", "ledger", "--json").out, list[str]) == []
+        assert "hello" in windlass("tools", "call", "ledger.echo", "text=hello").out
+    finally:
+        assert windlass("servers", "remove", "ledger").code == 0
+    assert windlass("servers", "test", "ledger").code == 1
+
+
+def test_a_server_that_does_not_start_says_why(windlass: Commands) -> None:
+    code = "import sys; sys.exit('no configuration found')"
+    done = windlass("servers", "add", "Broken", "--", sys.executable, "-c", code)
+    try:
+        assert done.code == 1
+        assert "no configuration found" in done.err
+    finally:
+        windlass("servers", "remove", "broken")
+    assert windlass("servers", "add", "Nothing").code == 1
+
+
+def test_imported_servers_are_drafts_until_their_command_was_looked_at(windlass: Commands, tmp_path: Path) -> None:
+    file = tmp_path / "other.json"
+    argv = [sys.executable, "-m", "windlass.demo.server", "--notes", str(tmp_path)]
+    file.write_text(json.dumps({"mcpServers": {"imported": {"command": argv[0], "args": argv[1:]}}}))
+    done = windlass("servers", "import", str(file), "--json")
+    found = told(done.out, shapes.ImportedServers)
+    assert isinstance(found, shapes.ImportedServers)
+    assert [(one.slug, one.status) for one in found.servers] == [("imported", "draft")]
+    try:
+        assert windlass("servers", "start", "imported").code == 1
+        refused = windlass("servers", "confirm", "imported", stdin="n\n")
+        assert refused.code == 1 and "windlass.demo.server" in refused.err
+        assert windlass("servers", "confirm", "imported", "--yes").code == 0
+    finally:
+        windlass("servers", "remove", "imported")
+    file.write_text("{}")
+    assert "No servers were found" in windlass("servers", "import", str(file)).err
+
+
+def test_tools_are_listed_and_called(windlass: Commands, tmp_path: Path) -> None:
+    listed = windlass("tools", "list", "--json").json
+    assert {"server", "name", "input_schema", "annotations", "hash"} <= listed[0].keys()
+    assert "demo.calculate" in windlass("tools", "list", "demo").out
+    result = told(windlass("tools", "call", "demo.calculate", "expression=2+2", "--json").out, shapes.ToolResult)
+    assert isinstance(result, shapes.ToolResult) and result.state == "ok" and '"value": 4' in result.text
+    file = tmp_path / "arguments.json"
+    file.write_text('{"to": 2}')
+    assert "Counted to 2." in windlass("tools", "call", "demo.count_slowly", "pause_ms=0", "-f", str(file)).out
+    assert "Counted to 3." in windlass("tools", "call", "demo.count_slowly", '{"to": 3, "pause_ms": 0}').out
+    failed = windlass("tools", "call", "demo.calculate", "expression=1/0")
+    assert failed.code == 1 and "Division by zero." in failed.out
+    unknown = windlass("tools", "call", "demo.fly")
+    assert unknown.code == 1 and "There are: " in unknown.err
+
+
+def test_models_are_listed(windlass: Commands) -> None:
+    assert windlass("models", "list", "--json").json[0]["provider"]["demo"] is True
+    assert "Demo model" in windlass("models", "list").out
+
+
+@pytest.mark.slow
+def test_models_are_tested(windlass: Commands) -> None:
+    done = windlass("models", "test", "--json")
+    [tested] = done.json
+    assert msgspec.convert(tested["test"], shapes.ProviderTest).ok and done.code == 0
+    assert windlass("models", "test", "nobody").code == 1
+
+
+def test_any_request_can_be_sent(windlass: Commands) -> None:
+    made = windlass("api", "POST", "/conversations", '{"title": "By hand"}')
+    assert made.code == 0 and made.json["conversation"]["title"] == "By hand"
+    assert windlass("api", "get", "/conversations?limit=1").json["count"] == 1
+    missing = windlass("api", "GET", "/conversations/conv-none")
+    assert missing.code == 1 and missing.json["error"]["code"] == "not_found"
+    assert "is no JSON" in windlass("api", "POST", "/conversations", "{").err
+
+
+def test_search_test_without_a_backend_says_so(alone: Commands) -> None:
+    alone.home.mkdir()
+    (alone.home / "windlass.toml").write_text('[web_search]\nbackend = "off"\n')
+    done = alone("search", "test", "weather", "--json")
+    assert done.code == 1 and done.json == []
+
+
+def test_the_token_is_shown_and_replaced(served: RunningHouse) -> None:
+    commands = Commands(served.home)
+    assert commands("token").out.strip() == served.token
+    assert commands("token", "--url").out.startswith(served.url + "/?key=")
+
+
+def test_without_a_server_there_is_no_login_url(alone: Commands) -> None:
+    assert "There is no token yet." in alone("token").err
+    assert "No server is running." in alone("token", "--url").err
+
+
+def test_a_backup_opens_as_a_data_folder(windlass: Commands, tmp_path: Path) -> None:
+    turn = windlass("ask", CALCULATE, "--json").json
+    file = tmp_path / "backup.tar.gz"
+    assert windlass("backup", str(file)).code == 0
+    assert windlass("backup", str(file)).code == 1, "a backup replaces nothing"
+    assert file.stat().st_mode & 0o077 == 0
+    home = tmp_path / "restored"
+    with tarfile.open(file) as packed:
+        assert not {"token", "secrets.json", "lock"} & set(packed.getnames())
+        packed.extractall(home, filter="data")
+    restored = Commands(home)("turns", "show", turn["id"], "--json").json
+    assert restored["turn"]["answer"] == turn["answer"]
+
+
+def test_a_second_server_on_one_folder_is_refused(served: RunningHouse) -> None:
+    done = Commands(served.home)("serve", "--port", "0")
+    assert done.code == 1
+    assert f"A server runs already at {served.url}" in done.err
+
+
+def test_a_server_that_died_hard_is_not_mistaken_for_a_running_one(alone: Commands) -> None:
+    alone.home.mkdir()
+    (alone.home / "server.json").write_text('{"url": "http://127.0.0.1:9/", "pid": 1}')
+    assert alone("ask", CALCULATE).code == 0
+
+
+def test_doctor_as_json_is_a_list_of_findings(windlass: Commands) -> None:
+    found = told(windlass("doctor", "--json").out, list[Finding])
+    assert isinstance(found, list) and {"settings", "folder"} <= {finding.about for finding in found}
