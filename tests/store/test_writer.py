@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from windlass.core.errors import Conflict
+from windlass.core.errors import Conflict, Unavailable
 from windlass.store.writer import Writer, _Chores
 
 NORMAL, FULL = 1, 2
@@ -122,3 +122,29 @@ async def test_a_chore_that_fails_does_not_end_the_thread(database: sqlite3.Conn
     await writer.put(lambda db: say(db, "still here"), durable=True)
     assert [word for word, _ in words(tmp_path)] == ["still here"]
     await writer.close()
+
+
+async def test_a_program_that_holds_the_file_does_not_hold_up_the_loop(writer: Writer, tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "db", isolation_level=None)
+    other.execute("begin immediate")
+    first, second = writer.put(lambda db: say(db, "first")), writer.put(lambda db: say(db, "second"))
+    assert not first.done()
+    other.execute("rollback")
+    other.close()
+    await first
+    await second
+    assert [word for word, _ in words(tmp_path)] == ["first", "second"]
+
+
+async def test_a_file_held_for_too_long_is_said_plainly(
+    writer: Writer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.store.writer.BUSY_S", 0.02)
+    other = sqlite3.connect(tmp_path / "db", isolation_level=None)
+    other.execute("begin immediate")
+    with pytest.raises(Unavailable, match="locked"):
+        await writer.put(lambda db: say(db, "never"))
+    other.execute("rollback")
+    other.close()
+    await writer.put(lambda db: say(db, "again"))
+    assert [word for word, _ in words(tmp_path)] == ["again"]

@@ -6,6 +6,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
@@ -17,6 +18,8 @@ U = TypeVar("U")
 MOST_IN_A_GROUP = 256
 QUIET_S = 0.05
 ROWS_TO_CHECKPOINT = 2000
+BUSY_S = 5.0  # how long another program may hold the file
+LOOK_AGAIN_S = 0.01
 
 
 @dataclass(slots=True)
@@ -60,6 +63,7 @@ class Writer:
         self._abandoned = False
         self._checkpointed = 0
         connection.execute("pragma synchronous = full")
+        connection.execute("pragma busy_timeout = 0")  # who waits, and how long, is decided here
         connection.execute("pragma wal_autocheckpoint = 0")  # it would wait for the disk in the middle of a commit
         self._thread = threading.Thread(target=self._run, name="windlass-writer", daemon=True)
         self._thread.start()
@@ -85,15 +89,11 @@ class Writer:
         future.add_done_callback(_heard)
         job = _Job(work, durable, future, then)
         must_wait = self._waiting or self._abandoned or (durable and self._barriers)
-        if must_wait or not self._lock.acquire(blocking=False):
+        if must_wait or not self._commit_at_once(job):
             self._waiting += 1
             self._queue.put(job)
-            return future
-        try:
-            self._commit([job])
-        finally:
-            self._lock.release()
-        self._deliver([job])
+        else:
+            self._deliver([job])
         return future
 
     async def close(self) -> None:
@@ -109,12 +109,21 @@ class Writer:
         self._queue.put(None)
         self._thread.join()
 
+    def _commit_at_once(self, job: _Job) -> bool:
+        """False when the loop would have to wait: for our own thread, or for a program that holds the file."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            return self._commit([job], patience_s=0)
+        finally:
+            self._lock.release()
+
     def _run(self) -> None:
         while not self._closing:
             group = self._take()
             if group and not self._abandoned:
                 with self._lock:
-                    self._commit(group)
+                    self._commit(group, BUSY_S)
             if group and not self._abandoned:
                 self._loop.call_soon_threadsafe(self._deliver_queued, group)
 
@@ -146,18 +155,34 @@ class Writer:
                     self._connection.execute("rollback")
                 return False
 
-    def _commit(self, group: list[_Job]) -> None:
+    def _commit(self, group: list[_Job], patience_s: float) -> bool:
+        """Whether it is over, well or not; False only without patience, when another program holds the file."""
         try:
             self._sync(self._barriers and any(job.durable for job in group))
-            self._connection.execute("begin immediate")
+            if not self._begin(patience_s):
+                return False
             if len(group) == 1:
                 self._do_alone(group[0])
-                return
+                return True
             for job in group:
                 self._do(job)
             self._connection.execute("commit")
         except sqlite3.Error as error:
             self._undo(group, error)
+        return True
+
+    def _begin(self, patience_s: float) -> bool:
+        end = time.monotonic() + patience_s
+        while True:
+            try:
+                self._connection.execute("begin immediate")
+                return True
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or (patience_s and time.monotonic() >= end):
+                    raise
+            if not patience_s:
+                return False
+            time.sleep(LOOK_AGAIN_S)
 
     def _sync(self, full: bool) -> None:
         if full is not self._full:
