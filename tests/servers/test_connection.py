@@ -9,7 +9,7 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import until
 from tests.servers.kit import ERAS, VERSIONS, ledger_config, run, said
 from windlass.core.errors import ToolError
-from windlass.servers import Answer, Question, Servers
+from windlass.servers import Answer, EmbeddedPart, LinkPart, MediaPart, Question, Servers, TextPart
 
 pytestmark = pytest.mark.parametrize("era", ERAS)
 
@@ -175,6 +175,41 @@ async def test_a_changed_list_of_tools_is_followed(servers: Servers, ledger: Led
     await servers.call("ledger", "change_tools", '{"name": "record", "description": "Something else."}')
     await until(lambda: descriptions(servers)["record"] == "Something else.", "the new description")
     assert {**descriptions(servers), "record": before["record"]} == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [
+        ("audio", (MediaPart("audio", "audio/wav", "UklGRg=="),)),
+        ("resource_link", (LinkPart("file:///docs/a.txt", "a.txt", mime="text/plain"),)),
+        ("resource", (EmbeddedPart("file:///docs/a.txt", "text/plain", text="hello"),)),
+        ("blob", (EmbeddedPart("file:///docs/a.bin", blob="AAEC"),)),
+        ("empty", ()),
+        ("blank", (TextPart(""),)),
+        ("many", tuple(TextPart(f"block {n}") for n in range(100))),
+        ("structured", ()),
+    ],
+)
+async def test_every_kind_of_content_comes_through(
+    servers: Servers, ledger: Ledger, era: str, kind: str, parts: tuple[object, ...]
+) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    result = await servers.call("ledger", "odd", json.dumps({"kind": kind}))
+    assert result.parts == parts
+    assert result.structured == ({"temperature": 21.5, "unit": "C"} if kind == "structured" else None)
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "{", "null", ""])
+async def test_arguments_are_an_object_or_nothing_is_sent(
+    servers: Servers, ledger: Ledger, era: str, text: str
+) -> None:
+    await run(servers, ledger_config(ledger, "--era", era))
+    if text == "":
+        assert said(await servers.call("ledger", "echo", text)) == ""
+        return
+    with pytest.raises(ToolError) as caught:
+        await servers.call("ledger", "record", text)
+    assert (caught.value.code, caught.value.sent) == ("bad_arguments", False) and ledger.effects() == []
 
 
 @pytest.mark.parametrize("kind", ["unknown", "malformed"])

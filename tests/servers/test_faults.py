@@ -10,7 +10,7 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import until
 from tests.servers.kit import ERAS, alive, ledger_config, program, run, said
 from windlass.core.errors import ToolError
-from windlass.servers import Servers
+from windlass.servers import ServerConfig, Servers
 from windlass.servers.pipes import BAD_LINES
 from windlass.servers.stdio import STDERR_CAP
 
@@ -82,6 +82,53 @@ async def test_a_long_line_of_rubbish_before_an_answer_costs_that_answer(servers
     with pytest.raises(ToolError) as caught:
         await servers.call("ledger", "record", '{"effect_id": "a"}', timeout_s=2)
     assert caught.value.sent
+
+
+async def test_an_answer_that_never_becomes_readable_fails_its_call(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.servers.pipes.SECOND_CHANCE_S", 0.05)
+    await run(servers, script('read(); print(\'{"jsonrpc":"2.0","id":3,"result":{{{\', flush=True); read()'))
+    with pytest.raises(ToolError, match="not readable") as caught:
+        await servers.call("server", "t", "{}", timeout_s=20)
+    assert (caught.value.code, caught.value.sent) == ("bad_result", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [(r'"a\ud800b"', "a?b"), (r'"\u0000\u001b[31m"', "\x00\x1b[31m"), ("[" * 5000 + "]" * 5000, None)],
+    ids=["half a letter", "control letters", "nested deep"],
+)
+async def test_odd_text_in_an_answer_is_read_or_fails_its_own_call(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch, text: str, read: str | None
+) -> None:
+    monkeypatch.setattr("windlass.servers.pipes.SECOND_CHANCE_S", 0.05)
+    result = '{"content":[{"type":"text","text":' + text + '}],"resultType":"complete"}'
+    answer = 'print(\'{"jsonrpc":"2.0","id":%d,"result":\' % read()[\'id\'] + ' + repr(result) + " + '}', flush=True)"
+    await run(servers, script(f"{answer}\nread()"))
+    if read is None:
+        with pytest.raises(ToolError):
+            await servers.call("server", "t", "{}", timeout_s=20)
+    else:
+        assert said(await servers.call("server", "t", "{}", timeout_s=20)) == read
+
+
+async def test_a_flood_of_notices_is_taken_in_turns(servers: Servers) -> None:
+    notice = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}})
+    flood = f"message = read()\nfor _ in range(20000): sys.stdout.write({notice + chr(10)!r})\n"
+    await run(servers, script(f"{flood}reply(message, {{'content': [{{'type': 'text', 'text': 'through'}}]}})\nread()"))
+    turns = 0
+
+    async def turn() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    turning = asyncio.create_task(turn())
+    assert said(await servers.call("server", "t", "{}", timeout_s=40)) == "through"
+    turning.cancel()
+    assert turns > 1000
 
 
 async def test_a_flood_on_stderr_is_read_and_only_its_end_kept(servers: Servers, ledger: Ledger) -> None:
@@ -164,14 +211,19 @@ async def test_a_deaf_server_is_replaced_after_a_timeout(
     assert not alive(first)
 
 
+def script(then: str) -> ServerConfig:
+    """A stateless server with one tool that does this when it is called."""
+    return program([sys.executable, "-c", f"import os, sys, time\n{ANSWER_ONCE}\n{then}"])
+
+
 # Answers the discovery, then one list of tools, then nothing more.
 ANSWER_ONCE = """
 import json
-def answer(result):
-    line = sys.stdin.buffer.readline()
-    message = json.loads(line)
+def read():
+    return json.loads(sys.stdin.buffer.readline() or b"null")
+def reply(message, result):
     body = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **result}
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": body}), flush=True)
-answer({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
-answer({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
+reply(read(), {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+reply(read(), {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
 """

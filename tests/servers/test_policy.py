@@ -121,6 +121,18 @@ def test_a_rule_fits_when_all_that_it_names_fits(rule: Rule, arguments: dict[str
     assert judged.verdict == ("auto" if fits else "ask")
 
 
+def test_a_rule_may_ask_for_what_reaches_out() -> None:
+    rules = (Rule("ask", hint="open_world"), Rule("deny", hint="destructive"))
+    assert judge(CALL, spec(open_world=True), rules=rules).verdict == "ask"
+    assert judge(CALL, spec(destructive=True), rules=rules).verdict == "refuse"
+    assert judge(CALL, spec(), rules=rules).verdict == "auto"
+
+
+def test_a_rule_over_arguments_does_not_fit_what_it_cannot_read() -> None:
+    rules = (Rule("auto", arguments={"path": "*"}), Rule("ask"))
+    assert judge(ToolCall("call_1", "write", "{"), spec(), rules=rules).verdict == "ask"
+
+
 def test_a_rule_that_denies_is_not_dodged_by_climbing() -> None:
     call = ToolCall("call_1", "write", '{"path": "/etc/../etc/passwd"}')
     assert judge(call, spec(), rules=(Rule("deny", arguments={"path": "/etc/*"}),)).verdict == "refuse"

@@ -13,7 +13,7 @@ from tests.kit import real_servers
 from tests.kit.waiting import until
 from tests.servers.kit import alive, program, run, said
 from windlass.core.errors import ToolError
-from windlass.servers import Checker, MediaPart, ServerConfig, Servers, tool_output
+from windlass.servers import Answer, Checker, MediaPart, Question, ServerConfig, Servers, tool_output
 
 
 async def never_kept(whole: bytes, mime: str) -> str:
@@ -135,6 +135,20 @@ async def test_a_long_operation_reports_progress_and_is_cancelled(servers: Serve
     assert said(await servers.call("server", "echo", '{"message": "still here"}')) == "Echo: still here"
     with pytest.raises(ToolError, match="within"):
         await servers.call("server", "trigger-long-running-operation", '{"duration": 30, "steps": 1}', timeout_s=0.2)
+
+
+@pytest.mark.npm
+async def test_a_person_is_sent_to_an_address(servers: Servers) -> None:
+    await run(servers, program(real_servers.everything()))
+    asked: list[Question] = []
+
+    async def answer(question: Question) -> Answer:
+        asked.append(question)
+        return Answer("accept")
+
+    given = {"url": "https://a.example/sign-in", "message": "Please sign in."}
+    await servers.call("server", "trigger-url-elicitation", json.dumps(given), on_input=answer)
+    assert [(question.url, question.schema) for question in asked] == [("https://a.example/sign-in", None)]
 
 
 @pytest.mark.npm

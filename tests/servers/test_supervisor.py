@@ -150,6 +150,14 @@ async def test_a_changed_command_that_nobody_confirmed_stops_it(servers: Servers
     assert not alive(ledger.pids()[0])
 
 
+async def test_a_removed_server_is_gone(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger))
+    await servers.remove("ledger")
+    assert servers.configs() == [] and not alive(ledger.pids()[0])
+    with pytest.raises(NotFound):
+        servers.status("ledger")
+
+
 async def test_one_slug_one_server(servers: Servers, ledger: Ledger) -> None:
     await servers.put(ledger_config(ledger))
     with pytest.raises(Conflict, match="slug"):

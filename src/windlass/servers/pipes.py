@@ -9,13 +9,15 @@ import gc
 import json
 from collections import deque
 from collections.abc import Callable
-from typing import Self
+from contextlib import suppress
+from typing import Any, Self
 
-from windlass.servers.flight import current
+from windlass.servers.flight import Flight, current
 from windlass.servers.lines import PEEK, LongLine
 from windlass.servers.peek import Peeked, peek
-from windlass.servers.sdk import SessionMessage, anyio, types
+from windlass.servers.sdk import MCPError, SessionMessage, anyio, types
 from windlass.servers.stdio import StdioProcess
+from windlass.servers.straight import Progress, Straight, call_line, cancel_line
 
 TOO_LONG, UNREADABLE = -32010, -32011
 SPILLED = "windlass/spilled"
@@ -37,6 +39,7 @@ class Pipes:
         self.spilled: dict[int | str, LongLine] = {}
         self._on_lost = on_lost
         self._waiting: set[int | str] = set()
+        self._straight = Straight()
         self._inbox = _Inbox(lambda: self.process.pause(False))
 
     async def __aenter__(self) -> tuple["_Inbox", "_Outbox"]:
@@ -68,6 +71,28 @@ class Pipes:
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._waiting.discard((message.params or {}).get("requestId", ""))
 
+    async def call(
+        self, tool: str, arguments: dict[str, Any], meta: dict[str, Any], flight: Flight, on_progress: Progress
+    ) -> dict[str, Any]:
+        """`tools/call` of the handshake era, without the SDK's session around it. Raises `MCPError`. The server is
+        told of a call that is cancelled."""
+        request_id, answer = self._straight.begin(on_progress)
+        try:
+            await self.process.write(lambda: call_line(request_id, tool, arguments, meta), wait=True)
+            self._waiting.add(request_id)
+            flight.sent = True
+            return await answer
+        except BrokenPipeError:
+            raise MCPError(types.CONNECTION_CLOSED, "Connection closed") from None
+        except asyncio.CancelledError:
+            if request_id in self._waiting:
+                self._waiting.discard(request_id)
+                with suppress(BrokenPipeError):
+                    await self.process.write(lambda: cancel_line(request_id, "nobody waits for it"), wait=False)
+            raise
+        finally:
+            self._straight.end(request_id)
+
     def _on_line(self, line: bytes) -> None:
         text = line.strip(b" \t\r\xef\xbb\xbf")
         if not text:
@@ -92,9 +117,13 @@ class Pipes:
             if not self._expected(message.id):
                 self._bad()
                 return
-        self._inbox.put(SessionMessage(message))
+        self._hand_over(message)
         if self._inbox.size > _CROWDED:
             self.process.pause(True)
+
+    def _hand_over(self, message: types.JSONRPCMessage) -> None:
+        if not self._straight.take(message):
+            self._inbox.put(SessionMessage(message))
 
     def _expected(self, request_id: int | str | None) -> bool:
         """Whether we asked; an answer to nobody, or a second one, is dropped. Some servers turn our number to text."""
@@ -111,7 +140,7 @@ class Pipes:
             self.spilled[peeked.id] = line
             # `isError` keeps the SDK from checking a result that is not in it; `session` knows it by its mark.
             body = {"content": [], "isError": True, "resultType": "complete", "_meta": {SPILLED: peeked.id}}
-            self._inbox.put(SessionMessage(types.JSONRPCResponse(jsonrpc="2.0", id=peeked.id, result=body)))
+            self._hand_over(types.JSONRPCResponse(jsonrpc="2.0", id=peeked.id, result=body))
             return
         if line.file:
             line.file.close()
@@ -126,7 +155,7 @@ class Pipes:
             (request_id,) = self._waiting
         if request_id is not None and self._expected(request_id):
             error = types.ErrorData(code=code, message=why)
-            self._inbox.put(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error)))
+            self._hand_over(types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
 
     def _bad(self) -> None:
         self.bad_lines += 1
@@ -135,6 +164,7 @@ class Pipes:
 
     def _on_end(self) -> None:
         self.lost = True
+        self._straight.lost()
         self._inbox.end()
         self._on_lost()
 

@@ -7,7 +7,7 @@ import anyio
 import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
-from mcp.client.session import ClientRequestContext, IncomingMessage
+from mcp.client.session import ClientRequestContext, ElicitationFnT, IncomingMessage, MessageHandlerFnT
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
@@ -21,8 +21,10 @@ for _name in ("mcp", "client", "httpx2", "httpcore2"):
 __all__ = [
     "Client",
     "ClientRequestContext",
+    "ElicitationFnT",
     "IncomingMessage",
     "MCPError",
+    "MessageHandlerFnT",
     "SessionMessage",
     "SubscriptionLost",
     "ValidationError",

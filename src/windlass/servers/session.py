@@ -15,13 +15,16 @@ from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, P
 from windlass.servers.sdk import (
     Client,
     ClientRequestContext,
+    ElicitationFnT,
     IncomingMessage,
     MCPError,
+    MessageHandlerFnT,
     SubscriptionLost,
     ValidationError,
     httpx2,
     types,
 )
+from windlass.servers.straight import Progress
 from windlass.servers.values import Answer, CallResult, OnProgress, Question, ToolDefinition
 
 LIST_S = 30.0
@@ -73,7 +76,7 @@ class Session:
     ) -> CallResult:
         """Raises `ToolError` for every way in which there is no result. Cancelling sends the server a cancel."""
 
-        async def note(progress: float, total: float | None, message: str | None) -> None:
+        def note(progress: float, total: float | None, message: str | None) -> None:
             flight.renew()
             if on_progress:
                 on_progress(progress, total, message or "")
@@ -82,12 +85,7 @@ class Session:
         self._flights.append(flight)
         try:
             async with flight.begin():
-                result = await self._client.call_tool(
-                    tool,
-                    dict(arguments),
-                    progress_callback=note,
-                    meta=cast(types.RequestParamsMeta, {KEY: key}) if key else None,
-                )
+                result = await self._answer(tool, dict(arguments), {KEY: key} if key else {}, flight, note)
         except TimeoutError:
             raise ToolError(
                 f"The tool gave no result within {flight.quiet_s:g} s.", cause="timeout", sent=flight.sent
@@ -103,6 +101,19 @@ class Session:
             self._flights.remove(flight)
             current.reset(token)
         return self._result(result)
+
+    async def _answer(
+        self, tool: str, arguments: dict[str, Any], meta: dict[str, Any], flight: Flight, note: Progress
+    ) -> types.CallToolResult:
+        if self._pipes and self._client.session.discover_result is None:
+            raw = await self._pipes.call(tool, arguments, meta, flight, note)
+            return types.CallToolResult.model_validate(raw, by_name=False)
+
+        async def noted(progress: float, total: float | None, message: str | None) -> None:
+            note(progress, total, message)
+
+        given = cast(types.RequestParamsMeta, meta) if meta else None
+        return await self._client.call_tool(tool, arguments, progress_callback=noted, meta=given)
 
     def _result(self, result: types.CallToolResult) -> CallResult:
         spilled = (result.meta or {}).get(SPILLED)
@@ -190,7 +201,7 @@ async def hear_changes(session: Session, on_changed: Callable[[], None]) -> None
         return
 
 
-def _changes(on_changed: Callable[[], None]) -> Any:
+def _changes(on_changed: Callable[[], None]) -> MessageHandlerFnT:
     async def hear(message: IncomingMessage) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             on_changed()
@@ -198,7 +209,7 @@ def _changes(on_changed: Callable[[], None]) -> Any:
     return hear
 
 
-def _questions(flights: list[Flight]) -> Any:
+def _questions(flights: list[Flight]) -> ElicitationFnT:
     """In the stateless era a question is asked inside its own call. In the other it comes loose, and belongs most
     likely to the call that began last."""
 
