@@ -72,7 +72,7 @@ function AddPanel({ preset, onClose }: { preset: Preset; onClose: () => void }) 
   return (
     <section className="panel" aria-label="Add a provider">
       <div className="panel-head">
-        <h3>Add a provider</h3>
+        <h2>Add a provider</h2>
         <span className="dim">Anything that speaks OpenAI’s chat completions.</span>
         <span className="grow" />
         <IconButton icon="x" label="Close the form" onClick={onClose} />

@@ -10,7 +10,7 @@ import { ChangedCard } from "./servers/ChangedCard";
 import { DraftCard } from "./servers/DraftCard";
 import { FailedCard } from "./servers/FailedCard";
 import { ImportPanel } from "./servers/ImportPanel";
-import { inColumns, sorted, type Needy } from "./servers/needs";
+import { sorted, type Needy } from "./servers/needs";
 import { ServerFormPanel } from "./servers/ServerFormPanel";
 import { ServerTable } from "./servers/ServerTable";
 import { useFreshServers, useKeptOff, useTools } from "./servers/shared";
@@ -111,25 +111,9 @@ function NeedsYou({ needy, onKeepOff, onAccepted }: NeedsProps) {
         <h2>Needs you</h2>
         <span className="dim num">{needy.length}</span>
       </div>
-      {needy.length === 1 ? (
-        <div className="stack">{needy.map(card)}</div>
-      ) : (
-        <div className="cols two needs">
-          {inColumns(needy, heightOf).map((column, n) => (
-            <div key={n} className="stack">
-              {column.map(card)}
-            </div>
-          ))}
-        </div>
-      )}
+      <div className={needy.length === 1 ? "stack" : "needs-list"}>{needy.map(card)}</div>
     </section>
   );
-}
-
-/** Roughly, so that two columns end near each other. */
-function heightOf({ server, need, changed }: Needy): number {
-  if (need === "draft") return 13 + server.argv.length;
-  return need === "failed" ? 12 : 10 * changed.length;
 }
 
 function Nothing({ onImport }: { onImport: () => void }) {

@@ -50,7 +50,7 @@ export function ImportPanel({ text: given, onClose }: Props) {
       onDrop={drop}
     >
       <div className="panel-head">
-        <h3>Import servers</h3>
+        <h2>Import servers</h2>
         <span className="dim">All become drafts; nothing starts.</span>
         <span className="grow" />
         <IconButton icon="x" label="Close the import" onClick={onClose} />

@@ -54,7 +54,7 @@ export function ServerFormPanel({ server, onClose, onImport }: Props) {
   return (
     <section className="panel" aria-label={server ? `Edit ${server.name}` : "Add a server"}>
       <div className="panel-head">
-        <h3>{server ? `Edit ${server.name}` : "Add a server"}</h3>
+        {server ? <h3>Edit {server.name}</h3> : <h2>Add a server</h2>}
         <span className="dim">{hintFor(server, form.transport)}</span>
         <span className="grow" />
         <IconButton icon="x" label="Close the form" onClick={onClose} />

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { ServerInfo, ServerTool } from "../../api";
-import { inColumns, sorted } from "./needs";
+import { sorted } from "./needs";
 
 const server = (id: string, status: ServerInfo["status"]) => ({ id, status }) as ServerInfo;
 const changed = { name: "git_commit", changed: true, hash: "44e0b7" } as ServerTool;
@@ -28,11 +28,4 @@ test("a change that was decided on needs nobody, until the tool changes again", 
   expect(sorted(SERVERS, tools, new Set(["44e0b7"])).others.map(({ id }) => id)).toContain("git");
   const again = new Map([["git", [{ ...changed, hash: "new" }]]]);
   expect(sorted(SERVERS, again, new Set(["44e0b7"])).needy.map((needy) => needy.server.id)).toContain("git");
-});
-
-test("columns are about as tall as each other", () => {
-  expect(inColumns([5, 3, 2, 1], (n) => n)).toEqual([
-    [5, 1],
-    [3, 2],
-  ]);
 });

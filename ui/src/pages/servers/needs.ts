@@ -41,15 +41,3 @@ function needOf(server: ServerInfo, changed: number): Need | null {
   if (server.status === "failed") return "failed";
   return changed > 0 ? "changed" : null;
 }
-
-/** Cards in two columns of about the same height. */
-export function inColumns<T>(items: readonly T[], heightOf: (item: T) => number): [T[], T[]] {
-  const columns: [T[], T[]] = [[], []];
-  const heights = [0, 0];
-  for (const item of items) {
-    const place = (heights[0] ?? 0) <= (heights[1] ?? 0) ? 0 : 1;
-    columns[place].push(item);
-    heights[place] = (heights[place] ?? 0) + heightOf(item);
-  }
-  return columns;
-}

@@ -1,0 +1,120 @@
+import { render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, test } from "vitest";
+
+import type { ProviderInfo } from "../api";
+import { providerList } from "../app/resources";
+import { Refusal, serve, type Answers } from "../testing/server";
+import Models from "./Models";
+
+const ZAI: ProviderInfo = {
+  id: "zai",
+  name: "Z.AI",
+  base_url: "https://api.z.ai/api/coding/paas/v4",
+  model: "glm-4.7",
+  temperature: null,
+  has_key: true,
+  default: true,
+  demo: false,
+  from_config: false,
+};
+const DEMO = { ...ZAI, id: "demo", name: "Demo", demo: true, has_key: false };
+
+const TEST = {
+  ok: true,
+  took_ms: 900,
+  model: "glm-4.7",
+  message: "one",
+  hint: "",
+  findings: [
+    { question: "answers", answer: "yes", detail: "" },
+    { question: "calls a tool", answer: "no", detail: "wrote it as text" },
+  ],
+};
+
+async function open(list: ProviderInfo[], answers: Answers = {}) {
+  const asked = serve({
+    "GET /providers": { providers: list },
+    "GET /providers/local": { servers: [] },
+    ...answers,
+  });
+  await providerList.refresh();
+  render(<Models />);
+  return { asked, user: userEvent.setup() };
+}
+
+test("a kept key is never shown, and stays when the field is left empty", async () => {
+  const { asked, user } = await open([ZAI], { "PATCH /providers/zai": { provider: ZAI } });
+  expect(screen.getByText("kept, never shown")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Edit" }));
+  const key = screen.getByLabelText<HTMLInputElement>(/^Key/);
+  expect([key.value, key.type]).toEqual(["", "password"]);
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  const change = asked.find(({ method }) => method === "PATCH");
+  expect(change?.body).not.toHaveProperty("api_key");
+});
+
+test("a test shows what the model does and does not do, in words", async () => {
+  const { user } = await open([ZAI], { "POST /providers/zai/test": TEST });
+  await user.click(screen.getByRole("button", { name: "Test" }));
+  const table = within(await screen.findByRole("table"));
+  const rows = table.getAllByRole("row").slice(1);
+  expect(rows.map((row) => row.textContent)).toEqual([
+    "answers at allYes",
+    "calls one tool, with the right argumentsNowrote it as text",
+  ]);
+});
+
+test("a model that does not answer says why and what to do", async () => {
+  const { user } = await open([ZAI], {
+    "POST /providers/zai/test": {
+      ...TEST,
+      ok: false,
+      findings: [],
+      message: "401",
+      hint: "Is the key right?",
+    },
+  });
+  await user.click(screen.getByRole("button", { name: "Test" }));
+  expect((await screen.findByRole("alert")).textContent).toContain("Is the key right?");
+});
+
+test("in demo mode a model is connected in two steps, and the test follows by itself", async () => {
+  const { asked, user } = await open([DEMO], {
+    "POST /providers": { provider: ZAI },
+    "POST /providers/zai/test": TEST,
+  });
+  expect(screen.getByText("Demo mode.")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Enter key" }));
+  await user.click(screen.getByRole("button", { name: "Save and test" }));
+  expect(screen.getByText("The key is needed.")).toBeTruthy();
+  await user.type(screen.getByLabelText(/^Key/), "secret");
+  await user.click(screen.getByRole("button", { name: "Save and test" }));
+  expect(await screen.findByText("Z.AI is connected.")).toBeTruthy();
+  const posts = asked.filter(({ method }) => method === "POST");
+  expect(posts.map(({ path }) => path)).toEqual(["/providers", "/providers/zai/test"]);
+  expect(posts[0]?.body).toMatchObject({ api_key: "secret", default: true });
+});
+
+test("a local server that answers can be added as it is", async () => {
+  const { user } = await open([ZAI], {
+    "GET /providers/local": {
+      servers: [{ name: "Ollama", base_url: "http://127.0.0.1:11434/v1", models: ["qwen3:8b"] }],
+    },
+  });
+  await user.click(await screen.findByRole("button", { name: "Add" }));
+  expect(screen.getByLabelText<HTMLInputElement>(/^Address/).value).toBe("http://127.0.0.1:11434/v1");
+});
+
+test("forgetting the key asks once more", async () => {
+  const { asked, user } = await open([ZAI], { "PATCH /providers/zai": { provider: ZAI } });
+  await user.click(screen.getByRole("button", { name: "Forget the key…" }));
+  expect(asked.some(({ method }) => method === "PATCH")).toBe(false);
+  await user.click(screen.getByRole("button", { name: "Forget it" }));
+  expect(asked.find(({ method }) => method === "PATCH")?.body).toEqual({ api_key: "" });
+});
+
+test("a list that cannot be read says so and can be asked for again", async () => {
+  await open([], { "GET /providers": new Refusal(503, { code: "x", message: "The store is closed." }) });
+  expect((await screen.findByRole("alert")).textContent).toContain("The store is closed.");
+});
