@@ -202,10 +202,12 @@ def _durability(env: Mapping[str, str], file: _File) -> Literal["full", "normal"
 def _read(path: Path, must_exist: bool) -> _File:
     try:
         text = path.read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if must_exist:
             raise BadInput(f"There is no file {path}.") from None
         return _File()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
     try:
         return msgspec.convert(tomllib.loads(text), _File)
     except tomllib.TOMLDecodeError as error:

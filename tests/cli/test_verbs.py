@@ -12,6 +12,7 @@ import pytest
 from tests.cli.conftest import Commands
 from tests.kit.house import RunningHouse
 from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import wait_for
 from windlass import shapes
 from windlass.cli.checks import Finding
 
@@ -127,7 +128,9 @@ def test_conversations_are_listed_found_shown_exported_imported_and_deleted(wind
     listed = told(windlass("conversations", "list", "--json").out, list[shapes.Conversation])
     assert isinstance(listed, list) and place in [one.id for one in listed]
     assert place in windlass("conversations", "list").out
-    assert place in windlass("conversations", "list", "--find", "123").out
+    wait_for(
+        lambda: place in windlass("conversations", "list", "--find", "123").out, "the index, made in quiet moments"
+    )
     said = told(windlass("conversations", "show", place, "--json").out, list[shapes.Message])
     assert isinstance(said, list) and [one.role for one in said] == ["user", "assistant", "tool", "assistant"]
     assert "→ calculate expression=123+321" in windlass("conversations", "show", place).out

@@ -1,6 +1,7 @@
 """Waiting for what another process does, which no event of ours can tell."""
 
 import asyncio
+import time
 from collections.abc import Callable
 
 PATIENCE_S = 20.0
@@ -14,3 +15,12 @@ async def until(condition: Callable[[], bool], what: str = "the condition", pati
                 await asyncio.sleep(0.005)
     except TimeoutError:
         raise AssertionError(f"waited {patience_s:g} s in vain for {what}") from None
+
+
+def wait_for(condition: Callable[[], bool], what: str = "the condition", patience_s: float = PATIENCE_S) -> None:
+    """The same for tests without a loop."""
+    ends = time.monotonic() + patience_s
+    while not condition():
+        if time.monotonic() > ends:
+            raise AssertionError(f"waited {patience_s:g} s in vain for {what}")
+        time.sleep(0.005)

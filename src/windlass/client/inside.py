@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from operator import attrgetter
 from typing import Any
 from urllib.parse import unquote
@@ -22,6 +22,7 @@ from windlass.web.auth import Access
 from windlass.web.server import build
 
 READY_S = 10.0
+LOOK_S = 0.1
 NEED_TOOLS = {
     "servers.all",
     "turns.chat",
@@ -76,9 +77,12 @@ class InsideWire:
         if self._waited:
             return
         self._waited = True
-        async with asyncio.TaskGroup() as group:
-            for config in self.house.servers.configs():
-                group.create_task(self.house.servers.wait_ready(config.id, READY_S))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(READY_S):
+                for config in self.house.servers.configs():
+                    # One that failed is tried again by itself, which is nothing to wait for.
+                    while self.house.servers.status(config.id).state == "starting":
+                        await self.house.servers.wait_ready(config.id, LOOK_S)
 
 
 async def _request(app: ASGIApp, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:

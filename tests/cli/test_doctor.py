@@ -1,0 +1,194 @@
+"""Faults planted one at a time: `windlass doctor` names each, and the way out of it."""
+
+import asyncio
+import os
+import socket
+import sqlite3
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Commands, Done
+from windlass.cli import checks
+from windlass.testing import StrictLLM, error, say
+
+
+@pytest.fixture
+def home(alone: Commands) -> Path:
+    alone.home.mkdir(mode=0o700)
+    return alone.home
+
+
+def bad(done: Done) -> list[str]:
+    """What is to be mended, each with its fix."""
+    assert "Traceback" not in done.err
+    return [f"{one['about']}: {one['told']} | {one['fix']}" for one in done.json if one["level"] == "bad"]
+
+
+def found(commands: Commands, wanted: str, fix: str, *argv: str, **env: str) -> None:
+    done = commands("doctor", "--json", *argv, **env)
+    faults = bad(done)
+    assert any(wanted in fault and fix in fault.partition(" | ")[2] for fault in faults), faults or done
+    assert done.code == 1
+
+
+def settings(home: Path, text: str) -> None:
+    (home / "windlass.toml").write_text(text)
+
+
+def test_a_sound_set_up_has_nothing_to_mend(alone: Commands) -> None:
+    done = alone("doctor", WINDLASS_PORT="0")
+    assert done.code == 0 and "All is well." in done.err
+    assert "rounds 10" in done.err, "the limits are shown"
+
+
+def test_settings_that_cannot_be_read(alone: Commands, home: Path) -> None:
+    settings(home, "[web_search]\nbackend = 'yahoo'\n")
+    found(alone, "windlass.toml, line 2", "Correct it")
+
+
+def test_a_key_whose_variable_is_not_set(alone: Commands, home: Path) -> None:
+    settings(home, '[provider]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\napi_key = "env:MY_KEY"\n')
+    found(alone, "MY_KEY is not set", "Set MY_KEY")
+
+
+def test_a_data_folder_that_is_a_file(alone: Commands) -> None:
+    alone.home.write_text("")
+    found(alone, "is not a folder", "WINDLASS_HOME")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_data_folder_that_cannot_be_written(alone: Commands, home: Path) -> None:
+    home.chmod(0o500)
+    found(alone, "cannot be written", "Mend its rights")
+
+
+def test_a_token_that_others_can_read(alone: Commands, home: Path) -> None:
+    (home / "token").write_text("t")
+    (home / "token").chmod(0o644)
+    found(alone, "Others on this machine can read", "chmod 600", "--offline")
+
+
+def test_a_damaged_database(alone: Commands, home: Path) -> None:
+    with sqlite3.connect(home / "windlass.db") as db:
+        db.execute("create table things (a)")
+        db.executemany("insert into things values (?)", [("x" * 500,)] * 100)
+    db.close()
+    body = bytearray((home / "windlass.db").read_bytes())
+    body[4096 * 2 : 4096 * 2 + 2000] = os.urandom(2000)
+    (home / "windlass.db").write_bytes(body)
+    found(alone, "is damaged", "Restore a backup")
+
+
+def test_a_full_disk(alone: Commands, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "LEAST_FREE", 1 << 62)
+    found(alone, "are free under", "Make room", "--offline")
+
+
+def test_a_port_in_use(alone: Commands, home: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        found(alone, f"Port {port} on 127.0.0.1 cannot be used", "WINDLASS_PORT", "--offline", WINDLASS_PORT=port)
+
+
+def test_a_page_that_was_not_built(alone: Commands, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "PAGE", home / "nowhere")
+    done = alone("doctor", "--json", "--offline", WINDLASS_PORT="0")
+    assert [one["fix"] for one in done.json if one["about"] == "page"] == ["Install Node, then `make setup`."]
+    assert done.code == 0, "the rest works"
+
+
+def test_a_server_that_went_down_hard(alone: Commands, home: Path) -> None:
+    (home / "server.json").write_text('{"url": "http://127.0.0.1:9/", "pid": 1}')
+    done = alone("doctor", "--offline", WINDLASS_PORT="0")
+    assert "left its mark but does not answer" in done.err and "start it again" in done.err
+
+
+def test_a_remote_provider_without_a_key(alone: Commands, home: Path) -> None:
+    settings(home, '[provider]\nbase_url = "https://api.example.com/v1"\nmodel = "m"\n')
+    found(alone, "has no key", "OPENAI_API_KEY", "--offline")
+
+
+@pytest.mark.parametrize(
+    ("server", "told", "fix"),
+    [
+        ('command = "no-such-program"', "no-such-program is not found", "Install it"),
+        ('command = "npx-missing"\ncwd = "/no/such/folder"', "/no/such/folder does not exist", "correct cwd"),
+        ("trusted = true", "neither a command nor a url", "windlass.toml"),
+        ('command = "true"\nenv = { KEY = "env:NOT_SET" }', "NOT_SET is not set", "Set NOT_SET"),
+    ],
+)
+def test_servers_that_cannot_start(alone: Commands, home: Path, server: str, told: str, fix: str) -> None:
+    settings(home, f"[servers.mine]\n{server}\n")
+    found(alone, told, fix, "--offline")
+
+
+def test_a_sandbox_that_is_not_installed(alone: Commands, home: Path) -> None:
+    settings(home, f'[servers.mine]\ncommand = "{sys.executable}"\nsandbox = "bwrap"\n')
+    found(alone, "bubblewrap is not installed", "Install bubblewrap", "--offline", PATH=str(home))
+
+
+def test_a_server_that_dies_when_it_starts(alone: Commands, home: Path) -> None:
+    code = "import sys; sys.exit('no licence')"
+    settings(home, f'[servers.mine]\ncommand = "{sys.executable}"\nargs = ["-c", "{code}"]\n')
+    found(alone, "no licence", "windlass servers log mine")
+
+
+@pytest.mark.parametrize("backend", ["brave", "searxng", "mcp"])
+def test_a_search_backend_without_what_it_needs(alone: Commands, home: Path, backend: str) -> None:
+    settings(home, f'[web_search]\nbackend = "{backend}"\n')
+    found(alone, f"The backend {backend} needs", "Set web_search.", "--offline")
+
+
+@contextmanager
+def model_server(reply: Any) -> Iterator[str]:
+    """A strict model server on a loop of its own; the command line needs this thread for itself."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    llm = StrictLLM(lambda request: reply)
+    asyncio.run_coroutine_threadsafe(llm.__aenter__(), loop).result()
+    try:
+        yield llm.base_url
+    finally:
+        asyncio.run_coroutine_threadsafe(llm.__aexit__(None, None, None), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (error(401, None, "bad key"), "key"),
+        (error(429, "1113", "Insufficient balance"), "plan"),
+        (error(400, "1211", "Unknown Model"), "odel"),
+    ],
+)
+def test_a_key_a_plan_or_a_model_that_is_wrong(alone: Commands, home: Path, reply: object, told: str) -> None:
+    with model_server(reply) as url:
+        done = alone(
+            "doctor", "--json", OPENAI_API_KEY="k", OPENAI_BASE_URL=url, LLM_MODEL="glm-4.7", WINDLASS_PORT="0"
+        )
+    assert done.code == 1
+    assert any(told in fault for fault in bad(done)), bad(done)
+
+
+def test_a_model_server_that_is_not_there(alone: Commands, home: Path) -> None:
+    env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "LLM_MODEL": "m", "WINDLASS_PORT": "0"}
+    done = alone("doctor", "--json", **env)
+    assert done.code == 1 and any("127.0.0.1:9" in fault or "connect" in fault.lower() for fault in bad(done)), done
+
+
+def test_a_model_that_answers_is_well(alone: Commands, home: Path) -> None:
+    with model_server(say("ready")) as url:
+        done = alone("doctor", "--json", OPENAI_API_KEY="k", OPENAI_BASE_URL=url, LLM_MODEL="m", WINDLASS_PORT="0")
+    levels = {one["about"]: one["level"] for one in done.json}
+    assert levels["model environment"] == "ok", done
