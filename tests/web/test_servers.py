@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site, open_site
+from windlass.config import Limits
 from windlass.testing import StrictLLM, say
 
 SECRETS = [f"canary-{n}-{'x' * 20}" for n in range(30)]
@@ -212,7 +214,7 @@ async def test_a_personas_tools_are_on_in_its_new_conversations(
 
 
 async def test_the_policy_is_put_in_order_and_holds(site: Site, ledger: Ledger) -> None:
-    rules = [
+    rules: list[dict[str, Any]] = [
         {"then": "deny", "tool": "destroy"},
         {"then": "ask", "server": "ledger", "tool": "record", "arguments": {"effect_id": "x*"}, "name": "careful"},
     ]
@@ -236,3 +238,30 @@ async def test_health_ready_and_metrics_tell_how_it_is(site: Site, strict_llm: S
     assert (ready["status"], ready["running_turns"], ready["servers"]) == ("ready", 0, {"running": 1})
     metrics = (await site.call("GET", "/metrics")).text
     assert "windlass_turns_started_total 1\n" in metrics and 'windlass_servers{status="running"} 1' in metrics
+
+
+async def test_a_server_counts_its_calls_and_those_that_failed(site: Site, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+    fresh = (await site.get("/servers/ledger"))["server"]
+    assert (fresh["calls"], fresh["errors"], fresh["retry_at"]) == (0, 0, None)
+    await site.call("POST", "/servers/ledger/tools/call", {"name": "echo", "arguments": {"text": "Hello"}})
+    assert (await site.get("/servers/ledger"))["server"]["calls"] == 1
+
+
+async def test_a_provider_is_tested_by_what_it_does(site: Site) -> None:
+    provider = (await site.get("/providers"))["providers"][0]
+    tested = await site.post(f"/providers/{provider['id']}/test")
+    assert tested["findings"][0]["question"] == "answers"
+    assert {one["answer"] for one in tested["findings"]} <= {"yes", "no", "failed"}
+
+
+async def test_limits_say_what_is_in_force_and_whether_the_file_set_it(tmp_path: Path, strict_llm: StrictLLM) -> None:
+    async with open_site(tmp_path / "home", strict_llm, limits=Limits(rounds=20)) as site:
+        limits = {one["name"]: one for one in (await site.get("/limits"))["limits"]}
+    assert limits["rounds"] == {"name": "rounds", "value": 20, "default": 10, "source": "file"}
+    assert limits["calls"]["source"] == "default" and limits["day_tokens"]["value"] is None
+
+
+async def test_local_model_servers_are_looked_for(site: Site) -> None:
+    found = await site.get("/providers/local")
+    assert found["count"] == len(found["servers"])

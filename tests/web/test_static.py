@@ -32,7 +32,7 @@ async def asked(built: Path, path: str, headers: dict[str, str] | None = None) -
 
     pairs = [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": pairs, "state": {}}
-    await Static(Access(built.parent), built)(scope, receive, send)  # type: ignore[arg-type]
+    await Static(Access(built.parent), built)(scope, receive, send)
     start, body = sent
     found = {name.decode(): value.decode() for name, value in start["headers"]}  # type: ignore[attr-defined]
     return int(start["status"]), found, body["body"].decode()  # type: ignore[call-overload,attr-defined]

@@ -230,7 +230,8 @@ async def test_a_large_result_is_read_in_pieces_that_break_no_character(
     body = await site.post(f"/conversations/{conversation}/chat", {"content": "Go"})
     result = (await site.get(f"/turns/{body['turn_id']}"))["turn"]["calls"][0]["result_id"]
 
-    pieces, offset = "", 0
+    pieces = ""
+    offset: int | None = 0
     while offset is not None:
         piece = await site.get(f"/results/{result}?offset={offset}&length=1001")
         assert 0 < piece["length"] <= 1001
@@ -259,3 +260,19 @@ async def test_a_turn_is_shown_with_everything_the_contract_names(
     assert (one["server_slug"], one["state"], one["repaired"]) == ("ledger", "ok", [])
     assert one["rule"] and one["hash"] and one["started_at"] <= one["finished_at"]
     assert turn["usage"]["total_tokens"] > 0 and turn["rounds"] == 1
+
+
+async def test_a_server_going_down_says_so_to_those_who_wait(site: Site, strict_llm: StrictLLM) -> None:
+    conversation = await site.conversation()
+    gate = Gate()
+    strict_llm.then(say("One ", wait_for(gate), "two"))
+    chat = asyncio.create_task(site.call("POST", f"/conversations/{conversation}/chat", {"content": "Go"}))
+    await gate.reached()
+    (turn,) = (await site.get(f"/conversations/{conversation}/turns"))["turns"]
+
+    await site.house.runner.drain(0)
+    reply = await chat
+
+    assert (reply.status, reply.code, reply.headers["Retry-After"]) == (503, "shutting_down", "5")
+    assert reply.body["error"]["detail"]["turn_id"] == turn["id"]
+    assert (await site.get(f"/turns/{turn['id']}"))["turn"]["state"] == "running"

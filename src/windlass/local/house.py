@@ -2,8 +2,11 @@
 
 from collections import Counter
 
+import msgspec
+
 from windlass import shapes
 from windlass.bus import Bus
+from windlass.config import Limits
 from windlass.runner import Runner
 from windlass.servers import Servers
 from windlass.store import Store
@@ -12,8 +15,16 @@ from windlass.telemetry import Telemetry
 
 class HouseVerbs:
     def __init__(
-        self, version: str, store: Store, bus: Bus, runner: Runner, servers: Servers, telemetry: Telemetry
+        self,
+        version: str,
+        limits: Limits,
+        store: Store,
+        bus: Bus,
+        runner: Runner,
+        servers: Servers,
+        telemetry: Telemetry,
     ) -> None:
+        self._limits = limits
         self._version = version
         self._store = store
         self._bus = bus
@@ -23,6 +34,15 @@ class HouseVerbs:
 
     async def health(self) -> shapes.Health:
         return shapes.Health("ok", self._version)
+
+    async def limits(self) -> shapes.Limits:
+        """What is in force. Only the operator's file sets limits, so what differs comes from there."""
+        values, usual = msgspec.structs.asdict(self._limits), msgspec.structs.asdict(Limits())
+        shown = [
+            shapes.Limit(name, value, usual[name], "default" if value == usual[name] else "file")
+            for name, value in values.items()
+        ]
+        return shapes.Limits(shown, len(shown))
 
     async def ready(self) -> shapes.Ready:
         await self._store.check()

@@ -9,7 +9,7 @@ import msgspec
 from windlass import shapes
 from windlass.core.errors import Conflict, ModelError, NotFound
 from windlass.core.ids import new_id
-from windlass.providers import Models, Patience, ProviderConfig
+from windlass.providers import Models, Patience, ProviderConfig, detect_local
 from windlass.store import Documents, Store
 from windlass.vault import PREFIX, Vault
 
@@ -86,7 +86,14 @@ class ProviderVerbs:
         took = round((time.monotonic() - began) * 1000)
         said = "; ".join(f"{one.question}: {one.answer}" + (f" ({one.detail})" if one.detail else "")
                          for one in findings.findings)  # fmt: skip
-        return shapes.ProviderTest(findings.usable, took, findings.model, said)
+        found = [shapes.Finding(one.question, one.answer, one.detail) for one in findings.findings]
+        return shapes.ProviderTest(findings.usable, took, findings.model, said, findings=found)
+
+    async def local(self) -> shapes.LocalServers:
+        """Model servers that answer on this machine, whether they are providers or not."""
+        found = await detect_local()
+        servers = [shapes.LocalServer(one.name, one.base_url, list(one.models)) for one in found]
+        return shapes.LocalServers(servers, len(servers))
 
     async def models(self, provider_id: str) -> shapes.ModelList:
         """That the list cannot be had is an answer too: the configured model may work all the same."""

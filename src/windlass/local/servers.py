@@ -251,6 +251,9 @@ def server_shown(status: ServerStatus, *, created_at: float | None) -> shapes.Se
         latency_ms=status.latency_ms or None,
         era=status.era,
         from_config=config.operator,
+        calls=status.calls,
+        errors=status.errors,
+        retry_at=iso(status.retry_at) if status.retry_at else None,
         created_at=iso(created_at) if created_at else None,
     )
 

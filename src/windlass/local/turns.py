@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from windlass import shapes
-from windlass.core.errors import BadInput, Conflict, NotFound, WindlassError
+from windlass.core.errors import BadInput, Conflict, NotFound, Unavailable, WindlassError
 from windlass.core.events import (
     CallDecided,
     CallResolved,
@@ -36,7 +36,7 @@ from windlass.runner import Runner
 from windlass.servers import Answer, Checker, Grant
 from windlass.store import HEAD, Store
 from windlass.toolbox import Toolbox
-from windlass.views import TurnRecord, chat_answer, event_shown, turn_shown
+from windlass.views import TurnRecord, chat_answer, event_shown, turn_shown, turn_state
 
 STOP_S = 2
 GOES_ON = {"limit", "stopped", "failed"}
@@ -68,14 +68,22 @@ class Turns:
         """Waits for the answer, however long; a turn that needs a person comes back as it stands."""
         turn_id = await self._begin(conversation_id, request)
         await self._waiting.settled(turn_id)
-        return chat_answer(self._records.get(turn_id), self._tools.unavailable(conversation_id))
+        record = self._records.get(turn_id)
+        if turn_state(record) == "running":
+            raise Unavailable(
+                "Windlass is shutting down; the turn goes on at the next start.",
+                hint="Ask for the turn again in a moment.",
+                code="shutting_down",
+                detail={"turn_id": turn_id, "retry_after": 5},
+            )
+        return chat_answer(record, self._tools.unavailable(conversation_id))
 
     async def chat_watched(self, conversation_id: str, request: shapes.ChatRequest) -> Stream:
         return self._records.turn_stream(await self._begin(conversation_id, request))
 
     async def get(self, turn_id: str, query: shapes.WaitQuery) -> shapes.TurnAnswer:
         record = self._records.get(turn_id)
-        if query.wait and turn_shown(record).state == "running":
+        if query.wait and turn_state(record) == "running":
             await self._waiting.settled(turn_id, query.wait)
             record = self._records.get(turn_id)
         return shapes.TurnAnswer(turn_shown(record))

@@ -130,6 +130,7 @@ ROUTES = (
 
     Route("POST", "/providers", "providers.add", "Add a model provider", s.ProviderAnswer, s.NewProvider, status=201),
     Route("GET", "/providers", "providers.all", "List providers", s.ProviderList),
+    Route("GET", "/providers/local", "providers.local", "Look for model servers on this machine", s.LocalServers),
     Route("GET", "/providers/{provider_id}", "providers.get", "Look at a provider", s.ProviderAnswer),
     Route("PATCH", "/providers/{provider_id}", "providers.change", "Change a provider",
           s.ProviderAnswer, s.ProviderChange),
@@ -157,6 +158,7 @@ ROUTES = (
     Route("POST", "/token/rotate", "access.rotate", "Replace the token and end every session", s.NewToken,
           kind="access"),
     Route("GET", "/health", "house.health", "Whether the server lives", s.Health, public=True),
+    Route("GET", "/limits", "house.limits", "Read the limits in force", s.Limits),
     Route("GET", "/ready", "house.ready", "Whether it can work: the store is writable", s.Ready),
     Route("GET", "/openapi.json", "house.openapi", "This description", s.Description),
     Route("GET", "/metrics", "house.metrics", "Counters in Prometheus text", s.Metrics, kind="text"),

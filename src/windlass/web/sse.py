@@ -1,7 +1,6 @@
 """Server-sent events: frames of the bus as bytes, pings in quiet times, an end when the turn or the reader is gone."""
 
 import asyncio
-import contextlib
 
 import msgspec
 from starlette.types import Receive, Send
@@ -38,10 +37,12 @@ async def send_stream(stream: Stream, receive: Receive, send: Send) -> None:
         await _pump(stream, send)
         await send({"type": "http.response.body", "body": b""})
     except asyncio.CancelledError:
-        if not gone.done() or me is None or me.uncancel():
-            with contextlib.suppress(Exception):  # a server going down ends its streams; the reader comes back
-                await send({"type": "http.response.body", "body": b""})
-            raise
+        # Either the reader is gone, or the server goes down. In both cases the stream is over and so is this task; a
+        # reader that still listens is told, and comes back by itself.
+        if me:
+            me.uncancel()
+        if not gone.done():
+            await send({"type": "http.response.body", "body": b""})
     finally:
         gone.cancel()
         stream.close()
