@@ -1,0 +1,31 @@
+"""A bot that answers approvals by rules of its own, for a server that runs without anybody watching.
+
+python examples/approval_bot.py "/write_note title=Log text='Sails set'"
+"""
+
+import asyncio
+import os
+import sys
+
+from windlass import Decision, PendingCall, Windlass
+
+
+def approve(call: PendingCall) -> Decision:
+    """Notes may be written, unless they contain a password; nothing else may change anything."""
+    if call.name != "write_note":
+        return Decision("deny", reason="Only notes may be written here.")
+    if "password" in call.arguments.lower():
+        return Decision("deny", reason="No passwords in notes.")
+    return Decision("allow")
+
+
+async def main(text: str) -> None:
+    async with Windlass(os.environ.get("WINDLASS_URL", ""), os.environ.get("WINDLASS_TOKEN", "")) as windlass:
+        turn = await windlass.ask(text, approve=approve)
+    for call in turn.calls:
+        print(f"{call.name}: {call.state}")
+    print(turn.answer)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(" ".join(sys.argv[1:])))

@@ -1,0 +1,94 @@
+"""The examples run as they stand."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.kit.house import clean_environment, running_house
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def run(name: str, *argv: str, env: dict[str, str]) -> str:
+    done = subprocess.run([sys.executable, EXAMPLES / name, *argv], env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_example_is_run_here() -> None:
+    told = Path(__file__).read_text()
+    assert all(path.stem in told for path in EXAMPLES.glob("*.py"))
+
+
+@pytest.mark.parametrize("options", [[], ["--no-auth"]], ids=["with a token", "without one"])
+def test_the_seeds_script_goes_through_its_steps(options: list[str], tmp_path: Path) -> None:
+    with running_house(tmp_path / "home", *options, verb="serve") as house:
+        token = {} if options else {"WINDLASS_TOKEN": house.token}
+        shown = run("test_chat_with_tools.py", house.url, env=clean_environment(house.home, **token))
+    assert "list_directory (Demo tools): List what is in a folder" in shown
+    assert "Chat completed successfully" in shown
+    assert 'assistant calls list_directory {"path": "/docs"}' in shown
+    assert 'tool: {"path": "/docs", "files": ["API.md", "README.md"]}' in shown
+    roles = [
+        line.split()[0].rstrip(":") for line in shown.partition("5. All messages")[2].splitlines() if "   " in line
+    ]
+    assert [role for role in roles if role in ("user", "assistant", "tool")] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+
+
+def test_it_is_embedded_in_another_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    from embed import app  # type: ignore[import-not-found]
+
+    with TestClient(app) as client:
+        answer = client.post("/ask", content="/stock item=rope").json()
+    assert answer["outcome"] == "answered" and answer["calls"] == ["stock"]
+    assert "12" in answer["answer"]
+
+
+class SearchEngine(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        found = {"results": [{"title": "Nanaimo weather", "url": "https://weather.example/nanaimo", "content": "12 C"}]}
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(found).encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def search_engine() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), SearchEngine)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_the_researcher_searches_without_being_told(search_engine: str, tmp_path: Path) -> None:
+    (tmp_path / "windlass.toml").write_text(f'[web_search]\nbackend = "searxng"\nsearxng_url = "{search_engine}"\n')
+    shown = run("researcher.py", "What is the weather in Nanaimo?", env=clean_environment(tmp_path))
+    assert "12 C" in shown
+    assert "[1] Nanaimo weather https://weather.example/nanaimo" in shown
+
+
+@pytest.mark.parametrize(("text", "state"), [("Sails set", "ok"), ("my password is x", "denied")])
+def test_the_bot_approves_by_its_own_rules(text: str, state: str, tmp_path: Path) -> None:
+    shown = run("approval_bot.py", f"/write_note title=Log text='{text}'", env=clean_environment(tmp_path))
+    assert shown.startswith(f"write_note: {state}")
+    assert (tmp_path / "notes" / "log.md").exists() == (state == "ok")
