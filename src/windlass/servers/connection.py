@@ -50,6 +50,8 @@ class Connection:
         self.lost = False
         self._closing = False
         self._changed = False
+        self._listed = asyncio.Event()  # not set while the server has told of changes that are not read yet
+        self._listed.set()
         self._lanes = asyncio.Semaphore(config.parallel)
         self._owner: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[None] | None = None
@@ -92,6 +94,10 @@ class Connection:
             flight = Flight(quiet, max(quiet, self.config.longest_s), on_input)
             return await self._session.call(tool, arguments, key=key, flight=flight, on_progress=on_progress)
 
+    async def up_to_date(self) -> None:
+        """Wait until every change of its tools that the server told of is read."""
+        await self._listed.wait()
+
     async def check(self) -> bool:
         """Whether the server still answers. After a call that timed out, one that does not is better replaced."""
         if self._session is None or self.lost:
@@ -122,6 +128,7 @@ class Connection:
             self.why = self._reason(error)
         finally:
             self._session = None
+            self._listed.set()
             self.ended.set()
             if not opened.done():
                 opened.set_exception(Unavailable(self.why or "The server was stopped while it started."))
@@ -164,6 +171,8 @@ class Connection:
             if self._changed:
                 self._changed = False
                 await self._list_again(session)
+            if not self._changed:
+                self._listed.set()
 
     async def _pause(self) -> None:
         """Wait for a storm of changes to calm down, but not for ever."""
@@ -190,6 +199,7 @@ class Connection:
 
     def _note_change(self) -> None:
         self._changed = True
+        self._listed.clear()
         self._wake.set()
 
     def _note_loss(self) -> None:

@@ -134,6 +134,8 @@ class Keeper:
             async with asyncio.timeout(deadline_s):
                 while self._on_its_way:
                     await self._moved.wait()
+                if self._connection:
+                    await self._connection.up_to_date()
         except TimeoutError:
             pass
         return self.status()

@@ -52,8 +52,8 @@ class Protocol:
         except Cancelled:
             return
         else:
+            self._tell_changes()  # before the answer, so that who has the answer has been told
             send({"jsonrpc": "2.0", "id": request["id"], "result": result})
-            self._tell_changes()
 
     def cancel(self, request_id: object) -> None:
         self._listeners.pop(request_id, None)
