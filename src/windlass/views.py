@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Literal, get_args
 
 import msgspec
@@ -36,7 +37,7 @@ NAMES: dict[type, str] = {  # `ToolStarted` is `tool_started` on the wire
 COMPLETED = "Chat completed successfully"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TurnRecord:
     """A turn with its log. `slugs` names servers by id; `questions` are what tools ask people just now."""
 
@@ -47,9 +48,13 @@ class TurnRecord:
     slugs: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, InputNeeded] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def events(self) -> list[Event]:
         return [row.event for row in self.rows]
+
+    @cached_property
+    def view(self) -> TurnView:
+        return fold(self.events)
 
     @property
     def outcome(self) -> str | None:
@@ -58,7 +63,7 @@ class TurnRecord:
 
 
 def turn_shown(record: TurnRecord) -> shapes.Turn:
-    view = fold(record.events)
+    view = record.view
     finished = record.rows[-1] if view.finished else None
     return shapes.Turn(
         id=record.id,
@@ -82,7 +87,7 @@ def turn_shown(record: TurnRecord) -> shapes.Turn:
 
 
 def chat_answer(record: TurnRecord, unavailable: Sequence[shapes.Unavailable] = ()) -> shapes.ChatAnswer:
-    view = fold(record.events)
+    view = record.view
     said = messages_shown(record)
     pending = pending_calls(record)
     end = view.finished
@@ -105,7 +110,7 @@ def chat_answer(record: TurnRecord, unavailable: Sequence[shapes.Unavailable] = 
 
 def messages_shown(record: TurnRecord) -> list[shapes.Message]:
     """What was said in a turn, each assistant message directly followed by its results, in the order of the calls."""
-    view = fold(record.events)
+    view = record.view
     said = [*_opening(record), *_replies(record, view)]
     if error := error_shown(view.finished):
         if partial := _partial(record):
@@ -125,7 +130,7 @@ def turn_state(record: TurnRecord) -> TurnState:
 
 def pending_calls(record: TurnRecord) -> list[shapes.PendingCall]:
     """What waits for a person, and by which of the three verbs it is answered."""
-    view = fold(record.events)
+    view = record.view
     if view.finished:
         return []
     waiting = ((call, _waits_for(call, record.questions)) for call in view.calls if call.open)

@@ -154,7 +154,7 @@ class Turns:
     async def retry(self, turn_id: str, word: shapes.Retry) -> shapes.TurnAnswer:
         """The same message again, as a sibling. A turn that searched searches again."""
         record = self._finished(turn_id)
-        started = fold(record.events).started
+        started = record.view.started
         opening = tuple(m for place, m in enumerate(started.opening) if place not in started.blanked)
         if not opening:
             raise Conflict("There is no message to answer again.", code="nothing_to_retry")
@@ -257,7 +257,7 @@ class Turns:
         judged = call.judged.tool_hash if call.judged else ""
         if hash and hash != judged:
             raise Conflict("This is not the definition that waits here.", hint="Look at the call again.", code="hash")
-        toolset = self._store.toolset(fold(record.events).started.settings.toolset)
+        toolset = self._store.toolset(record.view.started.settings.toolset)
         spec = toolset.by_name.get(call.call.name)
         try:
             offer = self._toolbox.offer(spec.server, spec.tool) if spec else None
@@ -269,7 +269,7 @@ class Turns:
             )
 
     def _edited(self, record: TurnRecord, call: CallView, arguments: dict[str, Any]) -> str:
-        toolset = self._store.toolset(fold(record.events).started.settings.toolset)
+        toolset = self._store.toolset(record.view.started.settings.toolset)
         spec = toolset.by_name.get(call.call.name)
         errors = Checker(json.loads(spec.schema)).errors(arguments) if spec else []
         if errors:
@@ -278,7 +278,7 @@ class Turns:
 
 
 def _call(record: TurnRecord, call_id: str) -> CallView:
-    found = fold(record.events).by_call.get(call_id)
+    found = record.view.by_call.get(call_id)
     if found is None:
         raise NotFound(f"There is no call {call_id[:100]} in turn {record.id}.")
     return found
@@ -295,7 +295,7 @@ def _nudge(record: TurnRecord) -> tuple[Message, ...]:
 
 
 def _model(record: TurnRecord) -> str:
-    settings = fold(record.events).started.settings
+    settings = record.view.started.settings
     return f"{settings.provider}/{settings.model}" if settings.provider else settings.model
 
 

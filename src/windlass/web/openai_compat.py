@@ -11,7 +11,7 @@ from windlass import shapes
 from windlass.bus import Frame
 from windlass.core.errors import WindlassError
 from windlass.core.events import ModelReplied, Recorded, TurnFinished
-from windlass.core.fold import TurnView, fold
+from windlass.core.fold import TurnView
 from windlass.core.messages import ToolCall
 from windlass.core.ports import ReasoningDelta, ReplyReset, TextDelta
 from windlass.core.prompt import numbered_sources
@@ -59,7 +59,7 @@ class CompletionEndpoint(V1Endpoint):
 
     async def _whole(self, turn_id: str, send: Send) -> None:
         record = await self._completions.finished(turn_id)
-        end = fold(record.events).finished
+        end = record.view.finished
         if end is None or end.outcome in {"failed", "stopped"}:
             cause, message = (end.cause, end.message) if end else ("stopped", "The turn did not end.")
             status = failure_status(cause)
@@ -118,7 +118,7 @@ class Talk:
                     yield self._head.chunk(shapes.V1Message(content=missing))
 
     def closing(self, record: TurnRecord, wants_usage: bool) -> Iterator[shapes.Chunk | shapes.V1Failed]:
-        view = fold(record.events)
+        view = record.view
         if view.finished is None or view.finished.outcome in {"failed", "stopped"}:
             cause, message = (view.finished.cause, view.finished.message) if view.finished else ("stopped", "Stopped.")
             yield _failed(failure_status(cause), message, cause, None)
@@ -136,7 +136,7 @@ class _Head:
     def __init__(self, record: TurnRecord) -> None:
         self.id = f"chatcmpl-{record.id.partition('-')[2]}"
         self.created = int(record.rows[0].at)
-        self.model = fold(record.events).started.settings.model
+        self.model = record.view.started.settings.model
 
     def chunk(self, delta: shapes.V1Message, finish: str | None = None) -> shapes.Chunk:
         return shapes.Chunk(self.id, self.created, self.model, [shapes.V1Delta(delta, finish)])
@@ -146,7 +146,7 @@ class _Head:
 
 
 def completion(record: TurnRecord) -> shapes.Completion:
-    view = fold(record.events)
+    view = record.view
     head = _Head(record)
     last = view.rounds[-1].reply if view.rounds else None
     calls = _handed_over(view)
