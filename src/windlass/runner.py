@@ -144,7 +144,7 @@ class Runner:
                 log.exception("Turn %s met a defect", turn_id)
                 await self._store.logs.append(turn_id, (StopRequested("defect"),))
                 continue
-            if next_step(await turn_log.read()) == step:
+            if isinstance(step, Done) or next_step(await turn_log.read()) == step:
                 # Nothing awaits between this look and the end of the task, so no word can slip between them.
                 return self._note(turn_id, step)
 

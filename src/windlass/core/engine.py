@@ -19,12 +19,12 @@ from windlass.core.events import (
     ToolStarted,
 )
 from windlass.core.faults import reach
-from windlass.core.fold import TurnView, fold
+from windlass.core.fold import Folding, TurnView, fold
 from windlass.core.ids import call_id
 from windlass.core.messages import ToolCall, ToolOutput
 from windlass.core.ports import DraftCall, Hear, History, Log, Model, ModelRequest, Reply, ReplyReset, Tools
-from windlass.core.prompt import prompt_for
-from windlass.core.steps import UNKNOWN, AwaitPerson, CallModel, Close, Done, RunTools, Step, Wait, next_step
+from windlass.core.prompt import prompt_of
+from windlass.core.steps import UNKNOWN, AwaitPerson, CallModel, Close, Done, RunTools, Step, Wait, step_of
 
 SEARCH_TOOL = "web_search"
 
@@ -39,6 +39,7 @@ class Crew:
     history: History
     hear: Hear
     group: asyncio.TaskGroup
+    folding: Folding
     alarm: asyncio.Task[None] | None = None
     asking: asyncio.Task[None] | None = None
     running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
@@ -46,15 +47,17 @@ class Crew:
 
 async def run_turn(log: Log, model: Model, tools: Tools, history: History, hear: Hear) -> AwaitPerson | Done:
     """Drive a turn until it finishes or must wait for a person. Safe to call again at any time."""
-    step = next_step(await log.read())
+    folding = Folding()
+    view = folding.upto(await log.read())
+    step = step_of(view)
     if isinstance(step, AwaitPerson | Done):
         return step
     await log.claim()
     reach("turn_claimed")
     try:
         async with asyncio.TaskGroup() as group:
-            crew = Crew(log, model, tools, history, hear, group)
-            crew.alarm = group.create_task(_sound_deadline(log))
+            crew = Crew(log, model, tools, history, hear, group, folding)
+            crew.alarm = group.create_task(_sound_deadline(log, view.started.settings.limits.work_s))
             step = await _drive(crew)
             _dismiss(crew)
     except* Fenced as fenced:
@@ -65,8 +68,9 @@ async def run_turn(log: Log, model: Model, tools: Tools, history: History, hear:
 async def _drive(crew: Crew) -> AwaitPerson | Done:
     while True:
         seen = await crew.log.read()
-        step = next_step(seen)
-        _let_go(crew, seen, step)
+        view = crew.folding.upto(seen)
+        step = step_of(view)
+        _let_go(crew, view, step)
         match step:
             case CallModel():
                 if crew.asking is None or crew.asking.done():
@@ -74,7 +78,7 @@ async def _drive(crew: Crew) -> AwaitPerson | Done:
                 await crew.log.changed(len(seen))
             case RunTools(calls):
                 reach("calls_ready")
-                safe = {event.call_id: event.safe for event in seen if isinstance(event, CallJudged)}
+                safe = {call.id: view.by_call[call.id].safe for call in calls}
                 if await crew.log.begin(len(seen), *(ToolStarted(call.id, safe[call.id]) for call in calls)):
                     reach("calls_begun")
                     for call in calls:
@@ -93,20 +97,17 @@ def _dismiss(crew: Crew) -> None:
             task.cancel()
 
 
-def _let_go(crew: Crew, seen: Sequence[Event], step: Step) -> None:
+def _let_go(crew: Crew, view: TurnView, step: Step) -> None:
     """Cancel work whose result nobody waits for any more: a stopped call, a model asked before the turn was closed."""
-    for event in seen:
-        if isinstance(event, ToolFinished) and (task := crew.running.pop(event.call_id, None)):
-            task.cancel()
+    for ended in [id for id in crew.running if not view.by_call[id].open]:
+        crew.running.pop(ended).cancel()
     if crew.asking and not isinstance(step, CallModel):
         crew.asking.cancel()
         crew.asking = None
 
 
-async def _sound_deadline(log: Log) -> None:
-    seen = await log.read()
-    limit = fold(seen).started.settings.limits.work_s
-    await asyncio.sleep(limit)
+async def _sound_deadline(log: Log, limit_s: float) -> None:
+    await asyncio.sleep(limit_s)
     await log.record(StopRequested("deadline"))
 
 
@@ -120,7 +121,7 @@ async def _ask(crew: Crew, seen: Sequence[Event], step: CallModel) -> None:
     try:
         past = await crew.history.before(crew.log.turn_id, view.history_from)
         request = ModelRequest(
-            crew.log.turn_id, view.started.settings, prompt_for(seen, past), crew.tools.toolset, step.attempt
+            crew.log.turn_id, view.started.settings, prompt_of(view, past), crew.tools.toolset, step.attempt
         )
         reply = await crew.model.reply(request, crew.hear)
         replied = _as_event(crew.log.turn_id, view, reply, _ms(began))

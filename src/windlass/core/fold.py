@@ -82,13 +82,30 @@ class TurnView:
 
 
 def fold(log: Sequence[Event]) -> TurnView:
-    started = log[0]
+    return Folding().upto(log)
+
+
+class Folding:
+    """The view of a log that grows: each event is looked at once. The view given last grows along."""
+
+    __slots__ = ("_count", "_view")
+
+    def __init__(self) -> None:
+        self._view: TurnView | None = None
+        self._count = 1
+
+    def upto(self, log: Sequence[Event]) -> TurnView:
+        view = self._view = self._view or _begun(log[0])
+        for event in log[self._count :]:
+            _apply(view, event)
+        self._count = len(log)
+        return view
+
+
+def _begun(started: Event) -> TurnView:
     if not isinstance(started, TurnStarted):
         raise ValueError("a turn's log begins with TurnStarted")
-    view = TurnView(started, history_from=started.settings.history_from)
-    for event in log[1:]:
-        _apply(view, event)
-    return view
+    return TurnView(started, history_from=started.settings.history_from)
 
 
 def _apply(view: TurnView, event: Event) -> None:

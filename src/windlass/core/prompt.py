@@ -14,7 +14,10 @@ _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def prompt_for(log: Sequence[Event], past: tuple[PastTurn, ...]) -> Prompt:
-    view = fold(log)
+    return prompt_of(fold(log), past)
+
+
+def prompt_of(view: TurnView, past: tuple[PastTurn, ...]) -> Prompt:
     current = list(_messages(view))
     forced = force(view)
     if forced:

@@ -47,7 +47,10 @@ Step = CallModel | RunTools | Wait | AwaitPerson | Close | Done
 
 
 def next_step(log: Sequence[Event]) -> Step:
-    view = fold(log)
+    return step_of(fold(log))
+
+
+def step_of(view: TurnView) -> Step:
     if view.finished:
         return Done(view.finished)
     if end := _end(view):
