@@ -6,6 +6,7 @@
 import ipaddress
 import secrets
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -162,6 +163,7 @@ def _foreign() -> Forbidden:
     return Forbidden("Requests from other sites are refused.", code="cross_site")
 
 
+@lru_cache(maxsize=64)
 def _as_names(address: Any) -> tuple[str, ...]:
     """The address the connection came in on, as a Host header writes it. Rebinding needs a name, so an address is
     safe; the unspecified ones are no address anybody reaches us by."""
