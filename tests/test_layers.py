@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("toolbox", "opening", "local", "vault"),
     },
     "serving": {"core", "config", "web", "app"},
-    "client": {"core", "shapes", "views", "bus", "config", "toolbox", "local", "web", "app"},
+    "client": {"core", "shapes", "search", "views", "bus", "config", "toolbox", "local", "web", "app"},
     "testing": {"core", "providers"},
     "cli": {"core", "shapes", "config", "client", "serving"},
     "__main__": {"cli"},

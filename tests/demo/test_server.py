@@ -4,13 +4,13 @@ import asyncio
 import json
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.kit.cpu import cpu_seconds
 from windlass.core.errors import ToolError
 from windlass.demo import READ_ONLY, SLUG, command
 from windlass.servers import CallResult, LinkPart, ServerConfig, Servers, TextPart
@@ -161,12 +161,4 @@ def test_it_agrees_to_a_version_it_knows(notes: Path, asked: str) -> None:
 
 
 def test_it_starts_as_fast_as_the_interpreter_almost(notes: Path) -> None:
-    def best(*argv: str) -> float:
-        times = []
-        for _ in range(5):
-            began = time.perf_counter()
-            subprocess.run(argv, stdin=subprocess.DEVNULL, check=True, timeout=20)
-            times.append(time.perf_counter() - began)
-        return min(times)
-
-    assert best(*command(notes)) < best(sys.executable, "-c", "pass") + 0.1
+    assert cpu_seconds(*command(notes)) < cpu_seconds(sys.executable, "-c", "pass") + 0.1

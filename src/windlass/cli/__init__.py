@@ -1,13 +1,12 @@
 """The command line: verbs that talk to a running server, or open the data folder themselves when none runs."""
 
 import sys
-
-from windlass import __version__
+from importlib.metadata import version
 
 
 def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
-        sys.stdout.write(f"windlass {__version__}\n")
+        sys.stdout.write(f"windlass {version('windlass')}\n")
         return
     from windlass.cli.program import run  # the answer above needs none of it
 

@@ -4,12 +4,12 @@ import os
 import sys
 import traceback
 from importlib import import_module
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from windlass import __version__
 from windlass.cli.options import FAILED, LEFT, Options
 from windlass.core.errors import WindlassError
 
@@ -87,7 +87,7 @@ def _root(
     version: Annotated[bool, typer.Option("--version", "-V", help="Show the version.")] = False,
 ) -> None:
     if version:
-        typer.echo(f"windlass {__version__}")
+        typer.echo(f"windlass {installed_version('windlass')}")
         raise typer.Exit
     ctx.obj = Options(url, config, debug)
 

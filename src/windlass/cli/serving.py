@@ -39,6 +39,7 @@ def _serve(ctx: typer.Context, host: str | None, port: int | None, no_auth: bool
         sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
         raise typer.Exit(USAGE) from None
     _refuse_second(config)
+    _say_nothing_of_threads()
     logging.basicConfig(
         level=logging.DEBUG if options.debug else logging.INFO,
         format="%(asctime)s %(levelname)s %(message)s",
@@ -46,6 +47,12 @@ def _serve(ctx: typer.Context, host: str | None, port: int | None, no_auth: bool
     )
     with asyncio.Runner(loop_factory=_loop) as runner:
         runner.run(run_server(config, _say))
+
+
+def _say_nothing_of_threads() -> None:
+    """Nor of processes and source lines: nobody reads them, and finding them out costs more than the line itself."""
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None  # as the documentation of `logging` says
 
 
 def _refuse_second(config: Config) -> None:

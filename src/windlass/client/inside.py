@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
+from importlib.metadata import version
 from operator import attrgetter
 from typing import Any
 from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Message
 
-from windlass import __version__, shapes
+from windlass import shapes
 from windlass.app import open_house
 from windlass.bus import Frame, SoFar
 from windlass.client.wire import TurnEvent, route_of
@@ -67,7 +68,7 @@ class InsideWire:
         """Through the very app that a server would run, without a socket."""
         await self._servers_up()
         access = Access(self.house.config.home, token=self.house.config.token, open_to_all=True)
-        return await _request(build(self.house.local, access, version=__version__), method, path, body)
+        return await _request(build(self.house.local, access, version=version("windlass")), method, path, body)
 
     async def aclose(self) -> None:
         await self._stack.aclose()

@@ -15,6 +15,7 @@ Texts = list[str]
 ConversationRows = list[shapes.Conversation]
 TurnRows = list[shapes.TurnSummary]
 ServerRows = list[shapes.Server]
+LocalRows = list[shapes.LocalServer]
 ModelRows = list[shapes.Model]
 
 
@@ -258,6 +259,10 @@ class Providers(Group):
 
     async def test(self, provider_id: str) -> shapes.ProviderTest:
         return cast(shapes.ProviderTest, await self._wire.call("providers.test", provider_id))
+
+    async def local(self) -> LocalRows:
+        """Model servers that answer on the machine Windlass runs on."""
+        return cast(shapes.LocalServers, await self._wire.call("providers.local")).servers
 
     async def models(self, provider_id: str) -> ModelRows:
         return cast(shapes.ModelList, await self._wire.call("providers.models", provider_id)).models
