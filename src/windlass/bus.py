@@ -54,6 +54,7 @@ class Bus:
         self._watchers: dict[str, set[Watcher]] = {}
         self._listeners: list[Listener] = []
         self._partial: dict[str, _Partial] = {}
+        self._closed = False
 
     def listen(self, listener: Listener) -> None:
         """For parts of the house: called with every frame, at once, in order."""
@@ -73,7 +74,7 @@ class Bus:
 
     def watch(self, conversation_id: str, after: int = 0, turn_id: str | None = None) -> "Watcher":
         """Everything after this number, of one turn or of all; then what comes. Close it when done."""
-        watcher = Watcher(self, conversation_id, after, turn_id)
+        watcher = Watcher(self, conversation_id, after, turn_id, ended=self._closed)
         self._watchers.setdefault(conversation_id, set()).add(watcher)
         return watcher
 
@@ -102,6 +103,13 @@ class Bus:
             watchers.discard(watcher)
             if not watchers:
                 del self._watchers[watcher.conversation_id]
+
+    def close(self) -> None:
+        """Send every watcher home: the house goes down, and each comes back with the last number it saw."""
+        self._closed = True
+        for watchers in self._watchers.values():
+            for watcher in watchers:
+                watcher.end()
 
     @property
     def watchers(self) -> int:
@@ -133,8 +141,9 @@ class Bus:
 class Watcher:
     """One reader's place. `frames` gives all there is, or waits."""
 
-    def __init__(self, bus: Bus, conversation_id: str, after: int, turn_id: str | None) -> None:
+    def __init__(self, bus: Bus, conversation_id: str, after: int, turn_id: str | None, *, ended: bool = False) -> None:
         self.conversation_id = conversation_id
+        self.ended = ended
         self._bus = bus
         self._last = after
         self._turn_id = turn_id
@@ -158,6 +167,8 @@ class Watcher:
 
     async def frames(self) -> list[Frame]:
         while True:
+            if self.ended:
+                return []
             if found := self._next():
                 return found
             self._waiter = asyncio.get_running_loop().create_future()
@@ -165,6 +176,10 @@ class Watcher:
                 await self._waiter
             finally:
                 self._waiter = None
+
+    def end(self) -> None:
+        self.ended = True
+        self._wake()
 
     def close(self) -> None:
         if self._ride:

@@ -1,6 +1,7 @@
 """The server process: listens, says where, and goes down in good order."""
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -18,11 +19,13 @@ from windlass.core.errors import Unavailable
 from windlass.web.auth import Access
 from windlass.web.server import build
 
+COLLECT_AFTER = 20_000  # objects; a turn makes hundreds that die with it, and each look costs as much as a step
 STREAMS_S = 2  # how long open streams may linger once every turn is at rest
 
 
 async def serve(config: Config, ready: Callable[[str], None], *, grace_s: float = GRACE_S) -> None:
     """Run until SIGTERM or SIGINT. `ready` is told the address to open, with a key good for one login."""
+    gc.set_threshold(COLLECT_AFTER, 20, 20)
     with _listening(config) as sockets:
         async with open_house(config, grace_s=0) as house:
             access = Access(config.home, token=config.token, open_to_all=not config.auth)
@@ -55,6 +58,7 @@ async def _until_told(
     await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
     # New turns get a 503 while those under way may finish; what does not is picked up by the next start.
     await house.runner.drain(grace_s)
+    house.bus.close()
     server.should_exit = True
     waiting.cancel()
     await serving

@@ -225,3 +225,15 @@ async def test_ten_watchers_cost_one_encoding(site: Site, strict_llm: StrictLLM)
         for stream in opened:
             await stream.__aexit__(None, None, None)
     assert all(one == seen[0] for one in seen)
+
+
+async def test_streams_end_when_the_house_goes_down_and_new_ones_do_too(site: Site, strict_llm: StrictLLM) -> None:
+    id = await site.conversation()
+    strict_llm.then(say("Hi."))
+    async with site.events(f"/conversations/{id}/events") as stream:
+        await site.post(f"/conversations/{id}/chat", {"content": "Go"})
+        await stream.until("turn_finished")
+        site.house.bus.close()
+        assert [event async for event in stream] == []
+    async with site.events(f"/conversations/{id}/events") as late:
+        assert [event async for event in late] == []

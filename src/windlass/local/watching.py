@@ -20,7 +20,9 @@ class Stream:
 
     async def frames(self) -> list[Frame]:
         """All there is, or wait for more. Tell of each with `passed`, in order."""
-        return await self._watcher.frames()
+        frames = await self._watcher.frames()
+        self.ended = self.ended or self._watcher.ended
+        return frames
 
     def passed(self, frame: Frame) -> None:
         if not isinstance(frame.what, Recorded):
