@@ -35,7 +35,11 @@ function drawApproval(annotations = hints, turn = turnOf("approval", "turn-n")) 
   ]);
 }
 
-const guardOver = () => act(() => vi.advanceTimersByTime(500));
+function guardOver(): void {
+  act(() => {
+    vi.advanceTimersByTime(500);
+  });
+}
 const click = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
 
 beforeEach(() => {

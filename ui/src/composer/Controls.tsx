@@ -101,8 +101,9 @@ interface MenuButtonProps extends Omit<React.ButtonHTMLAttributes<HTMLButtonElem
 
 export function MenuButton({ icon, label, value, extra, className = "", ...rest }: MenuButtonProps) {
   return (
-    <button type="button" className={`menu-btn ${className}`} aria-label={`${label}: ${value}`} {...rest}>
+    <button type="button" className={`menu-btn ${className}`} title={label} {...rest}>
       <Icon name={icon} />
+      <span className="vh">{label}: </span>
       <span className="cut">{value}</span>
       {extra && <span className="dim cost">{extra}</span>}
       <Icon name="down" />

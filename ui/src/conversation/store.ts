@@ -6,6 +6,9 @@ import { EMPTY, applyAll, isDurable, type Conversation, type DurableEvent, type 
 
 const HIDDEN_FLUSH_MS = 100; // a hidden tab gets no frames, but its title and marks must stay true
 
+const PAUSE_MS = 20;
+const LONGEST_GATHERING_MS = 500;
+
 export class ConversationStore {
   readonly id: string;
   #state = EMPTY;
@@ -14,6 +17,7 @@ export class ConversationStore {
   #pending: Event[] = [];
   #frame = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #firstAt = 0;
   #stream: Stream | null = null;
   readonly #watchers = new Set<() => void>();
   readonly #hearers = new Set<(events: DurableEvent[], state: Conversation) => void>();
@@ -67,9 +71,21 @@ export class ConversationStore {
 
   #take(events: Event[]): void {
     this.#pending.push(...events);
+    if (this.#state === EMPTY) {
+      this.#takeHistory();
+      return;
+    }
     if (this.#frame || this.#timer) return;
     this.#frame = requestAnimationFrame(() => this.#flush());
     this.#timer = setTimeout(() => this.#flush(), HIDDEN_FLUSH_MS);
+  }
+
+  /** A long history comes in many chunks; it is drawn once, when they pause. */
+  #takeHistory(): void {
+    this.#firstAt ||= performance.now();
+    clearTimeout(this.#timer);
+    const waited = performance.now() - this.#firstAt;
+    this.#timer = setTimeout(() => this.#flush(), waited > LONGEST_GATHERING_MS ? 0 : PAUSE_MS);
   }
 
   #flush(): void {

@@ -19,7 +19,11 @@ export function apply(conversation: Conversation, event: Event): Conversation {
 /** Many events at once: the maps are copied once, not once per event. */
 export function applyAll(conversation: Conversation, events: readonly Event[]): Conversation {
   if (events.length === 0) return conversation;
-  const draft = { ...conversation, turns: new Map(conversation.turns) };
+  const draft = {
+    ...conversation,
+    turns: new Map(conversation.turns),
+    children: new Map(conversation.children),
+  };
   let changed = false;
   for (const event of events) changed = applyTo(draft, event) || changed;
   return changed ? draft : conversation;
@@ -29,7 +33,7 @@ export function replay(events: readonly Event[]): Conversation {
   return applyAll(EMPTY, events);
 }
 
-type Mutable = Conversation & { turns: Map<string, Turn> };
+type Mutable = Conversation & { turns: Map<string, Turn>; children: Map<string, readonly string[]> };
 
 function applyTo(conversation: Mutable, event: Event): boolean {
   if (event.type === "turn_started") return start(conversation, event);
@@ -46,7 +50,7 @@ function start(conversation: Mutable, event: TurnStarted): boolean {
   const parent = event.parent_turn_id ?? "";
   const siblings = conversation.children.get(parent) ?? [];
   conversation.turns.set(event.turn_id, fresh(event, parent, conversation.turns.size));
-  conversation.children = new Map(conversation.children).set(parent, [...siblings, event.turn_id]);
+  conversation.children.set(parent, [...siblings, event.turn_id]);
   conversation.newest = event.turn_id;
   conversation.picked = withoutPicksAbove(conversation, event.turn_id);
   return true;

@@ -9,9 +9,9 @@ beforeEach(() => {
   vi.stubGlobal(
     "ResizeObserver",
     class {
-      observe() {}
-      unobserve() {}
-      disconnect() {}
+      observe = () => undefined;
+      unobserve = () => undefined;
+      disconnect = () => undefined;
     },
   );
 });
