@@ -71,16 +71,16 @@ async def test_progress_is_heard_and_renews_the_deadline(servers: Servers, ledge
     def note(progress: float, total: float | None, message: str) -> None:
         heard.append((progress, total, message))
         if progress < 4:  # the next step comes well after the first deadline would have passed in all
-            asyncio.get_running_loop().call_later(0.3, ledger.open, f"gate.{int(progress) + 1}")
+            asyncio.get_running_loop().call_later(0.5, ledger.open, f"gate.{int(progress) + 1}")
 
     ledger.open("gate.1")
-    result = await servers.call("ledger", "progress", json.dumps(steps), timeout_s=0.6, on_progress=note)
+    result = await servers.call("ledger", "progress", json.dumps(steps), timeout_s=1.2, on_progress=note)
     assert said(result) == "4 steps done"
     assert heard == [(n, 4, f"step {n} of 4") for n in (1, 2, 3, 4)]
 
 
 async def test_progress_does_not_renew_the_deadline_for_ever(servers: Servers, ledger: Ledger, era: str) -> None:
-    await run(servers, ledger_config(ledger, "--era", era, timeout_s=0.3, longest_s=0.9))
+    await run(servers, ledger_config(ledger, "--era", era, timeout_s=1, longest_s=2))
     loop = asyncio.get_running_loop()
 
     def note(progress: float, total: float | None, message: str) -> None:
@@ -90,7 +90,7 @@ async def test_progress_does_not_renew_the_deadline_for_ever(servers: Servers, l
     began = loop.time()
     with pytest.raises(ToolError) as caught:
         await servers.call("ledger", "progress", json.dumps({"steps": 1000, "gate": ledger.gate()}), on_progress=note)
-    assert caught.value.code == "timeout" and 0.8 < loop.time() - began < 5
+    assert caught.value.code == "timeout" and 1.9 < loop.time() - began < 10
 
 
 async def test_a_call_that_takes_too_long_is_cancelled_at_the_server(

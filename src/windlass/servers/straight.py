@@ -29,7 +29,10 @@ class Straight:
         return self._last_id, answer
 
     def end(self, request_id: int) -> None:
-        del self._answers[request_id], self._progress[request_id]
+        answer = self._answers.pop(request_id)
+        if answer.done() and not answer.cancelled():
+            answer.exception()  # a call that failed before it waited has not looked at it
+        del self._progress[request_id]
 
     def take(self, message: types.JSONRPCMessage) -> bool:
         """Whether it belonged to one of these calls."""

@@ -1,0 +1,52 @@
+"""The pipes by themselves: a reader that is slow holds the writer back, and loses nothing."""
+
+import sys
+
+import pytest
+
+from tests.kit.waiting import until
+from windlass.servers.guardian import Guardian
+from windlass.servers.pipes import Pipes
+from windlass.servers.sdk import SessionMessage, types
+from windlass.servers.stdio import StdioProcess
+
+NOTICES = 50_000
+FLOOD = f"""
+import sys
+for n in range({NOTICES}):
+    sys.stdout.write('{{"jsonrpc":"2.0","method":"notifications/n","params":{{"n":%d}}}}\\n' % n)
+sys.stdout.flush()
+sys.stderr.write("all written")
+sys.stderr.flush()
+sys.stdin.read()
+"""
+
+
+async def test_what_nobody_reads_is_not_piled_up_and_not_lost() -> None:
+    guardian = Guardian()
+    lost: list[bool] = []
+    pipes = Pipes(
+        lambda on_line, on_long, on_end: StdioProcess(
+            [sys.executable, "-S", "-c", FLOOD],
+            env={},
+            line_cap=1 << 20,
+            guardian=guardian,
+            on_line=on_line,
+            on_long=on_long,
+            on_end=on_end,
+        ),
+        lambda: lost.append(True),
+    )
+    async with pipes as (inbox, _):
+        with pytest.raises(AssertionError, match="in vain"):
+            await until(lambda: "all written" in pipes.process.stderr, "a writer that is held back", patience_s=1)
+        assert 256 < inbox.size < NOTICES // 5
+        seen = []
+        for _number in range(NOTICES):
+            item = await inbox.receive()
+            assert isinstance(item, SessionMessage) and isinstance(item.message, types.JSONRPCNotification)
+            seen.append((item.message.params or {})["n"])
+        assert seen == list(range(NOTICES)) and not lost
+        await until(lambda: "all written" in pipes.process.stderr, "the writer to come to its end")
+    assert lost == [True]
+    guardian.close()
