@@ -1,12 +1,13 @@
 """Bad input gets the right status and a sentence that helps; nothing is stored by halves, nothing is a 500."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.web.kit import Site, open_site
+from tests.web.kit import TOKEN, Site, open_site
 from windlass.testing import StrictLLM, say
 from windlass.web.routes import ROUTES
 
@@ -170,3 +171,18 @@ async def test_a_draining_server_says_so(tmp_path: Path, strict_llm: StrictLLM) 
         assert (reply.status, reply.code) == (503, "shutting_down")
         assert reply.headers["Retry-After"] == "5"
         assert (await site.call("GET", "/health", token="")).status == 200
+
+
+async def test_a_body_that_never_comes_is_given_up(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("windlass.web.endpoints.BODY_S", 0.05)
+    reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
+    head = (
+        f"POST /conversations HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    )
+    writer.write(head.encode())
+
+    answer = await reader.readline()
+    writer.close()
+
+    assert b" 408 " in answer

@@ -19,7 +19,9 @@ HOSTS = {
     f"LocalHost:{PORT}": True,
     f"[::1]:{PORT}": True,
     f"10.0.0.5:{PORT}": True,  # the address the connection came in on
-    "box.example:8420": True,  # allowed by name
+    "box.example:8420": True,  # allowed by name, with its port
+    f"lan.example:{PORT}": True,  # allowed by name, without one
+    "lan.example:1": False,
     "": False,
     "null": False,
     "localhost": False,
@@ -91,7 +93,7 @@ async def passes(headers: dict[str, str], method: str = "GET", path: str = "/con
         "server": ("10.0.0.5", PORT),
         "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()],
     }
-    await Guard(inside, ["box.example:8420"])(scope, receive, send)
+    await Guard(inside, ["box.example:8420", "lan.example", "0.0.0.0", "::"])(scope, receive, send)
     return int(sent[0]["status"])
 
 

@@ -276,3 +276,17 @@ async def test_a_server_going_down_says_so_to_those_who_wait(site: Site, strict_
     assert (reply.status, reply.code, reply.headers["Retry-After"]) == (503, "shutting_down", "5")
     assert reply.body["error"]["detail"]["turn_id"] == turn["id"]
     assert (await site.get(f"/turns/{turn['id']}"))["turn"]["state"] == "running"
+
+
+async def test_a_message_without_a_parent_begins_the_conversation_anew(site: Site, strict_llm: StrictLLM) -> None:
+    conversation = await site.conversation()
+    strict_llm.then(say("One."), say("Two."))
+    await site.post(f"/conversations/{conversation}/chat", {"content": "First"})
+
+    await site.post(f"/conversations/{conversation}/chat", {"content": "Edited", "parent_turn_id": None})
+
+    shown = (await site.get(f"/conversations/{conversation}/messages"))["messages"]
+    assert [message["content"] for message in shown] == ["Edited", "Two."]
+    assert [m["content"] for m in strict_llm.requests[1].messages if m["role"] == "user"] == ["Edited"]
+    turns = (await site.get(f"/conversations/{conversation}/turns"))["turns"]
+    assert [turn["parent_turn_id"] for turn in turns] == [None, None]

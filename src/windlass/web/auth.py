@@ -26,6 +26,7 @@ MOST_KEYS = 20
 FAILED_LOGINS = 10
 FAILED_TOKENS = 1000
 PER_S = 60
+MOST_ADDRESSES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class Failures:
             raise TooMany("Too many failed tries.", hint=f"Wait {PER_S} seconds.", detail={"retry_after": PER_S})
 
     def add(self, address: str) -> None:
+        if len(self.tries) >= MOST_ADDRESSES:
+            del self.tries[next(iter(self.tries))]
         self.tries[address].append(time.monotonic())
 
 

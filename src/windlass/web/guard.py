@@ -40,12 +40,12 @@ def page_policy(nonce: str) -> bytes:
 
 
 class Guard:
-    """`hosts` are further names this server goes by, each with its port where that is not the default one."""
+    """`hosts` are further names this server goes by; one without a port is meant with the port we listen on."""
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] = (), version: str = "") -> None:
         self._app = app
         self._headers = [*SAFE_HEADERS, (b"x-windlass-version", version.encode())]
-        self._hosts = frozenset(host.lower() for host in hosts)
+        self._hosts = frozenset(host.lower() for host in hosts if not _is_unspecified(host))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -78,8 +78,8 @@ class Guard:
         if host in self._hosts:
             return True
         address, port = scope.get("server") or ("", None)
-        names = (*LOOPBACK, *_as_names(address))
-        return host in {_with_port(name, port) for name in names} or (port == 80 and host in names)
+        names = {*LOOPBACK, *self._hosts, *_as_names(address)}
+        return any(host == _with_port(name, port) for name in names) or (port == 80 and host in names)
 
 
 class _Headed:
@@ -174,6 +174,14 @@ def _as_names(address: Any) -> tuple[str, ...]:
     if parsed.is_unspecified:
         return ()
     return (f"[{parsed}]" if parsed.version == 6 else str(parsed),)
+
+
+def _is_unspecified(host: str) -> bool:
+    """`0.0.0.0` is what a server listens on, and nothing that an honest request is sent to."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_unspecified
+    except ValueError:
+        return False
 
 
 def _with_port(name: str, port: int | None) -> str:
