@@ -2,6 +2,7 @@
 keep its call ids apart?"""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from windlass.core.errors import ModelError
 from windlass.core.events import Settings
@@ -17,7 +18,7 @@ _TOOLS = Toolset(
 @dataclass(frozen=True, slots=True)
 class Finding:
     question: str
-    answer: str  # yes, no or failed
+    answer: Literal["yes", "no", "failed"]
     detail: str = ""
 
 

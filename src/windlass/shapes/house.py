@@ -83,6 +83,19 @@ class Health(Answer):
     success: bool = True
 
 
+class Limit(Answer):
+    name: Annotated[str, Meta(description="As in windlass.toml, under [limits]", examples=["rounds"])]
+    value: Annotated[float | None, Meta(description="null: none")]
+    default: float | None
+    source: Literal["default", "file"]
+
+
+class Limits(Answer):
+    limits: list[Limit]
+    count: int
+    success: bool = True
+
+
 class Ready(Answer):
     status: Literal["ready"]
     version: str

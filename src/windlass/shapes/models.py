@@ -53,12 +53,21 @@ class ProviderList(Answer):
     success: bool = True
 
 
+class Finding(Answer):
+    question: Annotated[str, Meta(examples=["calls a tool"])]
+    answer: Literal["yes", "no", "failed"]
+    detail: str = ""
+
+
 class ProviderTest(Answer):
     ok: bool
     took_ms: int
     model: str
     message: Annotated[str, Meta(description="What it said, or what went wrong")]
     hint: str = ""
+    findings: Annotated[list[Finding], Meta(description="What the model can do, found by asking it")] = field(
+        default_factory=list
+    )
     success: bool = True
 
 
@@ -71,6 +80,18 @@ class ModelList(Answer):
     models: list[Model]
     count: int
     error: Annotated[Error, Meta(description="Why the list could not be had")] | UnsetType = UNSET
+    success: bool = True
+
+
+class LocalServer(Answer):
+    name: Annotated[str, Meta(examples=["Ollama"])]
+    base_url: str
+    models: list[str]
+
+
+class LocalServers(Answer):
+    servers: list[LocalServer]
+    count: int
     success: bool = True
 
 

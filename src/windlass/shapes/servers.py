@@ -82,6 +82,9 @@ class Server(Answer):
     latency_ms: float | None
     era: Annotated[str, Meta(description="The protocol version it speaks")]
     from_config: Annotated[bool, Meta(description="Named in windlass.toml; edit it there")]
+    calls: Annotated[int, Meta(description="Since Windlass started")] = 0
+    errors: Annotated[int, Meta(description="How many of the calls failed")] = 0
+    retry_at: Annotated[Time | None, Meta(description="When a failed one is tried again; null: not by itself")] = None
     created_at: Time | None = None
 
 
