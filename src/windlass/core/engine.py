@@ -152,17 +152,8 @@ def _as_event(turn_id: str, view: TurnView, reply: Reply, took_ms: int) -> Model
             "empty_reply", "The model returned empty content.", hint="Ask again, or try another model.", retryable=True
         )
     calls = tuple(
-        ToolCall(
-            call_id(turn_id, number, index),
-            draft.name,
-            draft.arguments,
-            draft.wire_id,
-            draft.raw,
-            draft.broken,
-            draft.repairs,
-            draft.extra,
-        )
-        for index, draft in enumerate(drafts)
+        ToolCall(call_id(turn_id, number, n), d.name, d.arguments, d.wire_id, d.raw, d.broken, d.repairs, d.extra)
+        for n, d in enumerate(drafts)
     )
     return ModelReplied(
         reply.text,

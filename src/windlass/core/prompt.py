@@ -4,6 +4,7 @@ exactly one tool message per call, whatever happened and wherever the log is cut
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from windlass.core.events import Event
 from windlass.core.fold import CallView, TurnView, fold, force
@@ -84,7 +85,7 @@ def _told(call: CallView, numbers: dict[str, int]) -> str:
 def _speakable(call: ToolCall) -> ToolCall:
     """The call as any provider takes it back; a model may have made up a name that no wire accepts."""
     name = _name(call.name)
-    return call if name == call.name else ToolCall(call.id, name, call.arguments, call.wire_id, extra=call.extra)
+    return call if name == call.name else replace(call, name=name)
 
 
 def _name(name: str) -> str:
@@ -92,9 +93,7 @@ def _name(name: str) -> str:
 
 
 def _forgetting(message: Message) -> Message:
-    if not message.reasoning:
-        return message
-    return Message(message.role, message.content, message.calls, message.call_id, message.name)
+    return replace(message, reasoning="") if message.reasoning else message
 
 
 def _error(text: str) -> str:

@@ -1,7 +1,7 @@
 """What comes next in a turn, decided from its log alone: no clock, no I/O, defined at every moment."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windlass.core.events import Event, ModelFailed, ToolFinished, TurnFinished
 from windlass.core.fold import CallView, TurnView, fold, force
@@ -130,11 +130,7 @@ def _ready(call: CallView) -> bool:
 
 def _as_decided(call: CallView) -> ToolCall:
     edited = call.decided.arguments if call.decided else ""
-    return with_arguments(call.call, edited) if edited else call.call
-
-
-def with_arguments(call: ToolCall, arguments: str) -> ToolCall:
-    return ToolCall(call.id, call.name, arguments, call.wire_id, extra=call.extra)
+    return replace(call.call, arguments=edited, raw="", broken="", repairs=()) if edited else call.call
 
 
 def _settled(call: CallView) -> ToolFinished | None:
