@@ -4,6 +4,7 @@ import os
 import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]  # two letters at a time: ids are made often
 
 
 class _Clock:
@@ -31,4 +32,4 @@ def message_id(turn_id: str, seq: int, part: int = 0) -> str:
 
 
 def _letters(number: int) -> str:
-    return "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])

@@ -112,15 +112,13 @@ async def _stream(body: Body, head: bytes, assembly: Assembly, deadline: Deadlin
         if size > REPLY_CAP:
             raise LineTooLong(f"a reply of more than {REPLY_CAP} bytes")
         events = stream.feed(piece)
-        for event in events:
-            assembly.feed(event)
+        assembly.feed(*events)
         if assembly.done and body.at_eof():
             deadline.note_first(assembly)
             return
         if events:
             deadline.heard(assembly)
         piece = await body.readany()
-    for event in stream.close():
-        assembly.feed(event)
+    assembly.feed(*stream.close())
     if not (assembly.fed or assembly.done):
         raise failure(INVALID, shown(head.decode(errors="replace")), wait_s=assembly.backoff_s, status=200)

@@ -15,6 +15,7 @@ from windlass.core.messages import Source, Toolset, Usage
 from windlass.core.ports import CallDelta, DraftCall, Hear, ReasoningDelta, Reply, TextDelta
 from windlass.providers.calls import CallParts
 from windlass.providers.failures import CUT, FILTERED, INVALID, OVERFLOW, Kind, failure, shown, stream_failure
+from windlass.providers.joining import Joined
 from windlass.providers.markup import LEAKED, Sieve, recover_calls, split_thoughts
 
 RAW_CAP = 64 * 1024
@@ -45,14 +46,14 @@ class Assembly:
         backoff_s: float = 0,
     ) -> None:
         self._offered = offered
-        self._hear = hear
+        self._hear = Joined(hear)
         self._attempt = attempt
         self._provider = provider
         self._finish_words = dict(finish_words)
         self.backoff_s = backoff_s
         self._texts: list[str] = []
         self._thoughts: list[str] = []
-        self._calls = CallParts(offered, lambda place, name, piece: hear(CallDelta(attempt, place, name, piece)))
+        self._calls = CallParts(offered, lambda place, name, piece: self._hear(CallDelta(attempt, place, name, piece)))
         self._events: list[bytes] = []
         self._room = RAW_CAP
         self._repairs: dict[str, None] = {}
@@ -83,8 +84,15 @@ class Assembly:
     def started(self) -> bool:
         return bool(self._texts or self._thoughts or self._calls)
 
-    def feed(self, data: bytes) -> None:
-        """One event of a stream."""
+    def feed(self, *events: bytes) -> None:
+        """Events of a stream that came together."""
+        try:
+            for data in events:
+                self._feed(data)
+        finally:
+            self._hear.flush()
+
+    def _feed(self, data: bytes) -> None:
         if data == b"[DONE]":
             self.done = True
             return
@@ -110,6 +118,7 @@ class Assembly:
         if not isinstance(value, dict):
             raise self._unexpected(value)
         self._take(value)
+        self._hear.flush()
         if not self._chosen:
             raise self._unexpected(value)
         if not self._finish:

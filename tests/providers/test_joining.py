@@ -1,0 +1,40 @@
+"""A burst of tokens is told as one; order and kinds stay."""
+
+from windlass.core.messages import Toolset
+from windlass.core.ports import CallDelta, Heard, ReasoningDelta, TextDelta
+from windlass.providers.assembly import Assembly
+from windlass.providers.joining import Joined
+
+
+def test_words_of_one_kind_are_told_together() -> None:
+    told: list[Heard] = []
+    joined = Joined(told.append)
+    for heard in (
+        ReasoningDelta(1, "let "),
+        ReasoningDelta(1, "me see"),
+        TextDelta(1, "It "),
+        TextDelta(1, "is "),
+        CallDelta(1, 0, "look", "{}"),
+        TextDelta(1, "noon"),
+    ):
+        joined(heard)
+    joined.flush()
+    joined.flush()
+    assert told == [
+        ReasoningDelta(1, "let me see"),
+        TextDelta(1, "It is "),
+        CallDelta(1, 0, "look", "{}"),
+        TextDelta(1, "noon"),
+    ]
+
+
+def test_events_that_came_in_one_piece_give_one_delta() -> None:
+    told: list[Heard] = []
+    assembly = Assembly(Toolset(), told.append)
+    assembly.feed(*(_word(word) for word in ("one ", "two ", "three ")))
+    assembly.feed(_word("four"))
+    assert told == [TextDelta(1, "one two three "), TextDelta(1, "four")]
+
+
+def _word(text: str) -> bytes:
+    return b'{"model":"m","choices":[{"index":0,"delta":{"content":"%s"},"finish_reason":null}]}' % text.encode()
