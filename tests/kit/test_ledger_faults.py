@@ -104,8 +104,10 @@ async def test_a_fault_can_come_many_times(ledger: Ledger) -> None:
 
 async def test_a_change_can_be_told_many_times(ledger: Ledger) -> None:
     async with started(ledger) as pipe:
-        await pipe.call("change_tools", name="echo", times=50)
+        params = {"name": "change_tools", "arguments": {"name": "echo", "times": 50}}
+        pipe.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
         told = [(await pipe.answer())["method"] for _ in range(50)]
+        assert (await pipe.answer())["id"] == 1
     assert told == ["notifications/tools/list_changed"] * 50
 
 

@@ -1,6 +1,7 @@
 """The file: one owner, one format, nothing lost, nothing left behind."""
 
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.kit.waiting import until
 from windlass.core.errors import NotFound, Unavailable
 from windlass.core.events import ModelReplied, Settings, ToolFinished, TurnFinished, TurnStarted
+from windlass.core.ids import Clock
 from windlass.core.messages import Message, ToolCall, ToolOutput, Toolset, ToolSpec
 from windlass.store import Conversation, Store
 from windlass.store.migrations import STEPS
@@ -46,6 +48,21 @@ async def test_what_was_acknowledged_is_there_after_a_crash(tmp_path: Path, dura
     assert again.conversations.get(conversation.id).title == "kept"
     assert again.conversations.log(turn.turn_id)[0].event == said("kept too")
     assert [found.id for found in again.conversations.unfinished()] == [turn.turn_id]
+    await again.close()
+
+
+async def test_the_newest_turn_is_the_head_although_the_clock_was_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path)
+    conversation = await store.conversations.create(Conversation(""))
+    first = await finished_turn(store, conversation.id, "first", "1")
+    await store.close()
+    monkeypatch.setattr(Clock, "last", 0)  # as in a new process
+    monkeypatch.setattr(time, "time_ns", lambda: 10**18)
+    again = Store(tmp_path)
+    second = await finished_turn(again, conversation.id, "second", "2")
+    assert [turn.id for turn in again.conversations.path(conversation.id, None)] == [first, second]
     await again.close()
 
 

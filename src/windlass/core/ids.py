@@ -3,11 +3,11 @@
 import os
 import time
 
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]  # two letters at a time: ids are made often
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = [first + second for first in ALPHABET for second in ALPHABET]  # two letters at a time: ids are made often
 
 
-class _Clock:
+class Clock:
     last = 0  # two ids of one millisecond still sort as they were made: the newest turn is the one with the largest id
 
 
@@ -16,8 +16,8 @@ def new_id(prefix: str) -> str:
     stamp = time.time_ns() // 1_000_000
     noise = int.from_bytes(os.urandom(10))
     number = stamp << 80 | 0x7 << 76 | (noise >> 68) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
-    _Clock.last = max(number, _Clock.last + 1)
-    return f"{prefix}-{_letters(_Clock.last)}"
+    Clock.last = max(number, Clock.last + 1)
+    return f"{prefix}-{_letters(Clock.last)}"
 
 
 def call_id(turn_id: str, reply: int, index: int) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from windlass.core.errors import NotFound
 from windlass.core.events import Committed
-from windlass.core.ids import new_id
+from windlass.core.ids import ALPHABET, Clock, new_id
 from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.prompt import past_turn
 from windlass.store.codec import decode
@@ -27,6 +27,7 @@ from windlass.store.writer import Writer
 T = TypeVar("T")
 Durability = Literal["full", "normal"]
 BUSY_MS = 5000
+_TO_BASE_32 = str.maketrans(ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 IN_DATABASE = 64 * 1024  # larger results are files
 
 
@@ -144,8 +145,8 @@ class Store:
         await asyncio.to_thread(self._empty_journal)
 
     async def check(self) -> None:
-        """Raise unless something can be written now."""
-        await self._writer.put(lambda db: db.execute("select 1").fetchone(), durable=True)
+        """Raise unless something can be written now: what changes nothing would not touch the disk."""
+        await self._writer.put(_write_the_same_again, durable=True)
 
     def _empty_journal(self) -> None:
         connection = _connect(self._folder / "windlass.db")
@@ -203,10 +204,23 @@ def _opened(path: Path) -> sqlite3.Connection:
     connection = _connect(path)
     try:
         migrate(connection, path)
+        _start_ids_after(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _start_ids_after(connection: sqlite3.Connection) -> None:
+    """The newest turn is the one with the largest id, also when the clock was set back since the last start."""
+    (last,) = connection.execute("select max(id) from turns").fetchone()
+    if last:
+        Clock.last = max(Clock.last, int(last.partition("-")[2].translate(_TO_BASE_32), 32))
+
+
+def _write_the_same_again(db: sqlite3.Connection) -> None:
+    (version,) = db.execute("pragma user_version").fetchone()
+    db.execute(f"pragma user_version = {version:d}")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
