@@ -71,7 +71,7 @@ def build(words: list[str]) -> typer.Typer:
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=name, help=told)
         else:
-            app.command(name, help=told)(found)
+            app.command(name, short_help=told)(found)
     return app
 
 

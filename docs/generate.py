@@ -1,0 +1,73 @@
+"""Writes the pages that follow from the code: `python docs/generate.py`. A test fails while they are out of date."""
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from windlass.cli.program import VERBS, run
+from windlass.web.routes import ROUTES, Route
+
+DOCS = Path(__file__).parent
+
+
+def main() -> None:
+    for name, text in pages().items():
+        (DOCS / name).write_text(text)
+
+
+def pages() -> dict[str, str]:
+    return {"routes.md": _routes(), "cli.md": _cli()}
+
+
+def _routes() -> str:
+    head = "# All routes\n\nMade from the code by `docs/generate.py`. Shapes are at `/openapi.json` and `/docs`.\n"
+    groups: dict[str, list[Route]] = {}
+    for route in ROUTES:
+        groups.setdefault(route.tag, []).append(route)
+    return head + "".join(f"\n## {tag}\n\n{_table(routes)}" for tag, routes in groups.items())
+
+
+def _table(routes: list[Route]) -> str:
+    rows = "".join(
+        f"| `{route.method} {route.path}` | {route.summary} | {_name(route.takes)} | {_name(route.gives)} |\n"
+        for route in routes
+    )
+    return "| route | what | takes | gives |\n|---|---|---|---|\n" + rows
+
+
+def _name(shape: Any) -> str:
+    name = getattr(shape, "__name__", "")
+    return f"`{name}`" if name and name != "Annotated" else ""
+
+
+def _cli() -> str:
+    head = "# Command line\n\nMade from the code by `docs/generate.py`. Exit codes: see operations.md.\n"
+    return head + "".join(f"\n## {' '.join(['windlass', *words])}\n\n{_help(words)}" for words in _commands())
+
+
+def _commands() -> Iterator[list[str]]:
+    yield []
+    for verb, (module, _) in VERBS.items():
+        yield [verb]
+        found = getattr(import_module(f"windlass.cli.{module}"), verb)
+        if isinstance(found, typer.Typer):
+            for command in found.registered_commands:
+                yield [verb, str(command.name or getattr(command.callback, "__name__", ""))]
+
+
+def _help(words: list[str]) -> str:
+    os.environ |= {"COLUMNS": "80", "TERMINAL_WIDTH": "80"}
+    told = io.StringIO()
+    with redirect_stdout(told):
+        run([*words, "--help"])
+    return "".join(f"    {line}".rstrip() + "\n" for line in told.getvalue().splitlines())
+
+
+if __name__ == "__main__":
+    main()
