@@ -66,6 +66,12 @@ class Servers:
     def configs(self) -> list[ServerConfig]:
         return [keeper.config for keeper in self._keepers.values()]
 
+    def config(self, server: str) -> ServerConfig:
+        return self._keeper(server).config
+
+    def __contains__(self, server_id: str) -> bool:
+        return server_id in self._keepers
+
     def statuses(self) -> list[ServerStatus]:
         return [keeper.status() for keeper in self._keepers.values()]
 

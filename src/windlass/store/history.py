@@ -12,6 +12,7 @@ from windlass.core.prompt import past_turn
 from windlass.store.codec import decode
 
 MOST_PATHS = 256
+MOST_PLACES = 1024
 
 
 class PastTurns:
@@ -19,15 +20,13 @@ class PastTurns:
         self._reader = reader
         self._paths: OrderedDict[str, tuple[PastTurn, ...]] = OrderedDict()  # turn -> the path that ends with it
         self._conversations: dict[str, str] = {}
+        self._places: dict[str, tuple[str | None, str]] = {}
 
     async def before(self, turn_id: str, history_from: str) -> tuple[PastTurn, ...]:
-        found = self._reader.execute(
-            "select t.parent_id, c.id from turns t join conversations c on c.n = t.conversation where t.id = ?",
-            (turn_id,),
-        ).fetchone()
-        if not found or found[0] is None or history_from == NO_HISTORY:
+        parent, conversation_id = self._place(turn_id)
+        if parent is None or history_from == NO_HISTORY:
             return ()
-        path = self.up_to(found[0], found[1])
+        path = self.up_to(parent, conversation_id)
         start = next((place for place, turn in enumerate(path) if turn.turn_id == history_from), 0)
         return path[start:]
 
@@ -36,6 +35,20 @@ class PastTurns:
         if not past:
             return None
         return past[(len(past) + 1) // 2].turn_id if len(past) > 1 else NO_HISTORY
+
+    def _place(self, turn_id: str) -> tuple[str | None, str]:
+        """A turn's parent and conversation, which never change; asked for with every request of a turn."""
+        if turn_id not in self._places:
+            found = self._reader.execute(
+                "select t.parent_id, c.id from turns t join conversations c on c.n = t.conversation where t.id = ?",
+                (turn_id,),
+            ).fetchone()
+            if not found:
+                return None, ""
+            while len(self._places) >= MOST_PLACES:
+                del self._places[next(iter(self._places))]
+            self._places[turn_id] = found
+        return self._places[turn_id]
 
     def up_to(self, turn_id: str, conversation_id: str) -> tuple[PastTurn, ...]:
         """The path that ends with this finished turn."""

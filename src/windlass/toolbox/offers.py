@@ -58,7 +58,7 @@ class Offers:
 
     def of(self, server_id: str) -> dict[str, Offer]:
         """By the tool's own name; empty while the server does not run."""
-        tools, config = self._servers.tools(server_id), self._servers.status(server_id).config
+        tools, config = self._servers.tools(server_id), self._servers.config(server_id)
         known = self._known.get(config.id)
         if known is None or known[0] is not tools or known[1] is not config:
             known = (tools, config, {tool.name: _offer(config, tool) for tool in tools})
@@ -66,7 +66,7 @@ class Offers:
         return known[2]
 
     def get(self, server_id: str, tool: str) -> Offer | None:
-        if all(config.id != server_id for config in self._servers.configs()):
+        if server_id not in self._servers:
             return None
         return self.of(server_id).get(tool)
 

@@ -112,9 +112,9 @@ class TurnTools:
 
     async def _unchanged(self, spec: ToolSpec) -> None:
         """The tool is still the one that was judged. After a restart its server may need a moment to come up."""
-        if all(config.id != spec.server for config in self._means.servers.configs()):
+        if spec.server not in self._means.servers:
             raise ToolError(f"The server of {spec.name} has been removed.", cause="not_running")
-        config = self._means.servers.status(spec.server).config
+        config = self._means.servers.config(spec.server)
         status = await self._means.servers.wait_ready(spec.server, config.connect_s)
         if status.state != "running":
             why = f": {status.reason}" if status.reason else "."
