@@ -93,6 +93,18 @@ async def test_a_session_that_was_forgotten_is_opened_again_once(servers: Server
     assert ledger.counts() == {"a": 1}
 
 
+async def test_calls_that_find_the_session_gone_together_open_one_new_one(
+    servers: Servers, ledger: Ledger, era: str
+) -> None:
+    faults = [word for n in (1, 2, 3) for word in ("--http-fault", f"404@{n}")]
+    async with running(servers, ledger, era, *faults):
+        async with asyncio.TaskGroup() as group:
+            for n in range(3):
+                group.create_task(servers.call("web", "record", json.dumps({"effect_id": str(n)})))
+        assert servers.status("web").starts == 2
+    assert ledger.counts() == {"0": 1, "1": 1, "2": 1}
+
+
 async def test_a_server_that_is_not_there_was_not_reached(servers: Servers, ledger: Ledger, era: str) -> None:
     async with ledger_http(ledger, "--era", era) as url:
         await run(servers, web(url))

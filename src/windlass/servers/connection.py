@@ -5,7 +5,7 @@ import asyncio
 import gc
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -53,6 +53,9 @@ class Connection:
         self._listed = asyncio.Event()  # not set while the server has told of changes that are not read yet
         self._listed.set()
         self._lanes = asyncio.Semaphore(config.parallel)
+        self._under_way = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
         self._owner: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[None] | None = None
 
@@ -92,7 +95,20 @@ class Connection:
                 raise ToolError("The server is not running.", cause="not_running")
             quiet = timeout_s or self.config.timeout_of(tool)
             flight = Flight(quiet, max(quiet, self.config.longest_s), on_input)
-            return await self._session.call(tool, arguments, key=key, flight=flight, on_progress=on_progress)
+            self._under_way += 1
+            self._quiet.clear()
+            try:
+                return await self._session.call(tool, arguments, key=key, flight=flight, on_progress=on_progress)
+            finally:
+                self._under_way -= 1
+                if not self._under_way:
+                    self._quiet.set()
+
+    async def quiet(self, deadline_s: float) -> None:
+        """Wait until no call is under way, at most so long: what is cut off by closing may have had its effect."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(deadline_s):
+                await self._quiet.wait()
 
     async def up_to_date(self) -> None:
         """Wait until every change of its tools that the server told of is read."""

@@ -17,6 +17,7 @@ State = Literal["draft", "configured", "starting", "running", "failed", "stopped
 TRIES = 5
 LONGEST_WAIT_S = 60.0
 HEALTHY_S = 60.0  # a server that lived this long starts again with a clean record
+OTHERS_S = 5.0
 _GONE = {"server_gone", "not_running", "session_gone"}
 _WORTH_ANOTHER = {*_GONE, "timeout", "bad_result"}  # an answer that says no will say no again
 
@@ -154,6 +155,7 @@ class Keeper:
         tries = self.config.retries_of(tool)
         reopened = False
         while True:
+            live = self._connection
             try:
                 return await self._once(
                     tool, arguments, key=key, timeout_s=timeout_s, on_progress=on_progress, on_input=on_input
@@ -161,7 +163,7 @@ class Keeper:
             except ToolError as error:
                 if error.code == "session_gone" and not reopened:
                     reopened = True
-                    await self._reopen()
+                    await self._reopen(live)
                 elif tries > 0 and (error.code in (_WORTH_ANOTHER if safe else _GONE)) and (safe or not error.sent):
                     tries -= 1
                     await self.settled(self.config.connect_s)
@@ -187,10 +189,13 @@ class Keeper:
         self._latency_ms = took if not self._latency_ms else self._latency_ms * 0.8 + took * 0.2
         return result
 
-    async def _reopen(self) -> None:
-        if self._connection:
-            await self._connection.close()
-        await self._moved.wait()
+    async def _reopen(self, old: Connection | None) -> None:
+        """Several calls may find the session gone at once; each waits for the others to find out, and one closes it."""
+        if old and self._connection is old:
+            await old.quiet(OTHERS_S)
+            await old.close("The server had forgotten the session.")
+            while self._connection is old:
+                await self._moved.wait()
         await self.settled(self.config.connect_s)
 
     def _check_soon(self, live: Connection) -> None:
