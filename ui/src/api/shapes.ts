@@ -97,14 +97,10 @@ export interface ServerInfo {
   era: string;
   from_config: boolean;
   created_at: string | null;
-  /** What newer servers tell besides. */
-  calls?: number;
-  errors?: number;
-  starts?: number;
-  pid?: number | null;
-  program?: string;
-  changed_tools?: number;
-  retry_at?: string | null;
+  calls: number;
+  errors: number;
+  /** When a failed one is tried again; null when it is left alone. */
+  retry_at: string | null;
 }
 
 /** What goes in when a server is added or changed. A field left out stays as it is. */
@@ -140,7 +136,15 @@ export interface ServerTool extends ToolDefinition {
   changed: boolean;
   problem: string;
   /** The definition that was allowed, on a changed tool. */
-  was?: ToolDefinition | null;
+  was?: Omit<ToolDefinition, "hash"> | null;
+}
+
+/** What became of one entry of an import. */
+export interface ImportNote {
+  name: string;
+  /** Why it was left out; "" when it came in. */
+  problem: string;
+  warnings: string[];
 }
 
 export interface ProviderInfo {
@@ -161,7 +165,7 @@ export interface ProviderTest {
   model: string;
   message: string;
   hint: string;
-  findings?: Finding[];
+  findings: Finding[];
 }
 
 /** One thing a model was asked to do, and whether it did. */
@@ -185,6 +189,12 @@ export interface ProviderFields {
   model: string;
   temperature: number | null;
   default: boolean;
+}
+
+/** That the list cannot be had is an answer too: the configured model may work all the same. */
+export interface ModelListing {
+  models: ModelInfo[];
+  error?: { message: string; hint?: string };
 }
 
 export interface ModelInfo {
@@ -216,7 +226,7 @@ export interface LimitInfo {
   name: string;
   value: number | null;
   default: number | null;
-  source: "default" | "file" | "environment" | "flag";
+  source: "default" | "file";
 }
 
 export interface ResultPiece {

@@ -6,9 +6,10 @@ import type {
   Approval,
   AvailableTools,
   ConversationInfo,
+  ImportNote,
   LimitInfo,
   LocalServer,
-  ModelInfo,
+  ModelListing,
   PersonaInfo,
   ProviderFields,
   ProviderInfo,
@@ -128,15 +129,14 @@ export const servers = {
   change: (id: string, fields: Partial<ServerFields>) => patch<{ server: ServerInfo }>(server(id), fields),
   forget: (id: string) => remove(server(id)),
   import: (mcpServers: Record<string, unknown>) =>
-    post<{ servers: ServerInfo[] }>("/servers/import", { mcpServers }),
+    post<{ servers: ServerInfo[]; notes: ImportNote[] }>("/servers/import", { mcpServers }),
   confirm: (id: string, argv: string[]) => post<{ server: ServerInfo }>(`${server(id)}/confirm`, { argv }),
   start: (id: string) => post<{ server: ServerInfo }>(`${server(id)}/start`),
   stop: (id: string) => post<{ server: ServerInfo }>(`${server(id)}/stop`),
   tools: (id: string) => get<{ tools: ServerTool[]; status: string }>(`${server(id)}/tools`),
   log: (id: string) => get<{ lines: string[]; count: number }>(`${server(id)}/log`),
   /** Allow a changed tool again, as it is now; another definition than this one is a 409. */
-  accept: (id: string, tool: string, hash: string) =>
-    post(`${server(id)}/tools/accept`, { name: tool, hash }),
+  accept: (id: string, tool: string, hash: string) => post(`${server(id)}/tools/${e(tool)}/accept`, { hash }),
 };
 
 export const providers = {
@@ -146,7 +146,7 @@ export const providers = {
     patch<{ provider: ProviderInfo }>(`/providers/${e(id)}`, fields),
   forget: (id: string) => remove(`/providers/${e(id)}`),
   test: (id: string) => post<ProviderTest>(`/providers/${e(id)}/test`),
-  models: (id: string) => get<{ models: ModelInfo[] }>(`/providers/${e(id)}/models`),
+  models: (id: string) => get<ModelListing>(`/providers/${e(id)}/models`),
   /** Model servers that answer on this computer. */
   local: () => get<{ servers: LocalServer[] }>("/providers/local"),
 };

@@ -33,6 +33,9 @@ const SERVER: ServerInfo = {
   era: "",
   from_config: false,
   created_at: null,
+  calls: 0,
+  errors: 0,
+  retry_at: null,
 };
 
 const WAS = {
@@ -40,7 +43,6 @@ const WAS = {
   description: "Records changes.",
   input_schema: {},
   annotations: {},
-  hash: "9f3c1a00",
 };
 const COMMIT: ServerTool = {
   ...WAS,
@@ -129,11 +131,14 @@ describe("a changed tool", () => {
   });
 
   test("is accepted in two steps, by the definition that was looked at", async () => {
-    const { asked, user } = await open([git], { ...answers, "POST /servers/server-git/tools/accept": {} });
+    const { asked, user } = await open([git], {
+      ...answers,
+      "POST /servers/server-git/tools/git_commit/accept": {},
+    });
     await user.click(await screen.findByRole("button", { name: "Accept the change…" }));
     expect(sent(asked)).toEqual([]);
     await user.click(screen.getByRole("button", { name: "Accept this definition" }));
-    expect(sent(asked)[0]?.body).toEqual({ name: "git_commit", hash: "44e0b700" });
+    expect(sent(asked)[0]?.body).toEqual({ hash: "44e0b700" });
   });
 });
 
@@ -186,7 +191,7 @@ describe("adding", () => {
   });
 
   test("imports the file of another client as drafts", async () => {
-    const { asked, user } = await open([], { "POST /servers/import": { servers: [] } });
+    const { asked, user } = await open([], { "POST /servers/import": { servers: [], notes: [] } });
     await user.click(screen.getAllByRole("button", { name: "Import JSON" })[0]!);
     await user.click(screen.getByLabelText("The file of another client"));
     await user.paste('{"mcpServers": {"files": {"command": "npx", "args": ["-y"]}}}');

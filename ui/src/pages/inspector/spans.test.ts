@@ -120,6 +120,8 @@ test("a failed attempt is a request too", () => {
   expect(pool.turn.rounds.map((round) => requestOf(pool.log, round))).toEqual([1, 2, 3]);
   const broken = read("ends", "turn-e3");
   expect(requestOf(broken.log, undefined)).toBe(3);
+  const failed = read("ends", "turn-e2");
+  expect(requestOf(failed.log, undefined)).toBe(1);
 });
 
 test("a request under way is hollow until the first words", () => {

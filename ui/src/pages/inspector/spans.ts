@@ -57,10 +57,15 @@ export function dotted(name: string): string {
   return name.replace("__", ".");
 }
 
-/** Which request of the turn the round's reply answers: attempts that failed were requests too. */
+/**
+ * Which request of the turn the round's reply answers: attempts that failed were requests too. Without a reply it is
+ * the request under way, or the last that was sent.
+ */
 export function requestOf(log: readonly DurableEvent[], round: Round | undefined): number {
   const until = round?.reply.seq ?? Infinity;
-  return 1 + log.filter((row) => row.seq < until && isAnswer(row)).length;
+  const before = log.filter((row) => row.seq < until && isAnswer(row)).length;
+  const ended = !round && log.at(-1)?.type === "turn_finished";
+  return ended ? Math.max(1, before) : before + 1;
 }
 
 function isAnswer(row: DurableEvent): boolean {

@@ -183,6 +183,7 @@ function ModelsOf({ provider, busy, onUse }: ModelsProps) {
   const [all, setAll] = useState(false);
   const { value, error } = useLoaded(open ? provider.id : "", () => providers.models(provider.id));
   const models = value?.models ?? [];
+  const unlisted = error || [value?.error?.message, value?.error?.hint].filter(Boolean).join(" ");
   const shown = all ? models : models.slice(0, MANY);
   return (
     <div className="models-of">
@@ -192,7 +193,7 @@ function ModelsOf({ provider, busy, onUse }: ModelsProps) {
         open={open}
         onToggle={() => setOpen(!open)}
       />
-      {open && error && <p className="dim">They cannot be listed. {error}</p>}
+      {open && unlisted && <p className="dim">They cannot be listed. {unlisted}</p>}
       {open && !error && !value && <p className="dim">Asking for the list…</p>}
       {open && value && (
         <ul className="model-list">

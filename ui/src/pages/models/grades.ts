@@ -24,7 +24,7 @@ const GOOD_WHEN_NO = new Set(["repeats call ids"]);
 
 export function abilitiesOf(test: ProviderTest | null, busy: boolean): Ability[] {
   if (!test) return QUESTIONS.map(([, words]) => ({ words, grade: busy ? "asking" : "waiting", detail: "" }));
-  const findings = test.findings ?? [];
+  const { findings } = test;
   if (findings.length === 0)
     return [
       { words: "answers at all", grade: test.ok ? "yes" : "failed", detail: test.ok ? test.message : "" },

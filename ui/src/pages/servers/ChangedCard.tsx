@@ -68,10 +68,7 @@ function ChangedTool({ server, tool, onKeepOff, onAccepted }: ToolProps) {
           {accepting ? "Accept this definition" : "Accept the change…"}
         </Button>
         <span className="grow" />
-        <span className="dim mono">
-          {tool.was && `${tool.was.hash.slice(0, 6)} → `}
-          {tool.hash.slice(0, 6)}
-        </span>
+        <span className="dim mono">{tool.hash.slice(0, 12)}</span>
       </div>
       <Problem what="The change was not accepted." error={error} />
     </div>

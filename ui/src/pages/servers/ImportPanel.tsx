@@ -1,9 +1,9 @@
 import { useRef, useState, type DragEvent } from "react";
 
-import { servers } from "../../api";
+import { servers, type ImportNote } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
-import { Button, IconButton, plural } from "../../parts";
+import { Banner, Button, IconButton, plural } from "../../parts";
 import { AreaField } from "../Field";
 import { Problem } from "../Problem";
 import { readImport, type Candidate } from "./importFile";
@@ -19,6 +19,7 @@ export function ImportPanel({ text: given, onClose }: Props) {
   const [text, setText] = useState(given);
   const [over, setOver] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
+  const [notes, setNotes] = useState<readonly ImportNote[]>([]);
   const { run, busy, error } = useVerb();
   const file = readImport(text);
   const count = file.candidates.length;
@@ -32,10 +33,16 @@ export function ImportPanel({ text: given, onClose }: Props) {
     void take(event.dataTransfer.files[0]);
   };
   const bring = async () => {
-    const done = await run(() => servers.import(file.servers));
+    let told: ImportNote[] = [];
+    const done = await run(async () => {
+      told = (await servers.import(file.servers)).notes.filter(
+        (note) => note.problem || note.warnings.length > 0,
+      );
+    });
     if (!done) return;
     await serverList.refresh();
-    onClose();
+    if (told.length === 0) onClose();
+    else setNotes(told);
   };
   return (
     <section
@@ -69,8 +76,9 @@ export function ImportPanel({ text: given, onClose }: Props) {
         />
         {count > 0 && <Candidates candidates={file.candidates} />}
         <Problem what="Nothing was imported." error={error} />
+        <Notes notes={notes} />
         <div className="panel-foot">
-          <Button look="primary" disabled={count === 0 || busy} onClick={bring}>
+          <Button look="primary" disabled={count === 0 || busy || notes.length > 0} onClick={bring}>
             {count === 0 ? "Import" : `Import ${plural(count, "draft")}`}
           </Button>
           <Button onClick={() => chooser.current?.click()}>Choose a file…</Button>
@@ -82,7 +90,7 @@ export function ImportPanel({ text: given, onClose }: Props) {
             onChange={(event) => void take(event.target.files?.[0])}
           />
           <Button look="ghost" onClick={onClose}>
-            Cancel
+            {notes.length > 0 ? "Close" : "Cancel"}
           </Button>
         </div>
       </div>
@@ -103,4 +111,13 @@ function Candidates({ candidates }: { candidates: readonly Candidate[] }) {
       ))}
     </dl>
   );
+}
+
+/** What was left out, and what to look at before a draft is confirmed. */
+function Notes({ notes }: { notes: readonly ImportNote[] }) {
+  return notes.map(({ name, problem, warnings }) => (
+    <Banner key={name} tone={problem ? "bad" : "warn"} icon={problem ? "fail" : "alert"} role="status">
+      <strong>{name}</strong> {problem ? `was left out. ${problem}` : `came in. ${warnings.join(" ")}`}
+    </Banner>
+  ));
 }

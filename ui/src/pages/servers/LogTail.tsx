@@ -13,7 +13,7 @@ interface Props {
 /** The end of what the server wrote to stderr. A new status reads it anew. */
 export function LogTail({ server, lines }: Props) {
   const [whole, setWhole] = useState(false);
-  const { value, error, again } = useLoaded(`${server.id} ${server.status} ${server.starts ?? ""}`, () =>
+  const { value, error, again } = useLoaded(`${server.id} ${server.status} ${server.retry_at ?? ""}`, () =>
     servers.log(server.id),
   );
   if (error) return <p className="dim">Its log cannot be read. {error}</p>;

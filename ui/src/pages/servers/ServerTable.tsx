@@ -88,7 +88,7 @@ function Row({ server, open, onToggle }: { server: ServerInfo; open: boolean; on
         <td className="num">{server.era || "–"}</td>
         <td className="r">{server.tool_count || "–"}</td>
         <td className="r">{ms(server.latency_ms)}</td>
-        <td className="r">{server.calls === undefined ? "–" : `${server.calls}, ${server.errors ?? 0}`}</td>
+        <td className="r">{server.calls > 0 ? `${server.calls}, ${server.errors}` : "–"}</td>
         <td>{sandboxShort(server)}</td>
         <td className="acts">
           <span className="row-acts">

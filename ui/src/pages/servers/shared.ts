@@ -30,7 +30,7 @@ export function useTools(list: readonly ServerInfo[]): { tools: ToolsById; again
   const [tries, setTries] = useState(0);
   const wanted = list
     .filter((server) => server.status === "running")
-    .map((server) => `${server.id} ${server.tool_count} ${server.changed_tools ?? ""}`)
+    .map((server) => `${server.id} ${server.tool_count}`)
     .join("\n");
   useEffect(() => {
     let open = true;

@@ -8,7 +8,9 @@ export interface Section {
   lines: readonly Line[];
 }
 
-export function toolDiff(was: ToolDefinition, now: ToolDefinition): Section[] {
+type Definition = Omit<ToolDefinition, "hash">;
+
+export function toolDiff(was: Definition, now: Definition): Section[] {
   const order = [...argumentsOf(was), ...argumentsOf(now)]; // as it was, new ones last: a new order is no change
   const sections: Section[] = [
     { title: "title", lines: diffText(was.title, now.title) },
@@ -21,7 +23,7 @@ export function toolDiff(was: ToolDefinition, now: ToolDefinition): Section[] {
 }
 
 /** One line per argument: its name, its type, and what else is said of it. */
-function properties({ input_schema: schema }: ToolDefinition, order: readonly string[]): string[] {
+function properties({ input_schema: schema }: Definition, order: readonly string[]): string[] {
   const given = schema.properties;
   const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : [];
   if (typeof given !== "object" || given === null) return [];
@@ -30,7 +32,7 @@ function properties({ input_schema: schema }: ToolDefinition, order: readonly st
     .map(([name, value]) => `${name}: ${signature(value)}${required.includes(name) ? ", required" : ""}`);
 }
 
-function argumentsOf({ input_schema: { properties: given } }: ToolDefinition): string[] {
+function argumentsOf({ input_schema: { properties: given } }: Definition): string[] {
   return typeof given === "object" && given !== null ? Object.keys(given) : [];
 }
 
@@ -42,7 +44,7 @@ function signature(schema: unknown): string {
   return [head, ...tail].join(", ");
 }
 
-function rest({ input_schema: schema }: ToolDefinition): string[] {
+function rest({ input_schema: schema }: Definition): string[] {
   const others = Object.entries(schema).filter(([name]) => name !== "properties" && name !== "required");
   return flat(Object.fromEntries(others));
 }

@@ -7,8 +7,6 @@ import { Section } from "./Section";
 const SOURCES: Record<LimitInfo["source"], string> = {
   default: "default",
   file: "windlass.toml",
-  environment: "environment",
-  flag: "flag",
 };
 
 /** What holds, and who set it. They are the operator's word, so the page only shows them. */
