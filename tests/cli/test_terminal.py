@@ -1,5 +1,6 @@
 """A person at a terminal: streaming, approvals in place, Ctrl-C."""
 
+import json
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ import pytest
 from tests.cli.conftest import PROGRAM, Commands
 from tests.cli.terminal import CTRL_C, CTRL_D, Terminal, terminal
 from tests.kit.house import RunningHouse, running_house
+from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import wait_for
 
 LEFT, STOPPED = 130, 3
 
@@ -182,3 +185,43 @@ def test_a_server_at_a_terminal_prints_one_url_and_ctrl_c_ends_it(alone: Command
         screen.send(CTRL_C)
         assert screen.wait() == 0
     assert not (alone.home / "server.json").exists()
+
+
+def with_ledger(commands: Commands, ledger: Ledger) -> None:
+    commands.home.mkdir(exist_ok=True)
+    command, *args = ledger.argv()
+    told = f"[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = '*'\n"
+    (commands.home / "windlass.toml").write_text(told)
+
+
+def test_what_a_tool_asks_is_answered_in_place(alone: Commands, ledger: Ledger) -> None:
+    with_ledger(alone, ledger)
+    with typed(alone, "ask", "/ask") as screen:
+        screen.expect("ask asks: Who are you, and how many?")
+        screen.expect("empty to decline")
+        screen.send("Ada\n")
+        screen.expect("empty to decline")
+        screen.send("7\n")
+        screen.expect("Ada wants 7")
+        assert screen.wait() == 0
+
+
+@pytest.mark.slow
+def test_a_call_that_a_crash_left_unknown_is_resolved_from_the_command_line(alone: Commands, ledger: Ledger) -> None:
+    with_ledger(alone, ledger)
+    slow = f"/record_slow effect_id=x gate={ledger.gate()}"
+    with running_house(alone.home) as house:
+        with terminal([*PROGRAM, "ask", slow], alone.env) as screen:
+            wait_for(lambda: "x" in [event.get("effect_id") for event in ledger.events()], "the call")
+            house.process.kill()
+            house.process.wait()
+            assert screen.wait() != 0
+    with running_house(alone.home):
+        listed = alone("conversations", "list", "--json").json
+        turn = alone("api", "GET", f"/conversations/{listed[0]['id']}/turns").json["turns"][0]["id"]
+        wait_for(lambda: "unknown" in alone("turns", "show", turn, "--json").out, "the recovered turn")
+        told = alone("turns", "show", turn)
+        assert f"windlass turns resolve {turn}" in told.err
+        done = alone("turns", "resolve", turn, "skip", "--json")
+    assert done.code == 0 and done.json["calls"][0]["state"] == "unknown"
+    assert [effect.effect_id for effect in ledger.effects()] == ["x"], "it was not sent again"

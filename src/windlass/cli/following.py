@@ -12,6 +12,12 @@ from windlass.client import TurnEvent
 from windlass.core.events import CallJudged
 from windlass.core.ports import InputNeeded
 
+WAYS = {
+    "approval": "approve {turn} {call}",
+    "unknown": "resolve {turn} retry|done|skip {call}",
+    "input": "answer {turn} JSON {call}",
+}
+
 
 def follow(session: Session, events: AsyncIterator[TurnEvent], teller: Teller, mode: Mode) -> shapes.Turn:
     """Ctrl-C stops the turn and goes on telling; a second one leaves."""
@@ -52,8 +58,8 @@ def tell_end(turn: shapes.Turn) -> None:
     for source in turn.sources:
         note(f"[{source.n}] {source.title}  {source.url}")
     for call in turn.pending_calls if turn.state != "finished" else ():
-        verb = {"approval": "approve", "unknown": "resolve", "input": "answer"}[call.kind]
-        note(f"{call.name} waits for a person: windlass turns {verb} {turn.id} {call.call_id}", "yellow")
+        verb = WAYS[call.kind].format(turn=turn.id, call=call.call_id)
+        note(f"{call.name} waits for a person: windlass turns {verb}", "yellow")
     if turn.outcome == "stopped":
         note("Stopped.", "yellow")
     if turn.error:

@@ -1,0 +1,96 @@
+"""The wheel, installed where nothing else of ours is and no Node: it starts, shows its page and completes a turn."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import urllib.request
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "src" / "windlass" / "web" / "static" / "index.html"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PAGE.exists(), reason="the page is not built: `make setup` with Node builds it"),
+]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    argv = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, timeout=60)
+    [built] = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Installed into an environment of its own. The libraries it depends on are borrowed, so that no network is needed;
+    our own editable install is not among them, since a borrowed folder's path files are not read."""
+    folder = tmp_path_factory.mktemp("venv")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    [site] = folder.glob("lib/python*/site-packages")
+    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    argv = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(argv, check=True, capture_output=True, timeout=60)
+    return folder / "bin" / "windlass"
+
+
+@pytest.fixture
+def served(program: Path, tmp_path: Path) -> Iterator[str]:
+    env = {"PATH": "/nowhere", "HOME": str(tmp_path), "WINDLASS_HOME": str(tmp_path / "home")}
+    process = subprocess.Popen(
+        [program, "demo", "--port", "0", "--no-auth"],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout
+    yield process.stdout.readline().split()[-1].rstrip("/")
+    process.terminate()
+    assert process.wait(20) == 0
+    process.stdout.close()
+
+
+def test_the_wheel_has_the_page_the_sample_and_the_types(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    needed = {"web/static/index.html", "demo/sample/docs/README.md", "py.typed", "cli/program.py"}
+    assert {f"windlass/{name}" for name in needed} <= names
+    assert not [name for name in names if name.startswith("tests/") or "node_modules" in name]
+
+
+def test_it_runs_from_its_own_environment(program: Path, tmp_path: Path) -> None:
+    code = "import windlass.cli, sys; print(windlass.cli.__file__)"
+    done = subprocess.run(
+        [program.with_name("python"), "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert Path(done.stdout.strip()).is_relative_to(program.parent.parent)
+    shown = subprocess.run([program, "--version"], capture_output=True, text=True, check=True, timeout=60)
+    assert shown.stdout.startswith("windlass ")
+    assert os.access(program, os.X_OK)
+
+
+def test_it_shows_its_page_and_completes_a_turn(served: str) -> None:
+    with urllib.request.urlopen(f"{served}/", timeout=20) as page:
+        assert b'<div id="root"' in page.read()
+    conversation = send(f"{served}/conversations", {"title": "Installed"})["conversation"]["id"]
+    answer = send(f"{served}/conversations/{conversation}/chat", {"content": "/calculate expression=6*7"})
+    assert answer["outcome"] == "answered" and "42" in answer["assistant_message"]["content"]
+
+
+def send(url: str, body: object) -> dict[str, Any]:
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        decoded: dict[str, Any] = json.load(answer)
+        return decoded
