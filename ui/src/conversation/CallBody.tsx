@@ -24,7 +24,7 @@ type View = "result" | "arguments" | "raw";
 export function CallBody({ call, look, turn, server, title }: Props) {
   const [view, setView] = useState<View>(look === "done" ? "result" : "arguments");
   const [withArguments, setWithArguments] = useState(false);
-  const story = storyOf(call, look, turn, server);
+  const story = storyOf(call, look, server);
   const repeated = timesRepeated(turn, call) >= turn.limits.repeats;
   const failed = isFailure(look);
   const ended = call.finished !== null;

@@ -3,7 +3,7 @@
 import type { Rule } from "../api";
 import { grouped } from "../parts";
 import type { IconName } from "../parts";
-import type { Call, Look, Turn } from "../state";
+import type { Call, Look } from "../state";
 
 interface LookWords {
   icon: IconName;
@@ -72,7 +72,7 @@ export function ruleWords(rule: Rule): string {
 }
 
 /** What happened and what it means, for the open row of a call that did not simply work. */
-export function storyOf(call: Call, look: Look, turn: Turn, server: string): string {
+export function storyOf(call: Call, look: Look, server: string): string {
   const where = server || "The server";
   const said = call.finished?.output.text ?? "";
   switch (look) {
@@ -89,7 +89,7 @@ export function storyOf(call: Call, look: Look, turn: Turn, server: string): str
     case "left_unknown":
       return `${where} may or may not have carried this out. The model was told that the outcome is unknown.`;
     case "again":
-      return `${where} stopped before it answered. This call only reads, so it is sent again, ${call.attempts.length} of ${turn.limits.attempts - 1}.`;
+      return `${where} stopped before it answered. This call only reads, so it is sent again.`;
     case "queued":
       return "Waits for its place; it starts by itself.";
     default:

@@ -46,7 +46,11 @@ export function defaultsOf(fields: readonly FieldSpec[]): Values {
 /** What is wrong with a value, or "" when nothing is. */
 export function problemOf(field: FieldSpec, value: unknown): string {
   if (value === undefined || value === "") return field.required && field.kind !== "boolean" ? "Needed" : "";
-  if (field.choices.length > 0 && field.kind === "choice" && !field.choices.some((choice) => choice === value))
+  if (
+    field.choices.length > 0 &&
+    field.kind === "choice" &&
+    !field.choices.some((choice) => choice === value)
+  )
     return `Must be ${orList(field.choices)}`;
   if (typeof value === "string") return textProblem(field, value);
   if (typeof value === "number") return numberProblem(field, value);

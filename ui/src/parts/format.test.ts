@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+
+import { bytes, counting, dayOf, duration, humanised, tokens, waited } from "./format";
+
+const plain = (text: string) => text.replaceAll("\u00a0", " ");
+
+test("ended times have tenths, short ones hundredths, long ones minutes", () => {
+  expect([40, 3200, 41_800, 72_000].map((ms) => plain(duration(ms)))).toEqual([
+    "0.04 s",
+    "3.2 s",
+    "41.8 s",
+    "1:12",
+  ]);
+});
+
+test("counting times have tenths to ten seconds, then seconds, then minutes", () => {
+  expect([1340, 12_400, 72_000].map((ms) => plain(counting(ms)))).toEqual(["1.3 s", "12 s", "1:12"]);
+});
+
+test("waits are minutes, then hours, then days", () => {
+  expect([24_000, 7_200_000, 259_200_000].map((ms) => plain(waited(ms)))).toEqual(["0:24", "2 h", "3 days"]);
+});
+
+test("tokens and sizes are short", () => {
+  expect([96, 4200, 128_000, 1_200_000].map(tokens)).toEqual(["96", "4.2k", "128k", "1.2M"]);
+  expect([63, 1200, 212_480].map((n) => plain(bytes(n)))).toEqual(["63 B", "1.2 kB", "212 kB"]);
+});
+
+test("names read as words", () => {
+  expect(["read_file", "searchIssues", "web-search"].map(humanised)).toEqual([
+    "Read file",
+    "Search issues",
+    "Web search",
+  ]);
+});
+
+test("days change at midnight", () => {
+  const now = new Date(2026, 10, 15, 9).getTime();
+  expect(dayOf(new Date(2026, 10, 15, 0, 1).getTime(), now)).toBe("Today");
+  expect(dayOf(new Date(2026, 10, 14, 23, 59).getTime(), now)).toBe("Yesterday");
+  expect(dayOf(new Date(2026, 10, 13, 23, 59).getTime(), now)).toBe("Earlier");
+});

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+
+import type { ConversationInfo } from "../api";
+import { isUnread, markOf, noteSeen, waitingIn } from "./marks";
+
+const conversation = (more: Partial<ConversationInfo>) =>
+  ({
+    id: "conv-1",
+    state: "finished",
+    outcome: "answered",
+    approvals: 0,
+    unknowns: 0,
+    updated_at: "2026-11-15T14:00:00Z",
+    ...more,
+  }) as ConversationInfo;
+
+test.each([
+  [{ state: "awaiting_person", unknowns: 1, approvals: 2 }, "unknown"],
+  [{ state: "awaiting_person", approvals: 2 }, "waiting"],
+  [{ outcome: "failed" }, "failed"],
+  [{ state: "running" }, "running"],
+  [{}, "time"],
+] as const)("the most urgent mark wins: %j is %s", (fields, kind) => {
+  expect(markOf(conversation(fields), false).kind).toBe(kind);
+});
+
+test("a tool's question waits, though the list does not count it", () => {
+  expect(waitingIn(conversation({ state: "awaiting_person" }))).toBe(1);
+});
+
+test("an answer is unread until its conversation was open", () => {
+  noteSeen(conversation({ id: "conv-0" }));
+  const later = conversation({ updated_at: "2099-01-01T00:00:00Z" });
+  expect(isUnread(later)).toBe(true);
+  noteSeen(later);
+  expect(isUnread(later)).toBe(false);
+});
+
+test("nothing is unread on the first visit", () => {
+  expect(isUnread(conversation({}))).toBe(false);
+});
