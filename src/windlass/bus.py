@@ -72,9 +72,12 @@ class Bus:
         self._remember(conversation_id, turn_id, heard)
         self._send(Frame(conversation_id, turn_id, None, heard))
 
-    def watch(self, conversation_id: str, after: int = 0, turn_id: str | None = None) -> "Watcher":
-        """Everything after this number, of one turn or of all; then what comes. Close it when done."""
-        watcher = Watcher(self, conversation_id, after, turn_id, ended=self._closed)
+    def watch(
+        self, conversation_id: str, after: int = 0, turn_id: str | None = None, *, unborn: bool = False
+    ) -> "Watcher":
+        """Everything after this number, of one turn or of all; then what comes. Close it when done. An `unborn` turn
+        has no past to be read."""
+        watcher = Watcher(self, conversation_id, after, turn_id, ended=self._closed, behind=not unborn)
         self._watchers.setdefault(conversation_id, set()).add(watcher)
         return watcher
 
@@ -141,14 +144,23 @@ class Bus:
 class Watcher:
     """One reader's place. `frames` gives all there is, or waits."""
 
-    def __init__(self, bus: Bus, conversation_id: str, after: int, turn_id: str | None, *, ended: bool = False) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        conversation_id: str,
+        after: int,
+        turn_id: str | None,
+        *,
+        ended: bool = False,
+        behind: bool = True,
+    ) -> None:
         self.conversation_id = conversation_id
         self.ended = ended
         self._bus = bus
         self._last = after
         self._turn_id = turn_id
         self._queue: deque[Frame] = deque()
-        self._behind = True
+        self._behind = behind
         self._waiter: asyncio.Future[None] | None = None
         self._ride: asyncio.TimerHandle | None = None
 

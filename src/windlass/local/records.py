@@ -42,6 +42,10 @@ class Records:
         known = after == 0 or self._store.conversations.events_after(conversation_id, after - 1, 1)
         return Stream(self._bus.watch(conversation_id, after if known else 0), self._last_seq)
 
+    def stream_of_unborn(self, conversation_id: str, turn_id: str) -> Stream:
+        """For whoever is about to begin this turn."""
+        return Stream(self._bus.watch(conversation_id, turn_id=turn_id, unborn=True), self._last_seq, turn_id)
+
     def turn_stream(self, turn_id: str, after: int = 0) -> Stream:
         record = self.get(turn_id)
         first, last = record.rows[0].number, record.rows[-1]

@@ -1,7 +1,6 @@
 """Turns: begin one by a message, look at it, watch it, stop it, say what it waits for, go on from it."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -34,7 +33,7 @@ from windlass.opening import Asked, Openings
 from windlass.providers import Models
 from windlass.runner import Runner
 from windlass.servers import Answer, Checker, Grant
-from windlass.store import HEAD, Store
+from windlass.store import HEAD, Created, Store
 from windlass.toolbox import Toolbox
 from windlass.views import TurnRecord, chat_answer, event_shown, turn_shown, turn_state
 
@@ -66,7 +65,7 @@ class Turns:
 
     async def chat(self, conversation_id: str, request: shapes.ChatRequest) -> shapes.ChatAnswer:
         """Waits for the answer, however long; a turn that needs a person comes back as it stands."""
-        turn_id = await self._begin(conversation_id, request)
+        turn_id = (await self._begin(conversation_id, request)).turn_id
         await self._waiting.settled(turn_id)
         record = self._records.get(turn_id)
         if turn_state(record) == "running":
@@ -79,7 +78,17 @@ class Turns:
         return chat_answer(record, self._tools.unavailable(conversation_id))
 
     async def chat_watched(self, conversation_id: str, request: shapes.ChatRequest) -> Stream:
-        return self._records.turn_stream(await self._begin(conversation_id, request))
+        turn_id = new_id("turn")
+        stream = self._records.stream_of_unborn(conversation_id, turn_id)
+        try:
+            created = await self._begin(conversation_id, request, turn_id)
+        except BaseException:
+            stream.close()
+            raise
+        if created.is_new:
+            return stream
+        stream.close()
+        return self._records.turn_stream(created.turn_id)
 
     async def get(self, turn_id: str, query: shapes.WaitQuery) -> shapes.TurnAnswer:
         record = self._records.get(turn_id)
@@ -161,7 +170,7 @@ class Turns:
         searched = started.settings.search != "off"
         search = "on" if word.web_search == "auto" and searched else word.web_search
         wanted = Asked(opening, record.parent_id, model=word.model, web_search=search, origin="retry")
-        return self._shown(await self._start(record.conversation_id, wanted), "Answering again")
+        return self._shown((await self._start(record.conversation_id, wanted)).turn_id, "Answering again")
 
     async def retry_call(self, turn_id: str, call_id: str) -> shapes.TurnAnswer:
         """A child turn that begins with this very call, judged anew."""
@@ -197,7 +206,7 @@ class Turns:
             end if end < piece.size else None,
         )
 
-    async def _begin(self, conversation_id: str, request: shapes.ChatRequest) -> str:
+    async def _begin(self, conversation_id: str, request: shapes.ChatRequest, turn_id: str = "") -> Created:
         self._store.conversations.get(conversation_id)
         await self._tools.arrived(conversation_id)
         parent = HEAD if isinstance(request.parent_turn_id, msgspec.UnsetType) else request.parent_turn_id
@@ -210,25 +219,25 @@ class Turns:
             request.web_search,
             request.max_rounds,
         )
-        return await self._start(conversation_id, wanted)
+        return await self._start(conversation_id, wanted, turn_id)
 
-    async def _start(self, conversation_id: str, wanted: Asked) -> str:
+    async def _start(self, conversation_id: str, wanted: Asked, turn_id: str = "") -> Created:
         started = self._openings.open(conversation_id, wanted)
-        created = await self._runner.start(conversation_id, started, parent_id=wanted.parent_id)
+        created = await self._runner.start(conversation_id, started, parent_id=wanted.parent_id, turn_id=turn_id)
         if created.is_new:
-            await self._name(conversation_id, started)
-        return created.turn_id
+            self._name(conversation_id, started)
+        return created
 
-    async def _name(self, conversation_id: str, started: TurnStarted) -> None:
+    def _name(self, conversation_id: str, started: TurnStarted) -> None:
         conversation = self._store.conversations.get(conversation_id)
         if not conversation.title and started.opening and (title := title_from(started.opening[-1].content or "")):
-            await self._store.conversations.update(replace(conversation, title=title))
+            self._store.conversations.name(conversation_id, title)
 
     async def _child(
         self, record: TurnRecord, opening: tuple[Message, ...], origin: Any, rounds: int | None
     ) -> shapes.TurnAnswer:
         wanted = Asked(opening, record.id, model=_model(record), max_rounds=rounds, origin=origin)
-        return self._shown(await self._start(record.conversation_id, wanted), "Going on")
+        return self._shown((await self._start(record.conversation_id, wanted)).turn_id, "Going on")
 
     async def _request(self, turn_id: str, before: list[Event]) -> dict[str, Any]:
         view = fold(before)

@@ -133,6 +133,14 @@ class Conversations:
         await self._writer.put(work, durable=True)
         return made
 
+    def name(self, id: str, title: str) -> None:
+        """Give it a title unless it has one. Nobody waits for that, and no promise is made."""
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("update conversations set title = ? where id = ? and title = ''", (title, id))
+
+        self._writer.put(work)
+
     def recent(self, limit: int = 50, before: tuple[float, str] | None = None) -> list[Listed]:
         """Newest first. `before` is the place of the last one seen: its time of change and its id."""
         rows = self._reader.execute(
