@@ -9,6 +9,7 @@ from pathlib import Path
 import uvloop
 
 from benchmarks import report, standing, turns
+from benchmarks.instructions import instructions
 from benchmarks.plot import svg
 from benchmarks.rows import Row
 from benchmarks.subjects import CACHE, Stage
@@ -28,12 +29,14 @@ SCENARIOS: dict[str, tuple[Scenario, str]] = {
     "start": (standing.start, "from the command to /health"),
     "help": (standing.show_help, "windlass --help"),
     "watchers": (standing.watchers, "10,000 idle watchers"),
+    "instructions": (instructions, "instructions per turn, by valgrind; minutes, so only by name"),
 }
+BY_NAME = {"instructions"}
 
 
 def main() -> int:
     options = _options()
-    rows = uvloop.run(_run(options.scenarios or list(SCENARIOS), options.quick))
+    rows = uvloop.run(_run(options.scenarios or [name for name in SCENARIOS if name not in BY_NAME], options.quick))
     about = ", ".join(f"{name} {value}" for name, value in report.machine().items())
     print(f"\n{report.table(rows)}\n\n{about}")
     if options.json:

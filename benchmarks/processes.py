@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,9 +56,9 @@ class Child:
             self.process.stdout.close()
 
 
-def start_module(module: str, *args: object) -> Child:
+def start_module(module: str, *args: object, under: Sequence[str] = ()) -> Child:
     """One of our own, which prints its port when it is ready."""
-    command = [sys.executable, "-m", module, *map(str, args)]
+    command = [*under, sys.executable, "-m", module, *map(str, args)]
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout
     line = process.stdout.readline()

@@ -107,17 +107,17 @@ class WindlassServer(Server):
             found = await self.json("POST", "/conversations", {})
         return str(found["conversation"]["id"])
 
-    async def until_tools(self, count: int) -> float:
+    async def until_tools(self, count: int, most_s: float = START_S) -> float:
         """Seconds until all servers run and offer so many tools."""
         began = time.perf_counter()
-        while time.perf_counter() - began < START_S:
+        while time.perf_counter() - began < most_s:
             servers = (await self.json("GET", "/servers"))["servers"]
             if all(server["status"] == "running" for server in servers):
                 conversation = await self.conversation([])
                 if (await self.json("GET", f"/conversations/{conversation}/tools/available"))["count"] >= count:
                     return time.perf_counter() - began
             await asyncio.sleep(0.02)
-        raise Failed(f"{self.name} does not offer {count} tools after {START_S} s")
+        raise Failed(f"{self.name} does not offer {count} tools after {most_s} s")
 
 
 class Stage:
@@ -147,11 +147,12 @@ class Stage:
         assert isinstance(found, Library)
         return found
 
-    def floor(self, durability: Durability) -> Server:
+    def floor(self, durability: Durability, under: Sequence[str] = ()) -> Server:
+        """`under` is a command that runs it, such as one that counts its instructions."""
         name = f"floor, server, {durability}"
         if name not in self._standing:
             args = (self.folder(name), durability, self.stub.port, TOKEN)
-            child = start_module("benchmarks.floor_server", *args)
+            child = start_module("benchmarks.floor_server", *args, under=under)
             self._standing[name] = Server(name, self._kept(child))
         found = self._standing[name]
         assert isinstance(found, Server)
@@ -168,7 +169,9 @@ class Stage:
         assert isinstance(found, WindlassServer)
         return found
 
-    def fresh_windlass(self, name: str, durability: Durability, servers: Mapping[str, Sequence[str]]) -> WindlassServer:
+    def fresh_windlass(
+        self, name: str, durability: Durability, servers: Mapping[str, Sequence[str]], under: Sequence[str] = ()
+    ) -> WindlassServer:
         """`windlass serve` as a user runs it, on an empty data folder. Returns at once; it may not be up yet."""
         home = self.folder(name)
         (home / "windlass.toml").write_text("".join(_server(slug, args) for slug, args in servers.items()))
@@ -180,7 +183,8 @@ class Stage:
             "LLM_MODEL": "stub",
         }
         port = free_port()
-        child = start([WINDLASS, "serve", "--port", str(port)], env, home / "log")
+        command = [*under, sys.executable, WINDLASS] if under else [WINDLASS]
+        child = start([*command, "serve", "--port", str(port)], env, home / "log")
         child.port = port
         self._stack.callback(child.stop, gently=True)
         return WindlassServer(name, child)
@@ -200,10 +204,10 @@ def environment(home: Path) -> dict[str, str]:
     return {**kept, "WINDLASS_HOME": str(home), "WINDLASS_TOKEN": TOKEN}
 
 
-async def until_healthy(child: Child) -> float:
+async def until_healthy(child: Child, most_s: float = START_S) -> float:
     """Seconds until `/health` answers."""
     began = time.perf_counter()
-    while time.perf_counter() - began < START_S:
+    while time.perf_counter() - began < most_s:
         if child.process.poll() is not None:
             raise Failed(f"{child.process.args!r} ended with {child.process.returncode}; see its log")
         try:
@@ -231,4 +235,4 @@ def _server(slug: str, args: Sequence[str]) -> str:
     return f"[servers.{slug}]\ncommand = {command}\nargs = {all_args}\n{words}\n"
 
 
-CACHE = ROOT / ".cache" / "bench"
+CACHE = ROOT / ".cache" / "bench" / str(os.getpid())  # two runs at once do not share a folder
