@@ -191,7 +191,8 @@ const rule = (server_, tool_, then, more = {}) => ({
   server: server_,
   tool: tool_,
   arguments: {},
-  tool_hash: "",
+  hint: "",
+  name: "",
   ...more,
 });
 
@@ -199,7 +200,7 @@ export const RULES = [
   rule("files", "read_*", "auto"),
   rule("git", "push", "deny", { arguments: { force: "true" } }),
   rule("bench", "*", "ask"),
-  rule("tracker", "create_issue", "auto", { tool_hash: "5be01c77a9d3", arguments: { labels: "*pool*" } }),
+  rule("tracker", "create_issue", "auto", { hint: "not_read_only", arguments: { labels: "*pool*" } }),
   rule("tracker", "create_*", "ask"),
   rule("git", "push_*", "ask"),
 ];

@@ -47,7 +47,7 @@ function route(method, url, held) {
     return { provider: held.providers[0] };
   }
   if (first === "providers") return { providers: held.providers, provider: held.providers[0] };
-  if (first === "policy") return { rules: data.RULES };
+  if (first === "policy") return { rules: data.RULES.slice(1), operator_rules: data.RULES.slice(0, 1) };
   if (first === "personas") return { personas: data.PERSONAS };
   if (first === "limits") return { limits: data.LIMITS };
   if (first === "health") return { status: "ok", version: "0.1.0" };
@@ -61,7 +61,7 @@ function servers(method, id, third, held) {
   if (third === "start" && server) server.status = "running";
   if (third === "stop" && server) server.status = "stopped";
   if (method === "DELETE") held.servers = held.servers.filter((one) => one.id !== id);
-  return { servers: held.servers, server: server ?? held.servers[0] };
+  return { servers: held.servers, server: server ?? held.servers[0], notes: [] };
 }
 
 function logOf(turnId) {

@@ -218,7 +218,10 @@ export interface Rule {
   server: string;
   tool: string;
   arguments: Record<string, string>;
-  tool_hash: string;
+  /** Only tools whose server claims this; "" for any. */
+  hint: "" | "read_only" | "not_read_only" | "destructive" | "open_world";
+  /** Shown to whoever is asked. */
+  name: string;
 }
 
 /** A limit in force, and who set it. */

@@ -159,7 +159,7 @@ export const personas = {
 };
 
 export const policy = {
-  get: () => get<{ rules: Rule[] }>("/policy"),
+  get: () => get<{ rules: Rule[]; operator_rules: Rule[] }>("/policy"),
   put: (rules: Rule[]) => put<{ rules: Rule[] }>("/policy", { rules }),
 };
 

@@ -17,7 +17,8 @@ export function AlwaysCard({ call, named, busy, error, decide, back }: StepProps
     server: named.server || "*",
     tool: named.tool?.tool_name ?? call.spec.name,
     arguments: Object.fromEntries(choices.filter(([name]) => bound.has(name))),
-    tool_hash: call.judged?.tool_hash ?? "",
+    hint: "",
+    name: "",
   };
   const add = async () => {
     if (bound.size === 0) {

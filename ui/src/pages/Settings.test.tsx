@@ -7,8 +7,8 @@ import { Refusal, serve, type Answers } from "../testing/server";
 import Settings from "./Settings";
 
 const RULES = [
-  { then: "auto", server: "files", tool: "read_*", arguments: {}, tool_hash: "" },
-  { then: "deny", server: "git", tool: "push", arguments: { force: "true" }, tool_hash: "" },
+  { then: "auto", server: "files", tool: "read_*", arguments: {}, hint: "", name: "" },
+  { then: "deny", server: "git", tool: "push", arguments: { force: "true" }, hint: "", name: "" },
 ];
 const PERSONA = {
   id: "release",
@@ -25,7 +25,7 @@ beforeEach(() => localStorage.clear());
 
 async function open(answers: Answers = {}) {
   const asked = serve({
-    "GET /policy": { rules: RULES },
+    "GET /policy": { rules: RULES, operator_rules: [] },
     "PUT /policy": { rules: RULES },
     "GET /personas": { personas: [PERSONA] },
     "GET /providers": { providers: [] },
@@ -67,6 +67,18 @@ test("what the server refuses is shown, and the changes are kept", async () => {
   await user.click(screen.getByRole("button", { name: "Save rules" }));
   expect((await screen.findByRole("alert")).textContent).toContain("Too many rules.");
   expect(value("Server of rule 1")).toBe("git");
+});
+
+test("the operator's rules come first, keep their numbers and cannot be changed", async () => {
+  serve({
+    "GET /policy": { rules: [RULES[0]], operator_rules: [RULES[1]] },
+    "GET /personas": { personas: [] },
+    "GET /health": { status: "ok", version: "1" },
+  });
+  render(<Settings />);
+  expect(await screen.findByLabelText("Server of rule 2")).toBeTruthy();
+  expect(screen.getByText("git.push where force = true → deny")).toBeTruthy();
+  expect(screen.queryByLabelText("Server of rule 1")).toBeNull();
 });
 
 test("the theme is kept on this device and shown at once", async () => {

@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { Badge, CopyButton, Segments, Tag, duration, grouped } from "../../parts";
+import { Badge, CopyButton, Segments, Tag, grouped } from "../../parts";
 import type { DurableEvent, Turn } from "../../state";
 import { CallSent, CallResult } from "./CallDetail";
 import { EventRows } from "./EventRows";
@@ -10,6 +10,7 @@ import { PromptSent } from "./PromptSent";
 import { RawReply } from "./RawReply";
 import { WaitDetail } from "./WaitDetail";
 import { requestOf, type Span } from "./spans";
+import { spanTime } from "./times";
 
 interface Props {
   span: Span;
@@ -82,7 +83,7 @@ function Label({ view, span, events }: { view: View; span: Span; events: number 
 
 function Facts({ span, turn }: { span: Span; turn: Turn }) {
   if (span.kind !== "model") {
-    const took = span.took === null ? "" : ` · ${duration(span.took)}`;
+    const took = span.took === null ? "" : ` · ${spanTime(span.took)}`;
     return (
       <span className="dim num">
         {lookWord(span.look)}
@@ -108,7 +109,7 @@ function replyFacts({
   usage?: Turn["rounds"][0]["reply"]["usage"];
 }) {
   const facts = [
-    first ? `first token ${duration(first)}` : "",
+    first ? `first token ${spanTime(first)}` : "",
     usage ? `${grouped(usage.prompt)} in${usage.cached ? `, ${grouped(usage.cached)} cached` : ""}` : "",
     usage ? `${grouped(usage.completion)} out` : "",
   ];

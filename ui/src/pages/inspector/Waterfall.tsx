@@ -1,10 +1,11 @@
 import { useLayoutEffect, useMemo, useRef, type KeyboardEvent } from "react";
 
-import { Icon, PlacedBar, Tag, duration } from "../../parts";
+import { Icon, PlacedBar, Tag } from "../../parts";
 import type { Turn } from "../../state";
 import { lookMark } from "./marks";
 import { scaleOf, type Scale } from "./scale";
 import { endOf, type BarKind, type Span } from "./spans";
+import { spanTime } from "./times";
 
 interface Props {
   turn: Turn;
@@ -124,7 +125,7 @@ function Row({ span, scale, on, onClick }: RowProps) {
           />
         ))}
       </span>
-      <span className="dur">{span.took === null ? "–" : duration(span.took)}</span>
+      <span className="dur">{span.took === null ? "–" : spanTime(span.took)}</span>
     </button>
   );
 }

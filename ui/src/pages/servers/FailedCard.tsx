@@ -4,6 +4,7 @@ import { servers, type ServerInfo } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
 import { Button, Icon, IconButton, Menu, counting, useNow, type MenuItem } from "../../parts";
+import { sentence } from "../inspector/repairs";
 import { Problem } from "../Problem";
 import { SureRow } from "../Sure";
 import { LogTail } from "./LogTail";
@@ -48,7 +49,7 @@ export function FailedCard({ server }: { server: ServerInfo }) {
         />
       </div>
       <div className="panel-body">
-        <p>{server.error || "It ended without a word."} Calls to it fail at once.</p>
+        <p>{sentence(server.error || "It ended without a word")} Calls to it fail at once.</p>
         <LogTail server={server} lines={4} />
         {removing && (
           <SureRow

@@ -2,10 +2,11 @@ import { useState } from "react";
 
 import { policy, type Approval, type Rule } from "../../api";
 import { useVerb } from "../../conversation/useVerb";
+import { ruleWords } from "../../conversation/words";
 import { Button, Icon, IconButton, Segments } from "../../parts";
 import { Problem } from "../Problem";
 import { useLoaded } from "../useLoaded";
-import { NEW_RULE, conditionWords, conditionsOf, moved, oddness, same } from "./rules";
+import { CLAIMS, NEW_RULE, conditionWords, conditionsOf, moved, oddness, same } from "./rules";
 import { Section } from "./Section";
 
 const VERDICTS = [
@@ -25,7 +26,7 @@ export function Policy() {
     >
       <Problem what="The rules cannot be read." error={error} onAgain={again} />
       {!value && !error && <p className="dim">Reading the rules…</p>}
-      {value && <Editor kept={value.rules} onSaved={again} />}
+      {value && <Editor kept={value.rules} operator={value.operator_rules} onSaved={again} />}
     </Section>
   );
 }
@@ -43,7 +44,14 @@ function draftOf(rule: Rule): Draft {
   return { id: ++nextId, rule, where: conditionWords(rule.arguments) };
 }
 
-function Editor({ kept, onSaved }: { kept: readonly Rule[]; onSaved: () => void }) {
+interface EditorProps {
+  kept: readonly Rule[];
+  /** From windlass.toml: they come first and stay there. */
+  operator: readonly Rule[];
+  onSaved: () => void;
+}
+
+function Editor({ kept, operator, onSaved }: EditorProps) {
   const [drafts, setDrafts] = useState<Draft[]>(() => kept.map(draftOf));
   const [said, setSaid] = useState("");
   const { run, busy, error } = useVerb();
@@ -55,7 +63,8 @@ function Editor({ kept, onSaved }: { kept: readonly Rule[]; onSaved: () => void 
     setDrafts(drafts.map((draft, n) => (n === place ? { ...draft, ...next } : draft)));
   const move = (place: number, by: number) => {
     setDrafts(moved(drafts, place, place + by));
-    setSaid(`Rule ${place + 1} is now rule ${place + by + 1}.`);
+    const n = operator.length + place + 1;
+    setSaid(`Rule ${n} is now rule ${n + by}.`);
   };
   const save = async () => {
     if (await run(() => policy.put(rules))) onSaved();
@@ -63,13 +72,21 @@ function Editor({ kept, onSaved }: { kept: readonly Rule[]; onSaved: () => void 
   return (
     <>
       <ol className="rules">
+        {operator.map((rule, place) => (
+          <li className="rule fixed" key={place}>
+            <span className="no num">{place + 1}</span>
+            <code className="mono">{ruleWords(rule)}</code>
+            <span className="dim">windlass.toml</span>
+          </li>
+        ))}
         {drafts.map((draft, place) => (
           <RuleRow
             key={draft.id}
             draft={draft}
-            place={place}
-            count={drafts.length}
-            odd={oddness(rules, place)}
+            n={operator.length + place + 1}
+            first={place === 0}
+            last={place === drafts.length - 1}
+            odd={oddness([...operator, ...rules], operator.length + place)}
             onChange={(next) => change(place, next)}
             onMove={(by) => move(place, by)}
             onRemove={() => setDrafts(drafts.filter((_, n) => n !== place))}
@@ -109,17 +126,17 @@ function Editor({ kept, onSaved }: { kept: readonly Rule[]; onSaved: () => void 
 
 interface RowProps {
   draft: Draft;
-  place: number;
-  count: number;
+  n: number;
+  first: boolean;
+  last: boolean;
   odd: string;
   onChange: (next: Partial<Draft>) => void;
   onMove: (by: number) => void;
   onRemove: () => void;
 }
 
-function RuleRow({ draft, place, count, odd, onChange, onMove, onRemove }: RowProps) {
+function RuleRow({ draft, n, first, last, odd, onChange, onMove, onRemove }: RowProps) {
   const { rule, where } = draft;
-  const n = place + 1;
   const put = (next: Partial<Rule>) => onChange({ rule: { ...rule, ...next } });
   const unreadable = conditionsOf(where) === null;
   const typeWhere = (text: string) => {
@@ -153,13 +170,8 @@ function RuleRow({ draft, place, count, odd, onChange, onMove, onRemove }: RowPr
         onChange={(then) => put({ then })}
       />
       <span className="row-acts">
-        <IconButton icon="up" label={`Move rule ${n} up`} disabled={place === 0} onClick={() => onMove(-1)} />
-        <IconButton
-          icon="down"
-          label={`Move rule ${n} down`}
-          disabled={n === count}
-          onClick={() => onMove(1)}
-        />
+        <IconButton icon="up" label={`Move rule ${n} up`} disabled={first} onClick={() => onMove(-1)} />
+        <IconButton icon="down" label={`Move rule ${n} down`} disabled={last} onClick={() => onMove(1)} />
         <IconButton icon="trash" label={`Remove rule ${n}`} onClick={onRemove} />
       </span>
       <Notes rule={rule} odd={odd} unreadable={unreadable} />
@@ -168,7 +180,7 @@ function RuleRow({ draft, place, count, odd, onChange, onMove, onRemove }: RowPr
 }
 
 function Notes({ rule, odd, unreadable }: { rule: Rule; odd: string; unreadable: boolean }) {
-  if (!rule.tool_hash && !odd && !unreadable) return null;
+  if (!rule.hint && !rule.name && !odd && !unreadable) return null;
   return (
     <span className="rule-notes">
       {unreadable && (
@@ -177,10 +189,11 @@ function Notes({ rule, odd, unreadable }: { rule: Rule; odd: string; unreadable:
           Write it as name = pattern, more with “and”.
         </span>
       )}
-      {rule.tool_hash && (
+      {rule.name && <span>{rule.name}</span>}
+      {rule.hint && (
         <span>
-          <Icon name="lock" />
-          only while the definition is <code className="mono">{rule.tool_hash.slice(0, 12)}</code>
+          <Icon name="shield" />
+          only a tool {CLAIMS.find(([hint]) => hint === rule.hint)?.[1]}, as its server claims
         </span>
       )}
       {odd && (

@@ -38,7 +38,7 @@ describe("a rule that is never reached", () => {
   test("is not told otherwise", () => {
     expect(oddness([git, all], 1)).toBe("");
     expect(oddness([{ ...all, arguments: { force: "true" } }, git], 1)).toBe("");
-    expect(oddness([{ ...all, tool_hash: "9f3c1a" }, git], 1)).toBe("");
+    expect(oddness([{ ...all, hint: "destructive" as const }, git], 1)).toBe("");
     expect(
       oddness(
         [

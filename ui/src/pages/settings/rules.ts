@@ -2,7 +2,7 @@
 
 import type { Rule } from "../../api";
 
-export const NEW_RULE: Rule = { then: "ask", server: "*", tool: "*", arguments: {}, tool_hash: "" };
+export const NEW_RULE: Rule = { then: "ask", server: "*", tool: "*", arguments: {}, hint: "", name: "" };
 
 export function moved<T>(list: readonly T[], from: number, to: number): T[] {
   const item = list[from];
@@ -30,6 +30,15 @@ export function conditionsOf(text: string): Record<string, string> | null {
   return found;
 }
 
+/** What a server may claim of a tool, as the words after it. */
+export const CLAIMS: readonly (readonly [Rule["hint"], string])[] = [
+  ["", "any tool"],
+  ["read_only", "that only reads"],
+  ["not_read_only", "that changes data"],
+  ["destructive", "that destroys"],
+  ["open_world", "that reaches outside"],
+];
+
 /** What is odd about a rule in its place; "" when nothing is. */
 export function oddness(rules: readonly Rule[], place: number): string {
   const rule = rules[place];
@@ -43,7 +52,7 @@ function covers(above: Rule, below: Rule): boolean {
   const conditions = Object.entries(above.arguments).every(
     ([name, pattern]) => below.arguments[name] === pattern,
   );
-  return patterns && conditions && (above.tool_hash === "" || above.tool_hash === below.tool_hash);
+  return patterns && conditions && (above.hint === "" || above.hint === below.hint);
 }
 
 function coversPattern(above: string, below: string): boolean {
