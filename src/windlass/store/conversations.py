@@ -250,6 +250,15 @@ class Conversations:
                     found.append(call.call)
         return found
 
+    def has_read_outside(self, conversation_id: str) -> bool:
+        """Whether text from outside is among its results: it stays in later prompts too."""
+        found = self._reader.execute(
+            "select 1 from events e join conversations c on c.n = e.conversation"
+            " where c.id = ? and e.kind = 'tool_finished' and instr(e.body, '\"untrusted\":true') limit 1",
+            (conversation_id,),
+        )
+        return found.fetchone() is not None
+
     def waits(self, turn_id: str, approvals: int, unknowns: int) -> "asyncio.Future[None]":
         """Note how much of a turn waits for a person; a cache for lists, the log is the truth."""
         state = "awaiting_person" if approvals or unknowns else "running"

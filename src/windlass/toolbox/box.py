@@ -65,6 +65,7 @@ class Toolbox:
             self.rules,
             self._grants_in,
             store.conversations.unknown_calls,
+            store.conversations.has_read_outside,
             self._agreed,
             store.keep_result,
         )
@@ -193,7 +194,8 @@ class Toolbox:
         self._cache.clear()
 
     def _frozen(self, conversation_id: str, search: Search) -> Toolset:
-        key = f"toolset:{search != 'off'}:{conversation_id}"
+        whose = conversation_id if self._words(conversation_id) else ""  # most have said nothing of their own
+        key = f"toolset:{search}:{whose}"
         return self._cache.get(key, lambda: _toolset(list(self._offered(conversation_id, search))))
 
     def _offered(self, conversation_id: str, search: Search) -> Iterator[ToolSpec]:

@@ -34,6 +34,7 @@ class Means:
     rules: Callable[[], Sequence[Rule]]
     grants: Callable[[str], Sequence[Grant]]
     unknown: Callable[[str], Sequence[ToolCall]]  # conversation -> calls whose outcome nobody knows
+    read_outside: Callable[[str], bool]  # conversation -> whether text from outside is among its results
     agreed: Callable[[str, str], str]  # server id, tool -> the hash somebody agreed to
     keep: Callable[[str, str, bytes, str], Awaitable[str]]  # conversation, turn, body, mime -> result id
 
@@ -70,7 +71,7 @@ class TurnTools:
             grants=self._means.grants(self._conversation_id),
             in_doubt=self._in_doubt(call, log),
         )
-        if judged.verdict == "auto" and spec and _reaches_out(spec) and _has_read_untrusted(log):
+        if judged.verdict == "auto" and spec and _reaches_out(spec) and self._has_read_outside(log):
             judged = replace(judged, verdict="ask", rule=UNTRUSTED_READ)
         if judged.verdict == "ask" and not self._can_ask:
             reason = f"This call needs a person's word ({judged.rule}), and nobody can be asked here."
@@ -102,6 +103,11 @@ class TurnTools:
             earlier.name == call.name and arguments_hash(earlier.arguments) == wanted
             for earlier in self._means.unknown(self._conversation_id)
         )
+
+    def _has_read_outside(self, log: Sequence[Event]) -> bool:
+        """In this turn, whose last results may not be on disk yet, or in one before."""
+        here = any(isinstance(event, ToolFinished) and event.output.untrusted for event in log)
+        return here or self._means.read_outside(self._conversation_id)
 
     async def _keep(self, body: bytes, mime: str) -> str:
         return await self._means.keep(self._conversation_id, self._turn_id, body, mime)
@@ -153,8 +159,4 @@ def _reaches_out(spec: ToolSpec) -> bool:
     return (spec.open_world or spec.destructive) and not spec.read_only
 
 
-def _has_read_untrusted(log: Sequence[Event]) -> bool:
-    return any(isinstance(event, ToolFinished) and event.output.untrusted for event in log)
-
-
-UNTRUSTED_READ = "this turn has read text from outside"
+UNTRUSTED_READ = "this conversation has read text from outside"
