@@ -7,6 +7,7 @@ from typing import Annotated
 import pytest
 
 import windlass
+from tests.kit.cutting import cutting_proxy
 from tests.kit.house import RunningHouse, running_house
 from windlass import Decision, PendingCall, Windlass, load_config, tool
 from windlass.client.verbs import Group
@@ -285,3 +286,26 @@ async def test_watching_ends_when_nobody_looks_any_more(w: Windlass) -> None:
     await stream.aclose()
     turn = await w.turns.get(first.turn_id, wait=20)
     assert turn.outcome == "answered", "leaving the stream does not stop the turn"
+
+
+@pytest.mark.parametrize("letters", [10, 300, 700, 2000, 5000])
+async def test_a_broken_connection_is_taken_up_where_it_broke(house: RunningHouse, letters: int) -> None:
+    async with Windlass(house.url, house.token) as direct:
+        place = await direct.begin()
+        with cutting_proxy(house.port, letters, cuts=3) as url:
+            async with Windlass(url, house.token) as w:
+                seen = [event async for event in w.stream("/calculate expression=6*7", conversation_id=place)]
+        [turn] = await direct.conversations.turns(place)
+        log = await direct.turns.log(turn.id)
+    assert [event.number for event in seen if event.number] == [event["id"] for event in log]
+    assert seen[-1].is_end
+
+
+async def test_an_answer_lost_on_the_way_is_asked_for_again_and_not_made_twice(house: RunningHouse) -> None:
+    async with Windlass(house.url, house.token) as direct:
+        place = await direct.begin()
+        with cutting_proxy(house.port, 10, cuts=2) as url:
+            async with Windlass(url, house.token) as w:
+                turn = await w.chat(place, "/calculate expression=6*7")
+        assert [one.id for one in await direct.conversations.turns(place)] == [turn.id]
+    assert turn.outcome == "answered"

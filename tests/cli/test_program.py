@@ -10,6 +10,7 @@ import pytest
 from tests.cli.conftest import PROGRAM, Commands
 from tests.kit.cpu import cpu_seconds
 from windlass import __version__
+from windlass.cli import serving
 from windlass.cli.program import VERBS, build
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +63,16 @@ def test_an_open_server_on_all_addresses_is_refused(alone: Commands) -> None:
     assert done.code == 2
     assert done.err.startswith("error: Refusing to listen on 0.0.0.0 without a token")
     assert "hint: " in done.err
+
+
+def test_a_missing_page_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serving, "PAGE", tmp_path / "nowhere")
+    serving._say("http://127.0.0.1:8420/")
+    told = capsys.readouterr()
+    assert told.out == "Windlass is at http://127.0.0.1:8420/\n"
+    assert told.err.count("\n") == 1 and "install Node" in told.err
 
 
 def test_a_known_error_is_one_line_and_a_hint(alone: Commands) -> None:

@@ -26,6 +26,10 @@ class RunningHouse:
         return f"{parts.scheme}://{parts.netloc}"
 
     @property
+    def port(self) -> int:
+        return urlsplit(self.login).port or 0
+
+    @property
     def token(self) -> str:
         return (self.home / "token").read_text().strip()
 

@@ -10,10 +10,12 @@ import typer
 if sys.platform != "win32":
     import uvloop
 
+from windlass.cli.checks import PAGE
 from windlass.cli.options import USAGE, Options, options_of
 from windlass.cli.session import found_server
 from windlass.config import Config, load
 from windlass.core.errors import BadInput, Unavailable
+from windlass.logfile import log_to
 from windlass.serving import serve as run_server
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default.")]
@@ -39,20 +41,9 @@ def _serve(ctx: typer.Context, host: str | None, port: int | None, no_auth: bool
         sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
         raise typer.Exit(USAGE) from None
     _refuse_second(config)
-    _say_nothing_of_threads()
-    logging.basicConfig(
-        level=logging.DEBUG if options.debug else logging.INFO,
-        format="%(asctime)s %(levelname)s %(message)s",
-        stream=sys.stderr,
-    )
+    log_to(sys.stderr, logging.DEBUG if options.debug else logging.INFO)
     with asyncio.Runner(loop_factory=_loop) as runner:
         runner.run(run_server(config, _say))
-
-
-def _say_nothing_of_threads() -> None:
-    """Nor of processes and source lines: nobody reads them, and finding them out costs more than the line itself."""
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging._srcfile = None  # as the documentation of `logging` says
 
 
 def _refuse_second(config: Config) -> None:
@@ -74,3 +65,5 @@ def _loop() -> asyncio.AbstractEventLoop:
 def _say(url: str) -> None:
     sys.stdout.write(f"Windlass is at {url}\n")
     sys.stdout.flush()
+    if not PAGE.exists():
+        sys.stderr.write("The page is not built, API and command line work: install Node 20.19, then `make setup`.\n")
