@@ -88,8 +88,6 @@ def fold(log: Sequence[Event]) -> TurnView:
 class Folding:
     """The view of a log that grows: each event is looked at once. The view given last grows along."""
 
-    __slots__ = ("_count", "_view")
-
     def __init__(self) -> None:
         self._view: TurnView | None = None
         self._count = 1

@@ -1,0 +1,51 @@
+"""Log lines: their form, their stamp, their tracebacks."""
+
+import io
+import logging
+import re
+
+from windlass.cli.loglines import Lines
+
+
+def record(words: str, *values: object, at: float = 1_700_000_000.25) -> logging.LogRecord:
+    made = logging.LogRecord("windlass", logging.INFO, "", 0, words, values, None)
+    made.created, made.msecs = at, (at % 1) * 1000
+    return made
+
+
+def test_a_line_has_stamp_level_and_words() -> None:
+    stream = io.StringIO()
+    Lines(stream).handle(record("Tool calls detected: %d tools", 2))
+    assert re.fullmatch(r"2023-11-1\d \d\d:\d\d:\d\d,250 INFO Tool calls detected: 2 tools\n", stream.getvalue())
+
+
+def test_the_stamp_follows_the_second() -> None:
+    stream = io.StringIO()
+    lines = Lines(stream)
+    for at in (1_700_000_000.1, 1_700_000_000.9, 1_700_000_001.0):
+        lines.handle(record("x", at=at))
+    first, same, later = (line[:19] for line in stream.getvalue().splitlines())
+    assert first == same < later
+
+
+def test_a_defect_comes_with_its_traceback() -> None:
+    stream = io.StringIO()
+    try:
+        raise RuntimeError("broken")
+    except RuntimeError as error:
+        made = record("Turn met a defect")
+        made.exc_info = (type(error), error, error.__traceback__)
+    Lines(stream).handle(made)
+    assert "INFO Turn met a defect\nTraceback" in stream.getvalue()
+    assert "RuntimeError: broken" in stream.getvalue()
+
+
+def test_a_closed_stream_breaks_nothing() -> None:
+    stream = io.StringIO()
+    lines = Lines(stream)
+    stream.close()
+    raising, logging.raiseExceptions = logging.raiseExceptions, False
+    try:
+        lines.handle(record("nobody reads this"))
+    finally:
+        logging.raiseExceptions = raising
