@@ -11,11 +11,11 @@ if sys.platform != "win32":
     import uvloop
 
 from windlass.cli.checks import PAGE
+from windlass.cli.loglines import log_to
 from windlass.cli.options import USAGE, Options, options_of
 from windlass.cli.session import found_server
 from windlass.config import Config, load
 from windlass.core.errors import BadInput, Unavailable
-from windlass.logfile import log_to
 from windlass.serving import serve as run_server
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default.")]
