@@ -47,6 +47,7 @@ class Tools:
 
     async def enabled(self, conversation_id: str) -> shapes.EnabledTools:
         self._store.conversations.get(conversation_id)
+        await self.arrived(conversation_id)
         return self._enabled(conversation_id)
 
     async def enable(self, conversation_id: str, wanted: shapes.EnableTool) -> shapes.EnabledTools:
