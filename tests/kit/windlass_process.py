@@ -37,6 +37,7 @@ class WindlassProcess:
     env: dict[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
     around: tuple[str, ...] = ()  # a command that runs it, such as a tracer
+    verb: str = "serve"
     url: str = ""
     login_url: str = ""
     process: "asyncio.subprocess.Process | None" = None
@@ -54,7 +55,7 @@ class WindlassProcess:
         return self.process.pid
 
     async def start(self, **env: str) -> None:
-        argv = [*self.around, sys.executable, "-m", "windlass", "serve", "--port", "0", *self.flags]
+        argv = [*self.around, sys.executable, "-m", "windlass", self.verb, "--port", "0", *self.flags]
         clean = {"PATH": os.environ["PATH"], "HOME": str(self.home), "WINDLASS_HOME": str(self.home)}
         clean |= {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         self.process = await asyncio.create_subprocess_exec(
@@ -150,9 +151,11 @@ class WindlassProcess:
 
 
 @asynccontextmanager
-async def windlass(home: Path, *flags: str, env: Mapping[str, str] | None = None) -> AsyncIterator[WindlassProcess]:
+async def windlass(
+    home: Path, *flags: str, env: Mapping[str, str] | None = None, verb: str = "serve"
+) -> AsyncIterator[WindlassProcess]:
     """A server on this data folder; whatever became of it, nothing of it is left afterwards."""
-    process = WindlassProcess(home, dict(env or {}), flags)
+    process = WindlassProcess(home, dict(env or {}), flags, verb=verb)
     await process.start()
     try:
         yield process

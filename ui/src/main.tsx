@@ -4,11 +4,13 @@ import { createRoot } from "react-dom/client";
 
 import { App } from "./app/App";
 import { showTheme } from "./app/theme";
+import { takeQuestion } from "./composer/draft";
 import "./styles/index.css";
 
 // The scroll lock of drawers adds a style element; the policy lets it in by the page's own nonce.
 setNonce(document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "");
 showTheme();
+takeQuestion();
 
 const root = document.getElementById("root");
 if (root)

@@ -25,3 +25,13 @@ export function writeDraft(conversationId: string, text: string): void {
 function read(conversationId: string): string {
   return localStorage.getItem(key(conversationId)) ?? "";
 }
+
+/** `?q=` in the address fills the box of a new conversation, and never sends. */
+export function takeQuestion(): void {
+  const url = new URL(location.href);
+  const words = url.searchParams.get("q");
+  if (words === null) return;
+  writeDraft("new", words);
+  url.searchParams.delete("q");
+  history.replaceState(null, "", url.pathname + url.search);
+}

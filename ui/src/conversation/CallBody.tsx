@@ -143,7 +143,7 @@ interface FootProps {
 function Foot({ call, look, turn, onArguments }: FootProps) {
   const { run, busy, error } = useVerb();
   const round = turn.rounds.find((one) => one.calls.includes(call))?.n ?? 0;
-  const retryable = look !== "denied" && look !== "left_unknown" && turn.finished !== null;
+  const retryable = !["done", "denied", "left_unknown"].includes(look) && turn.finished !== null;
   return (
     <div className="call-foot">
       <span>{factsOf(call, isFailure(look))}</span>

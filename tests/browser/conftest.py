@@ -1,0 +1,64 @@
+"""One Chromium for each worker, one window for each test; server, model and tools are each test's own."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
+
+from tests.browser.visit import House, Table, Visit, ledger_table, window, write_settings
+from tests.kit.ledger_file import Ledger
+from tests.kit.windlass_process import model_settings, windlass
+from windlass.testing import StrictLLM
+
+ROOT = Path(__file__).parents[2]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+OwnHouse = Callable[..., AbstractAsyncContextManager[House]]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    finding = await asyncio.create_subprocess_exec(ROOT / "scripts" / "find-chromium", stdout=asyncio.subprocess.PIPE)
+    found, _ = await finding.communicate()
+    assert finding.returncode == 0, "No Chromium here: run make test-tools."
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=found.decode().strip(), args=FLAGS)
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+def own_house(chromium: Browser, tmp_path: Path, ledger: Ledger) -> OwnHouse:
+    """A house with settings of the test's own: `server` for the ledger's, `options` for its command, and any other
+    table of the settings file by its name."""
+
+    @asynccontextmanager
+    async def made(
+        server: Table | None = None, options: tuple[str, ...] = (), tables: Mapping[str, Table] | None = None
+    ) -> AsyncIterator[House]:
+        own = {**ledger_table(ledger, *options), **(server or {})}
+        write_settings(tmp_path / "home", {"servers.ledger": own, **(tables or {})})
+        async with StrictLLM() as llm, windlass(tmp_path / "home", env=model_settings(llm.base_url)) as process:
+            await process.running("ledger")
+            async with window(chromium, process) as (context, page, watch):
+                yield House(process, context, page, watch, llm, ledger)
+        assert llm.refused == [], "the model server refused a request"
+
+    return made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def house(own_house: OwnHouse) -> AsyncIterator[House]:
+    async with own_house() as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def demo(chromium: Browser, tmp_path: Path) -> AsyncIterator[Visit]:
+    """No key, no model: the first run."""
+    async with windlass(tmp_path / "home", verb="demo") as server, window(chromium, server) as (context, page, watch):
+        await server.running("demo")
+        yield Visit(server, context, page, watch)
