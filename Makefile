@@ -39,9 +39,8 @@ fmt: setup  ## format everything
 	$(BIN)/ruff format .
 	@[ ! -f ui/package.json ] || npm --prefix ui run format
 
-bench: setup  ## print the speed table
-	@[ -f benchmarks/__main__.py ] || { echo "make bench: benchmarks/ is not written yet"; exit 1; }
-	$(BIN)/python -m benchmarks
+bench: setup  ## print the speed table (ARGS='--quick s1' for less, --help for more)
+	$(BIN)/python -m benchmarks $(ARGS)
 
 proof: export SCALE := full
 proof: setup test-tools  ## run the fault, kill and abuse matrix
