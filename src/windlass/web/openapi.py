@@ -55,6 +55,10 @@ CHAT_STATUSES = {
 }
 
 
+EVENT = {  # one event of a stream, as clients take it apart
+    "type": "object",
+    "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": {"type": "string"}},
+}
 MADE = {  # what a verb makes: the name of its id in paths, and where the answer has it
     "conversations.create": ("conversation_id", "/conversation/id"),
     "conversations.take_in": ("conversation_id", "/conversation/id"),
@@ -185,10 +189,10 @@ def _responses(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, 
 
 
 def _content(route: Route, given: dict[str, Any]) -> dict[str, Any]:
-    events = {"text/event-stream": {"schema": {"type": "string"}}}
+    events = {"text/event-stream": {"schema": EVENT}}
     match route.kind:
         case "events":
-            return {"text/event-stream": {"schema": given}}
+            return {"text/event-stream": {"schema": {**EVENT, "description": given.get("description", "")}}}
         case "chat" | "v1" if route.takes is not None:
             return {"application/json": {"schema": given}, **events}
         case "export":
