@@ -176,6 +176,7 @@ async def test_one_slug_one_server(servers: Servers, ledger: Ledger) -> None:
         ({"transport": "http", "url": "file:///etc/passwd"}, "url"),
         ({"transport": "http", "url": "http://"}, "url"),
         ({"transport": "sse", "url": "http://a:99999/"}, "url"),
+        ({"transport": "http", "url": "http://user:password@a/"}, "url"),
         ({"transport": "http", "url": "http://a/", "headers": {"A": "x\r\nB: y"}}, "headers"),
         ({"timeout_s": 0}, "timeout_s"),
         ({"parallel": 0}, "parallel"),

@@ -119,6 +119,8 @@ def _check_address(config: ServerConfig) -> None:
         raise _bad("url", str(error)) from None
     if address.scheme not in {"http", "https"} or not address.hostname or not port_is_fine:
         raise _bad("url", "must be an http or https address")
+    if address.username is not None:
+        raise _bad("url", "a password in an address is shown wherever the address is; send it as a header")
     for name, value in config.headers.items():
         if not _HEADER_NAME.fullmatch(name) or any(letter in value for letter in "\r\n\0"):
             raise _bad("headers", f"{name!r} cannot be sent as a header")
