@@ -30,7 +30,8 @@ class HttpClient(httpx2.AsyncClient):
             if flight and isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
                 flight.sent = flight.delivered  # a call with questions is several requests
             return self._instead(503, request, f"{request.url.host}: {error or type(error).__name__}")
-        if flight:
+        # Only what the call itself was answered counts: a stream asked for again says nothing of a call that was taken.
+        if flight and request.method == "POST":
             flight.status, flight.delivered = response.status_code, True
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
