@@ -227,6 +227,23 @@ async def test_more_turns_than_places_queue_and_a_stop_does_not(tmp_path: Path) 
     await house.store.close()
 
 
+async def test_a_stop_of_a_turn_that_waits_for_a_person_needs_no_place(tmp_path: Path) -> None:
+    house = House(tmp_path, Script([says("", "a")], judge_as=lambda call: CallJudged(call.id, "ask")))
+    house.runner = Runner(house.store, house.bus, house.script, house, at_once=1)
+    waits = await house.start()
+    await house.runner.settled(waits)
+    house.script.hangs = True
+    works = await house.start()
+    await until(lambda: len(house.script.asked) == 2, "the only place to be taken")
+    await house.runner.stop(waits)
+    await house.runner.settled(waits, 2)
+    finished = house.outcome(waits)
+    assert finished and finished.outcome == "stopped"
+    await house.runner.stop(works)
+    await house.runner.settled(works, 2)
+    await house.store.close()
+
+
 async def test_places_go_to_those_who_waited_longest() -> None:
     places = Places(1)
     order: list[str] = []

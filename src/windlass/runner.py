@@ -15,7 +15,7 @@ from windlass.core.fold import CallView, fold
 from windlass.core.ids import new_id
 from windlass.core.messages import ToolCall, ToolOutput, Toolset
 from windlass.core.ports import Hear, Heard, Model, Tools
-from windlass.core.steps import AwaitPerson, Done, next_step
+from windlass.core.steps import AwaitPerson, Close, Done, next_step
 from windlass.store import HEAD, Created, Store, TurnLog
 
 log = logging.getLogger("windlass.runner")
@@ -132,7 +132,7 @@ class Runner:
             turn_log = TurnLog(self._store.logs, turn_id, self._driver, epoch=epoch)
             epoch = 0
             try:
-                async with self._places.one(turn_id):
+                async with self._places.one(turn_id, at_once=await self._only_closes(turn_log)):
                     step = await self._run(conversation_id, turn_log)
             except Fenced:
                 return
@@ -147,6 +147,10 @@ class Runner:
             if isinstance(step, Done) or next_step(await turn_log.read()) == step:
                 # Nothing awaits between this look and the end of the task, so no word can slip between them.
                 return self._note(turn_id, step)
+
+    async def _only_closes(self, turn_log: TurnLog) -> bool:
+        """A stop may have been said before the turn stood in the queue, so that there was nobody to hurry."""
+        return self._places.taken and isinstance(next_step(await turn_log.read()), Close)
 
     async def _run(self, conversation_id: str, turn_log: TurnLog) -> AwaitPerson | Done:
         view = fold(await turn_log.read())
@@ -189,9 +193,13 @@ class Places:
         self._free = count
         self._queue: dict[str, asyncio.Future[None]] = {}
 
+    @property
+    def taken(self) -> bool:
+        return self._free <= 0
+
     @asynccontextmanager
-    async def one(self, turn_id: str) -> AsyncIterator[None]:
-        if self._free <= 0:
+    async def one(self, turn_id: str, *, at_once: bool = False) -> AsyncIterator[None]:
+        if self.taken and not at_once:
             waiter = self._queue[turn_id] = asyncio.get_running_loop().create_future()
             try:
                 await waiter
