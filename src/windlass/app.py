@@ -9,8 +9,9 @@ from windlass import demo
 from windlass.bus import Bus
 from windlass.config import Config, resolve_secret
 from windlass.local import Local
+from windlass.local.providers import patience_of
 from windlass.opening import Openings
-from windlass.providers import DEMO_MODEL, Models, Patience, ProviderConfig, detect_local
+from windlass.providers import DEMO_MODEL, Models, ProviderConfig, detect_local
 from windlass.runner import Runner
 from windlass.searching import Searching
 from windlass.servers import ServerConfig, Servers, ToolOverride
@@ -109,8 +110,6 @@ async def _bring_in(house: House) -> None:
 def configured_providers(config: Config) -> list[ProviderConfig]:
     if config.demo:
         return [demo_provider()]
-    limits = config.limits
-    patience = Patience(connect_s=limits.connect_s, first_byte_s=limits.first_byte_s, silence_s=limits.silence_s)
     return [
         ProviderConfig(
             provider.name or f"provider-{number}",
@@ -120,7 +119,8 @@ def configured_providers(config: Config) -> list[ProviderConfig]:
             provider.model,
             provider.temperature,
             provider.profile,
-            patience=patience,
+            ca_file=provider.ca_file,
+            patience=patience_of(config.limits),
         )
         for number, provider in enumerate(config.providers, 1)
     ]
@@ -132,7 +132,13 @@ async def _found_or_demo(config: Config) -> ProviderConfig:
     if not found:
         return demo_provider()
     local = found[0]
-    return ProviderConfig("local", local.name, local.base_url, model=local.models[0] if local.models else "")
+    return ProviderConfig(
+        "local",
+        local.name,
+        local.base_url,
+        model=local.models[0] if local.models else "",
+        patience=patience_of(config.limits),
+    )
 
 
 def demo_provider() -> ProviderConfig:

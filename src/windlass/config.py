@@ -25,6 +25,7 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     temperature: float | None = None
     name: str = ""
     profile: str = ""
+    ca_file: str = ""
 
 
 class ToolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,6 +74,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     connect_s: float = 60
     first_byte_s: float = 240
     silence_s: float = 240
+    reply_s: float = 1200
     body_bytes: int = 4 << 20
     import_bytes: int = 20 << 20
 

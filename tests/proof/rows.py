@@ -38,6 +38,7 @@ ROWS: dict[str, tuple[str, ...]] = {
     "L5 deadlines": (
         f"{PROVIDERS}/test_openai_chat.py::test_no_answer_at_all_is_a_timeout",
         f"{PROVIDERS}/test_openai_chat.py::test_signs_of_life_do_not_stop_the_clock",
+        f"{PROVIDERS}/test_openai_chat.py::test_a_reply_without_end_is_a_timeout_however_much_it_says",
     ),
     "L6 a hang after the headers": (f"{PROVIDERS}/test_openai_chat.py::test_silence_after_the_headers_is_a_timeout",),
     "L7 a cut stream": (

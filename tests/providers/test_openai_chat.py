@@ -173,6 +173,22 @@ async def test_signs_of_life_do_not_stop_the_clock(sign: bytes) -> None:
             await chat.reply(ask(), Ears())
 
 
+async def test_a_reply_without_end_is_a_timeout_however_much_it_says() -> None:
+    brief = Patience(connect_s=5, first_byte_s=5, silence_s=5, total_s=0.2, backoff_s=0)
+
+    async def talk(writer: asyncio.StreamWriter) -> None:
+        writer.write(SERVER_HEAD)
+        while True:
+            writer.write(b'data: {"choices":[{"delta":{"content":"and "}}]}\n\n')
+            await writer.drain()
+            await asyncio.sleep(0.01)
+
+    async with raw_server(talk) as base_url, chat_with(base_url, patience=brief) as chat:
+        with pytest.raises(ModelError, match=r"Timeout: not finished within 0\.2 s") as caught:
+            await chat.reply(ask(), Ears())
+    assert caught.value.partial.startswith("and and ")
+
+
 async def test_the_connection_is_kept_for_the_next_request() -> None:
     gate = Gate()
     gate.open()

@@ -11,14 +11,14 @@ from windlass.local.conversations import Conversations
 from windlass.local.house import HouseVerbs
 from windlass.local.messages import Messages
 from windlass.local.personas import Personas, PolicyVerbs
-from windlass.local.providers import ProviderVerbs
+from windlass.local.providers import ProviderVerbs, patience_of
 from windlass.local.records import Records
 from windlass.local.servers import ServerVerbs
 from windlass.local.tools import Tools
 from windlass.local.turns import Turns
 from windlass.local.waiting import Waiting
 from windlass.opening import Openings
-from windlass.providers import Models, Patience
+from windlass.providers import Models
 from windlass.runner import Runner
 from windlass.searching import Searching
 from windlass.servers import Servers
@@ -73,8 +73,7 @@ class Local:
             waiting=waiting,
         )
         self.servers = ServerVerbs(store, servers, toolbox, vault)
-        patience = Patience(connect_s=limits.connect_s, first_byte_s=limits.first_byte_s, silence_s=limits.silence_s)
-        self.providers = ProviderVerbs(store, models, vault, patience)
+        self.providers = ProviderVerbs(store, models, vault, patience_of(limits))
         self.personas = Personas(store)
         self.conversations = Conversations(
             store, runner, records, self.context, self.tools, self.personas, self.providers

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from windlass import shapes
+from windlass.config import Limits
 from windlass.core.errors import Conflict, ModelError, NotFound
 from windlass.core.ids import new_id
 from windlass.providers import Models, Patience, ProviderConfig, detect_local
@@ -153,6 +154,15 @@ class ProviderVerbs:
             demo=config.kind == "demo",
             from_config=self._kept.get(config.id) is None,
         )
+
+
+def patience_of(limits: Limits) -> Patience:
+    return Patience(
+        connect_s=limits.connect_s,
+        first_byte_s=limits.first_byte_s,
+        silence_s=limits.silence_s,
+        total_s=limits.reply_s,
+    )
 
 
 def _slot(provider_id: str) -> str:

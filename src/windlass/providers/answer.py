@@ -28,7 +28,8 @@ class Deadline:
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
         self._loop = asyncio.get_running_loop()
-        self.timer = asyncio.timeout(patience.connect_s + patience.first_byte_s)
+        self.timer = asyncio.timeout(min(patience.connect_s + patience.first_byte_s, patience.total_s))
+        self._last_at = self._loop.time() + patience.total_s
         self.stage = f"no answer within {patience.first_byte_s:g} s"
         self.first_at = 0.0
         self._pieces = 0
@@ -52,7 +53,10 @@ class Deadline:
             self.first_at = self._loop.time()
 
     def _set(self, seconds: float) -> None:
-        self.timer.reschedule(self._loop.time() + seconds)
+        at = self._loop.time() + seconds
+        if at > self._last_at:
+            self.stage = f"not finished within {self._patience.total_s:g} s"
+        self.timer.reschedule(min(at, self._last_at))
 
 
 async def read_answer(body: Body, assembly: Assembly, deadline: Deadline) -> None:

@@ -145,6 +145,7 @@ class Patience:
     connect_s: float = 60
     first_byte_s: float = 240
     silence_s: float = 240
+    total_s: float = 1200  # however much it says
     linger_s: float = 2  # for what may follow a finish reason
     hang_up_s: float = 0.1  # for the end of the body after the end of the stream
     backoff_s: float = 1

@@ -20,6 +20,7 @@ export const LIMITS: readonly LimitWords[] = [
   { name: "connect_s", words: "Connecting to the model", unit: "seconds", usual: 60 },
   { name: "first_byte_s", words: "First word of the model", unit: "seconds", usual: 240 },
   { name: "silence_s", words: "Silence of the model", unit: "seconds", usual: 240 },
+  { name: "reply_s", words: "One reply of the model", unit: "seconds", usual: 1200 },
   { name: "turn_tokens", words: "Tokens in a turn", unit: "tokens", usual: null },
   { name: "day_tokens", words: "Tokens in a day", unit: "tokens", usual: null },
   { name: "body_bytes", words: "A request to Windlass", unit: "bytes", usual: 4 << 20 },

@@ -1,0 +1,27 @@
+"""What the operator's file says reaches the part it is about."""
+
+from pathlib import Path
+
+from windlass.app import configured_providers
+from windlass.config import load
+
+SETTINGS = """
+[provider]
+base_url = "https://models.example/v1"
+model = "m"
+ca_file = "/etc/ssl/our-own.pem"
+
+[limits]
+connect_s = 1
+first_byte_s = 2
+silence_s = 3
+reply_s = 4
+"""
+
+
+def test_a_provider_gets_its_authority_and_its_deadlines(tmp_path: Path) -> None:
+    (tmp_path / "windlass.toml").write_text(SETTINGS)
+    [provider] = configured_providers(load(env={"WINDLASS_HOME": str(tmp_path)}))
+    patience = provider.patience
+    assert provider.ca_file == "/etc/ssl/our-own.pem"
+    assert (patience.connect_s, patience.first_byte_s, patience.silence_s, patience.total_s) == (1, 2, 3, 4)
