@@ -146,8 +146,7 @@ class Openings:
 
     def _past(self, conversation_id: str, parent_id: str | None) -> Sequence[PastTurn]:
         if parent_id == HEAD:
-            path = self._store.conversations.path(conversation_id)
-            parent_id = path[-1].id if path else None
+            parent_id = self._store.conversations.head(conversation_id)
         return self._store.history.up_to(parent_id, conversation_id) if parent_id else ()
 
     def _turn_limits(self, wanted: Asked) -> Limits:

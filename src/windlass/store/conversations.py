@@ -198,6 +198,15 @@ class Conversations:
         rows = self._reader.execute("select id from conversations where hidden and created_at < ?", (before,))
         return [id for (id,) in rows]
 
+    def head(self, conversation_id: str) -> str | None:
+        """The newest turn."""
+        found = self._reader.execute(
+            "select t.id from turns t join conversations c on c.n = t.conversation where c.id = ?"
+            " order by t.id desc limit 1",
+            (conversation_id,),
+        ).fetchone()
+        return found[0] if found else None
+
     def path(self, conversation_id: str, head: str | None = None) -> list[Turn]:
         """The turns from the first to `head` (the newest when not named), oldest first."""
         by_id = {turn.id: turn for turn in self.turns(conversation_id)}

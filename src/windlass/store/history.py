@@ -27,7 +27,10 @@ class PastTurns:
         if parent is None or history_from == NO_HISTORY:
             return ()
         path = self.up_to(parent, conversation_id)
-        start = next((place for place, turn in enumerate(path) if turn.turn_id == history_from), 0)
+        if not history_from:
+            return path
+        # From the end: of a long past, only the last of it is shown.
+        start = next((place for place in range(len(path) - 1, -1, -1) if path[place].turn_id == history_from), 0)
         return path[start:]
 
     async def shorten(self, turn_id: str, log: Sequence[Event]) -> str | None:
