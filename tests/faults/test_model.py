@@ -17,7 +17,7 @@ from windlass.testing import Reply, StrictLLM, Usage, call, raw_call, say, think
 from windlass.testing.chat_wire import Answering, answer_body
 
 SEED = 7
-STREAMS = 160 if FULL else 8
+STREAMS = 24 if FULL else 3
 
 
 async def test_a_stream_that_is_always_cut_fails_with_what_was_said_and_can_go_on(tmp_path: Path) -> None:

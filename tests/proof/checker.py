@@ -112,7 +112,7 @@ def _early_starts(turn: str, log: Log) -> list[str]:
 
 
 def _lost_messages(logs: Iterable[Log], acknowledged: Iterable[str]) -> list[str]:
-    kept = Counter(message["content"] for log in logs for message in log[0][1]["opening"])  # type: ignore[attr-defined]
+    kept = Counter(message["content"] for log in logs for message in log[0][1].get("opening", []))  # type: ignore[attr-defined]
     wanted = Counter(acknowledged)
     return [f"the acknowledged message {text!r} is lost" for text, count in wanted.items() if kept[text] < count]
 

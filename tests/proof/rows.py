@@ -138,7 +138,7 @@ ROWS: dict[str, tuple[str, ...]] = {
     "M9 slow and failing starts": (
         f"{SERVERS}/test_faults.py::test_a_mute_server_fails_in_time_and_holds_up_nobody",
         f"{SERVERS}/test_faults.py::test_a_server_that_exits_at_once_says_why",
-        f"{SERVERS}/test_faults.py::test_a_missing_command_says_so",
+        f"{SERVERS}/test_faults.py::test_what_cannot_be_started_says_why",
     ),
     "M10 zombies": (
         f"{SERVERS}/test_supervisor.py::test_a_grandchild_ends_with_its_server",
