@@ -1,7 +1,9 @@
 """Every verb, with a running server and without: what it prints, what it exits with, and that `--json` keeps its
 shape."""
 
+import asyncio
 import json
+import re
 import sys
 import tarfile
 from pathlib import Path
@@ -13,8 +15,10 @@ from tests.cli.conftest import Commands
 from tests.kit.house import RunningHouse
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import wait_for
+from tests.kit.windlass_process import model_settings
 from windlass import shapes
 from windlass.cli.checks import Finding
+from windlass.testing import StrictLLM, call, raw_call, say
 
 CALCULATE = "/calculate expression=6*7"
 
@@ -231,6 +235,25 @@ def test_models_are_tested(windlass: Commands) -> None:
     [tested] = done.json
     assert msgspec.convert(tested["test"], shapes.ProviderTest).ok and done.code == 0
     assert windlass("models", "test", "nobody").code == 1
+
+
+@pytest.mark.parametrize("ids", [("a", "b"), ("a", "a")], ids=["own ids", "one id for all"])
+async def test_what_a_model_can_do_is_a_table(alone: Commands, strict_llm: StrictLLM, ids: tuple[str, str]) -> None:
+    oslo, lima = (
+        raw_call("get_weather", f'{{"city": "{city}"}}', id) for city, id in zip(("Oslo", "Lima"), ids, strict=True)
+    )
+    strict_llm.then(say("one, ", "two"), call("get_weather", city="Oslo"), oslo + lima, say("Hello."))
+    done = await asyncio.to_thread(alone, "models", "test", **model_settings(strict_llm.base_url))
+    assert done.code == 0
+    assert dict(re.split(r"\s{2,}", line)[2:4] for line in done.out.splitlines()) == {
+        "question": "answer",
+        "answers": "yes",
+        "streams": "yes",
+        "calls a tool": "yes",
+        "several calls at once": "yes",
+        "honours required": "no",
+        "repeats call ids": "yes" if ids[0] == ids[1] else "no",
+    }
 
 
 def test_any_request_can_be_sent(windlass: Commands) -> None:

@@ -7,7 +7,7 @@ import typer
 from windlass import shapes
 from windlass.cli.options import FAILED
 from windlass.cli.session import Session, opened
-from windlass.cli.show import as_json, note, table
+from windlass.cli.show import as_json, table
 from windlass.core.errors import NotFound, WindlassError
 
 models = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -36,7 +36,7 @@ def test(
     provider: Annotated[str, typer.Argument(help="Its id or name; all when left out.")] = "",
     json: Json = False,
 ) -> None:
-    """Ask each model for a few words and a tool call. Exit code 1 when one does not work."""
+    """Find out by asking what each model can do: answer, stream, call tools. Exit code 1 when one does not work."""
     with opened(ctx) as session:
         wanted = [one for one in session.run(session.w.providers.list()) if provider in ("", one.id, one.name)]
         if not wanted:
@@ -45,14 +45,15 @@ def test(
     if json:
         as_json([{"provider": one.id, "test": tested} for one, tested in found])
     else:
-        for one, tested in found:
-            mark = "✓" if tested.ok else "✗"
-            note(
-                f"{mark} {one.name}, {tested.model}: {tested.message} ({tested.took_ms} ms)", "" if tested.ok else "red"
-            )
-            if tested.hint:
-                note(f"  {tested.hint}")
+        rows = ((one.name, tested.model, *told) for one, tested in found for told in _told(tested))
+        table(("provider", "model", "question", "answer", ""), rows, "Nothing was found out.")
     raise typer.Exit(0 if all(tested.ok for _, tested in found) else FAILED)
+
+
+def _told(tested: shapes.ProviderTest) -> list[tuple[str, str, str]]:
+    if not tested.findings:
+        return [("answers", "yes" if tested.ok else "no", tested.message)]
+    return [(one.question, one.answer, one.detail) for one in tested.findings]
 
 
 def _models(session: Session, provider: shapes.Provider) -> tuple[list[str], str]:
