@@ -218,6 +218,23 @@ async def test_edited_arguments_are_checked_and_used(site: Site, strict_llm: Str
     assert ledger.counts() == {"y": 1}
 
 
+async def test_edited_arguments_cannot_be_what_a_rule_denies(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+    await site.call("PUT", "/policy", {"rules": [{"then": "deny", "arguments": {"effect_id": "forbidden*"}}]})
+    conversation = await site.conversation()
+    await site.enable(conversation, "record", approval="ask")
+    strict_llm.then(call("record", effect_id="x"), say("Done."))
+    body = await site.post(f"/conversations/{conversation}/chat", {"content": "Do it"})
+    decision = f"/turns/{body['turn_id']}/calls/{body['pending_calls'][0]['call_id']}/decision"
+
+    denied = await site.call("POST", decision, {"decision": "allow", "arguments": {"effect_id": "forbidden-1"}})
+    await site.post(decision, {"decision": "allow"})
+    await site.get(f"/turns/{body['turn_id']}?wait=10")
+
+    assert (denied.status, denied.code) == (422, "policy")
+    assert ledger.counts() == {"x": 1}
+
+
 async def test_a_tool_that_asks_a_person_gives_202_and_takes_the_answer(
     site: Site, strict_llm: StrictLLM, ledger: Ledger
 ) -> None:

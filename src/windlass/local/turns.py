@@ -283,7 +283,12 @@ class Turns:
         errors = Checker(json.loads(spec.schema)).errors(arguments) if spec else []
         if errors:
             raise BadInput(f"arguments: {'; '.join(errors)}", detail={"path": "arguments", "errors": errors})
-        return json.dumps(arguments, ensure_ascii=False)
+        text = json.dumps(arguments, ensure_ascii=False)
+        tools = self._toolbox.for_turn(record.conversation_id, record.id, record.view.started)
+        judged = tools.judge(ToolCall(call.call.id, call.call.name, text), record.events)
+        if judged.verdict == "refuse":
+            raise BadInput(f"arguments: {judged.reason}", code=judged.refusal, detail={"path": "arguments"})
+        return text
 
 
 def _call(record: TurnRecord, call_id: str) -> CallView:
