@@ -133,6 +133,38 @@ async def test_a_call_that_would_ask_is_refused_with_the_reason(
     assert ledger.effects() == []
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_tool_that_asks_a_person_is_told_that_nobody_is_there(
+    client: AsyncOpenAI, equipped: Site, strict_llm: StrictLLM, streamed: bool
+) -> None:
+    await equipped.post("/personas", {"name": "Asker", "tools": ["ledger.ask"]})
+    persona = (await equipped.get("/personas"))["personas"][-1]["id"]
+    strict_llm.then(call("ask"), say("Nobody answered."))
+
+    async with asyncio.timeout(10):
+        if streamed:
+            stream = await client.chat.completions.create(model=f"windlass/{persona}", messages=HELLO, stream=True)
+            said = "".join([c.choices[0].delta.content or "" async for c in stream])
+        else:
+            done = await client.chat.completions.create(model=f"windlass/{persona}", messages=HELLO)
+            said = done.choices[0].message.content or ""
+
+    assert said == "Nobody answered."
+
+
+async def test_a_tool_of_the_callers_takes_the_place_of_a_servers_of_that_name(
+    client: AsyncOpenAI, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    own: Any = {"type": "function", "function": {**OWN_TOOL["function"], "name": "record"}}  # type: ignore[dict-item]
+    strict_llm.then(call("record", n=1))
+
+    done = await client.chat.completions.create(model="strict-model", messages=HELLO, tools=[own])
+
+    assert done.choices[0].finish_reason == "tool_calls"
+    offered = [tool["function"]["name"] for tool in strict_llm.requests[0].body["tools"]]
+    assert offered.count("record") == 1 and ledger.effects() == []
+
+
 async def test_errors_come_in_openais_form(client: AsyncOpenAI, equipped: Site, strict_llm: StrictLLM) -> None:
     strict_llm.then(error(401, None, "bad key"), error(401, None, "bad key"))
 

@@ -76,10 +76,11 @@ class Toolbox:
         return TurnTools(self._means, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask)
 
     def freeze(self, conversation_id: str, search: Search = "off", extra: Sequence[ToolSpec] = ()) -> Toolset:
-        """The tools a new turn is given, kept under their hash."""
+        """The tools a new turn is given, kept under their hash. An extra one takes the place of one of its name."""
         toolset = self._frozen(conversation_id, search)
         if extra:
-            toolset = _toolset([*toolset.tools, *extra])
+            named = {spec.name for spec in extra}
+            toolset = _toolset([*(spec for spec in toolset.tools if spec.name not in named), *extra])
         self._store.keep_toolset(toolset)
         return toolset
 

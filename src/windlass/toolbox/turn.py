@@ -113,6 +113,8 @@ class TurnTools:
         return await self._means.keep(self._conversation_id, self._turn_id, body, mime)
 
     async def _ask(self, call_id: str, question: Question, hear: Hear) -> Answer:
+        if not self._can_ask:
+            return Answer("cancel")
         hear(InputNeeded(call_id, question.message, json.dumps(question.schema or {}), question.url))
         return await self._means.questions.ask(call_id, question)
 
