@@ -27,7 +27,7 @@ async def instructions(stage: Stage, quick: bool) -> list[Row]:
     return [
         row("instructions", "floor, server, normal, S1", [least / 1e6], "million"),
         row("instructions", "Windlass, normal, S1", [ours / 1e6], "million"),
-        row("instructions", "Windlass / floor", [ours / least], "x", limit=3),
+        row("instructions", "Windlass / floor", [ours / least], "x"),
     ]
 
 
