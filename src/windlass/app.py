@@ -104,7 +104,7 @@ async def _bring_in(house: House) -> None:
     await house.local.v1.bring_in()
     if house.models.config().kind == DEMO:
         await house.servers.put(demo_server(house.config))
-    house.servers.start_all()
+    house.servers.start_all(but=house.local.servers.unwanted())
 
 
 def configured_providers(config: Config) -> list[ProviderConfig]:

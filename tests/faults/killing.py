@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 
@@ -124,12 +125,12 @@ class Script:
         return HELD[held](self.gate) if held in HELD else self._asking
 
 
+HALF_A_CALL = {"index": 0, "id": "x", "type": "function", "function": {"name": "record", "arguments": '{"effect_'}}
 HELD: dict[str, Callable[[Gate], Reply]] = {
     "headers": lambda gate: headers() + wait_for(gate),
     "text": lambda gate: say("I will ", "look ", wait_for(gate), "into it."),
     "arguments": lambda gate: raw_delta(tool_calls=[HALF_A_CALL]) + wait_for(gate),
 }
-HALF_A_CALL = {"index": 0, "id": "x", "type": "function", "function": {"name": "record", "arguments": '{"effect_'}}
 
 
 async def survive(point: Point, parallel: int, durability: str, folder: Path, ledger: Ledger) -> None:
@@ -187,10 +188,10 @@ async def _reached(held: str, parallel: int, ledger: Ledger, script: Script, cli
         await client.heard("look ")
 
 
-async def killed_by(server: WindlassProcess, path: str, body: object) -> dict[str, object] | None:
+async def killed_by(server: WindlassProcess, path: str, body: object) -> dict[str, Any] | None:
     """None when the server died of it instead of answering."""
     with contextlib.suppress(aiohttp.ClientError, ConnectionError):
-        answer: dict[str, object] = await server.post(path, body)
+        answer: dict[str, Any] = await server.post(path, body)
         return answer
     return None
 

@@ -57,6 +57,7 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{PROVIDERS}/test_sse.py::test_no_bytes_crash_it_and_tearing_changes_nothing",
         f"{PROVIDERS}/test_sse.py::test_a_line_without_end_is_refused_before_it_fills_the_memory",
         f"{FAULTS}/test_fuzz.py::test_no_input_breaks_a_parser",
+        f"{FAULTS}/test_guided.py::test_no_stream_that_the_fuzzer_finds_breaks_the_parser",
     ),
     "L10 odd chunks": (
         f"{PROVIDERS}/test_assembly.py::test_a_well_formed_stream_gives_exactly_what_was_sent",

@@ -145,8 +145,8 @@ async def _use(server: Ears, canary: Canaries, ledger: Ledger, model: str) -> st
             assert said.status in (200, 202, 502), said
             with contextlib.suppress(KeyError, TypeError):
                 await server.call("POST", f"/turns/{said.body['turn_id']}/stop", {})
-    for path, body in _bad_requests(canary):
-        assert (await server.call("POST", path, body)).status < 500
+    for path, wrong in _bad_requests(canary):
+        assert (await server.call("POST", path, wrong)).status < 500
     return conversation
 
 

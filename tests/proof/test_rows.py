@@ -91,10 +91,10 @@ def test_the_checker_finds_lost_messages_repeated_effects_and_odd_transcripts(tm
     assert "lost" in broken_promises(db, tmp_path / "none", ["never kept"])[0]
     assert "lost" in broken_promises(db, tmp_path / "none", ["hello", "hello"])[0]
     assert "happened 2 times" in broken_promises(db, ledger)[0]
-    assert broken_promises(db, tmp_path / "none", [], [Transcript("conv", right)]) == []  # type: ignore[arg-type]
-    assert broken_promises(db, tmp_path / "none", [], [Transcript("conv", right[:1], whole=False)]) == []  # type: ignore[arg-type]
+    assert broken_promises(db, tmp_path / "none", [], [Transcript("conv", right)]) == []
+    assert broken_promises(db, tmp_path / "none", [], [Transcript("conv", right[:1], whole=False)]) == []
     for wrong in (right[:1], right[1:], [*right, right[1]], right[::-1], [(1, "t", 0, "turn_finished"), right[1]]):
-        assert broken_promises(db, tmp_path / "none", [], [Transcript("conv", wrong)])  # type: ignore[arg-type]
+        assert broken_promises(db, tmp_path / "none", [], [Transcript("conv", wrong)])
 
 
 def database(folder: Path, log: list[Event]) -> Path:

@@ -28,6 +28,7 @@ MOST_LINES = 500
 class KeptServer:
     config: ServerConfig
     created_at: float
+    wanted: bool = True  # False for one that was imported, until a person starts it
 
 
 class ServerVerbs:
@@ -45,6 +46,10 @@ class ServerVerbs:
                 await self._servers.put(kept.config)
             except Conflict:
                 continue
+
+    def unwanted(self) -> set[str]:
+        """Those that nobody has started yet: an import reaches no address by itself, not even after a restart."""
+        return {kept.config.id for kept in self._kept.all() if not kept.wanted}
 
     async def add(self, new: shapes.NewServer) -> shapes.ServerAnswer:
         given = _given(new)
@@ -91,6 +96,8 @@ class ServerVerbs:
         """Waits until it runs or has failed; that it failed is in the answer."""
         config = self._servers.status(server).config
         self._servers.start(config.id)
+        if (kept := self._kept.get(config.id)) and not kept.wanted:
+            await self._kept.put(config.id, replace(kept, wanted=True))
         status = await self._first_outcome(config.id)
         message = "Server running" if status.state == "running" else f"Server {status.state}"
         return self._answer(config.id, message)
@@ -141,7 +148,7 @@ class ServerVerbs:
         found = await asyncio.to_thread(imported_servers, msgspec.json.encode(given), taken)
         for one in found:
             if one.config:
-                await self._put(KeptServer(replace(one.config, confirmed=False), time.time()))
+                await self._put(KeptServer(replace(one.config, confirmed=False), time.time(), wanted=False))
         made = [self._shown(self._servers.status(one.config.id)) for one in found if one.config]
         notes = [shapes.ImportNote(one.name, one.problem, list(one.warnings)) for one in found]
         return shapes.ImportedServers(made, len(made), notes, message="Nothing was started")

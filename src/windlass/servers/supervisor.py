@@ -3,7 +3,7 @@ waits for a slow one; see `keeper` for the life of each."""
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from windlass.core.errors import Conflict, NotFound, ToolError
@@ -49,9 +49,9 @@ class Servers:
         """Returns at once. Raises `Conflict` for a draft: nobody has confirmed what it would run."""
         self._keeper(server).start()
 
-    def start_all(self) -> None:
+    def start_all(self, but: Collection[str] = ()) -> None:
         for keeper in self._keepers.values():
-            if not keeper.config.draft:
+            if not keeper.config.draft and keeper.config.id not in but:
                 keeper.start()
 
     async def stop(self, server: str) -> None:
