@@ -259,7 +259,9 @@ async def test_a_stop_closes_running_calls_and_the_turn_in_one_append() -> None:
     await under_way.wait()
     log.add(StopRequested())
     await task
-    assert [end.state for end in finished(log).values()] == ["unknown", "cancelled", "cancelled"]
+    ends = list(finished(log).values())
+    assert [end.state for end in ends] == ["unknown", "cancelled", "cancelled"]
+    assert ["not run" in end.output.text for end in ends] == [False, False, True], "what ran is not denied"
     assert outcome(log).outcome == "stopped"
     assert cancelled.is_set()
 

@@ -140,9 +140,7 @@ def _settled(call: CallView) -> ToolFinished | None:
     if call.running:
         return None
     if call.resolved == "done":
-        return ToolFinished(
-            call.call.id, "ok", ToolOutput("A person confirmed that this call was carried out."), "person"
-        )
+        return ToolFinished(call.call.id, "ok", ToolOutput("A person says that this call was carried out."), "person")
     if call.resolved == "skip":
         return ToolFinished(call.call.id, "unknown", ToolOutput(UNKNOWN), "person")
     if call.judged and call.judged.verdict == "refuse":
@@ -158,7 +156,8 @@ def _closed(call: CallView) -> ToolFinished:
     """How an open call ends when nothing more may happen to it."""
     if call.sent and not call.safe:
         return ToolFinished(call.call.id, "unknown", ToolOutput(UNKNOWN), "stopped")
-    return ToolFinished(call.call.id, "cancelled", ToolOutput("This call was not run."), "stopped")
+    words = "This call was stopped before it gave a result." if call.sent else "This call was not run."
+    return ToolFinished(call.call.id, "cancelled", ToolOutput(words), "stopped")
 
 
 UNKNOWN = (
