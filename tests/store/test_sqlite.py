@@ -13,6 +13,7 @@ from windlass.core.ids import Clock
 from windlass.core.messages import Message, ToolCall, ToolOutput, Toolset, ToolSpec
 from windlass.store import Conversation, Store
 from windlass.store.migrations import STEPS
+from windlass.store.sqlite import MOST_TOOLSETS
 
 
 def said(text: str) -> TurnStarted:
@@ -121,6 +122,28 @@ async def test_a_toolset_is_kept_once_and_found_after_a_restart(tmp_path: Path) 
     with pytest.raises(NotFound):
         again.toolset("h2")
     await again.close()
+
+
+async def test_a_toolset_that_could_not_be_written_is_written_the_next_time(store: Store) -> None:
+    toolset = Toolset("h1", (ToolSpec("look", "server-1", "look", "x" * 100_000),))
+    connection = store._writer._connection
+    (pages,) = connection.execute("pragma page_count").fetchone()
+    connection.execute(f"pragma max_page_count = {pages}")
+    store.keep_toolset(toolset)
+    with pytest.raises(Unavailable, match="full"):
+        await store.conversations.create(Conversation("", system_prompt="x" * 100_000))
+    connection.execute("pragma max_page_count = 1000000")
+    store.keep_toolset(toolset)
+    await store.check()
+    assert store._reader.execute("select hash from toolsets").fetchall() == [("h1",)]
+
+
+async def test_only_so_many_toolsets_are_held_in_memory_and_the_rest_read_again(store: Store) -> None:
+    for n in range(MOST_TOOLSETS + 10):
+        store.keep_toolset(Toolset(f"h{n}", (ToolSpec("look", "server-1", "look"),)))
+    await store.check()
+    assert len(store._toolsets) == MOST_TOOLSETS
+    assert store.toolset("h0").hash == "h0" and len(store._toolsets) == MOST_TOOLSETS
 
 
 async def test_the_past_of_a_turn_is_its_own_branch(store: Store) -> None:

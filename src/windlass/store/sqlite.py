@@ -29,6 +29,7 @@ Durability = Literal["full", "normal"]
 BUSY_MS = 5000
 _TO_BASE_32 = str.maketrans(ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 IN_DATABASE = 64 * 1024  # larger results are files
+MOST_TOOLSETS = 256  # in memory; callers of /v1 may bring another one with every request
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +92,24 @@ class Store:
             found = self._reader.execute("select body from toolsets where hash = ?", (hash,)).fetchone()
             if not found:
                 raise NotFound(f"There is no toolset {hash}.")
-            self._toolsets[hash] = Toolset(hash, msgspec.json.decode(found[0], type=tuple[ToolSpec, ...]))
+            self._remember(Toolset(hash, msgspec.json.decode(found[0], type=tuple[ToolSpec, ...])))
         return self._toolsets[hash]
 
     def keep_toolset(self, toolset: Toolset) -> None:
         """Queued ahead of the turn that names it, so the two can only be lost together."""
         if not toolset.hash or toolset.hash in self._toolsets:
             return
-        self._toolsets[toolset.hash] = toolset
+        self._remember(toolset)
         body = msgspec.json.encode(toolset.tools)
 
         def work(db: sqlite3.Connection) -> None:
             db.execute("insert or ignore into toolsets values(?, ?)", (toolset.hash, body))
 
-        self._writer.put(work)
+        def unless_kept(done: "asyncio.Future[None]") -> None:
+            if done.exception():  # else it would never be written, and turns that name it lost at the next start
+                self._toolsets.pop(toolset.hash, None)
+
+        self._writer.put(work).add_done_callback(unless_kept)
 
     async def keep_result(self, conversation_id: str, turn_id: str, body: bytes, mime: str) -> str:
         result_id = new_id("result")
@@ -147,6 +152,11 @@ class Store:
     async def check(self) -> None:
         """Raise unless something can be written now: what changes nothing would not touch the disk."""
         await self._writer.put(_write_the_same_again, durable=True)
+
+    def _remember(self, toolset: Toolset) -> None:
+        while len(self._toolsets) >= MOST_TOOLSETS:
+            del self._toolsets[next(iter(self._toolsets))]
+        self._toolsets[toolset.hash] = toolset
 
     def _empty_journal(self) -> None:
         connection = _connect(self._folder / "windlass.db")
