@@ -4,9 +4,15 @@ arguments, another program's server list. Whatever comes, they give a value or t
 Inputs are mutations of good ones, by a seed; hypothesis looks for small breakages in the tests of each parser."""
 
 import json
+import os
 import random
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +26,9 @@ from windlass.servers.peek import peek
 
 RUNS = 1_000_000 if FULL else 3_000
 BUDGET_S = 240 if FULL else 20
+GUIDED_S = 45
 SEED = 11
+ROOT = Path(__file__).parents[2]
 
 
 def stream(data: bytes) -> None:
@@ -93,6 +101,27 @@ def test_no_input_breaks_a_parser(parser: Parser) -> None:
         runs += 1
     note("fuzz", parser=parser.__name__, count=runs, seed=SEED)
     assert slowest < 2, f"one input took {slowest:.1f} s"
+
+
+@pytest.mark.skipif(not FULL, reason="only at full scale")
+@pytest.mark.skipif(not find_spec("atheris"), reason="atheris is not installed: pip install atheris")
+@pytest.mark.timeout(GUIDED_S + 120)
+@pytest.mark.parametrize("parser", SEEDS, ids=lambda parser: parser.__name__)
+def test_no_guided_input_breaks_a_parser(parser: Parser, tmp_path: Path) -> None:
+    for number, data in enumerate(SEEDS[parser]):
+        (tmp_path / str(number)).write_bytes(data)
+    argv = [sys.executable, "-m", "tests.faults.guided", parser.__name__]
+    options = [f"-max_total_time={GUIDED_S}", "-max_len=4096", f"-seed={SEED}", "-timeout=5", str(tmp_path)]
+    done = subprocess.run(
+        [*argv, *options], capture_output=True, text=True, cwd=tmp_path.parent, env=_path(), check=False
+    )
+    runs = re.search(r"Done (\d+) runs", done.stderr)
+    assert done.returncode == 0 and runs, done.stderr[-3000:]
+    note("fuzz", parser=parser.__name__, count=int(runs[1]), seed=SEED)
+
+
+def _path() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
 
 
 def mutated(rng: random.Random, data: bytes) -> bytes:

@@ -49,6 +49,11 @@ def test_arguments_run_together_are_told_apart() -> None:
     assert {one.repair for one in read} == {"several arguments were run together"}
 
 
+def test_an_object_in_a_string_after_another_is_still_an_object() -> None:
+    (one,) = read_arguments('{},"{\\"a\\":1}"')
+    assert json.loads(one.text) == {"a": 1}
+
+
 def test_an_echo_is_one_call_not_two() -> None:
     assert read_arguments('{"a":1}{"a":1}') == (Arguments('{"a":1}', "the arguments were sent more than once"),)
 

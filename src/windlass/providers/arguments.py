@@ -44,7 +44,7 @@ def _object(text: str) -> Arguments:
 
 def _apart(text: str) -> tuple[Arguments, ...]:
     """`{..}{..}`: empty ones and exact repeats are an echo of the same call, not further calls."""
-    found = {piece: None for piece in _pieces(text) if _object(piece).text != "{}"}
+    found = {read.text: None for piece in _pieces(text) if (read := _object(piece)).text != "{}"}
     repair = "several arguments were run together" if len(found) > 1 else "the arguments were sent more than once"
     return tuple(Arguments(piece, repair) for piece in found) or (Arguments(repair=repair),)
 
