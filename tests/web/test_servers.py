@@ -44,6 +44,44 @@ async def test_a_changed_command_must_be_confirmed_again(site: Site, ledger: Led
     assert (await site.call("POST", "/servers/ledger/start")).status == 409
 
 
+async def test_a_command_that_leaves_its_sandbox_must_be_confirmed_again(site: Site, ledger: Ledger) -> None:
+    command, *args = ledger.argv()
+    body = {"name": "ledger", "command": command, "args": args, "sandbox": "bwrap"}
+    added = await site.post("/servers", body)
+    await site.post("/servers/ledger/confirm", {"argv": added["server"]["argv"]})
+
+    loosened = await site.call("PATCH", "/servers/ledger", {"sandbox": "off"})
+
+    assert loosened.body["server"]["status"] == "draft"
+
+
+async def test_a_refused_change_leaves_the_secrets_as_they_were(site: Site, ledger: Ledger) -> None:
+    await site.add_ledger(ledger, env={"LEDGER_NOTE": "old"})
+    await site.post("/servers", {"name": "other", "command": "x"})
+
+    refused = await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_NOTE": "new"}, "slug": "other"})
+
+    assert refused.status == 409
+    assert site.house.vault.values() == ["old"]
+
+
+async def test_a_new_secret_reaches_the_program_at_once(site: Site, ledger: Ledger) -> None:
+    await site.add_ledger(ledger, env={"LEDGER_NOTE": "old"})
+
+    changed = await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_NOTE": "new"}})
+    await site.house.servers.wait_ready("ledger", 20)
+
+    assert changed.status == 200 and len(ledger.pids()) == 2
+
+
+async def test_no_slug_can_be_taken_for_anothers_id(site: Site, ledger: Ledger) -> None:
+    server_id = await site.add_ledger(ledger)
+
+    reply = await site.call("POST", "/servers", {"name": "x", "slug": server_id, "url": "https://example.com"})
+
+    assert reply.status == 422 and "slug" in reply.body["error"]["message"]
+
+
 async def test_a_server_that_cannot_start_says_why(site: Site) -> None:
     added = await site.post("/servers", {"name": "broken", "command": "/no/such/program"})
     await site.post("/servers/broken/confirm", {"argv": added["server"]["argv"]})

@@ -69,7 +69,7 @@ class ServerVerbs:
         kept = self._own(server)
         given = _given(change)
         config = _config(kept.config, given)
-        if (config.argv, config.cwd, set(config.env)) != (kept.config.argv, kept.config.cwd, set(kept.config.env)):
+        if _what_was_confirmed(config) != _what_was_confirmed(kept.config) or _leaves_sandbox(kept.config, config):
             config = replace(config, confirmed=False)
         await self._put(replace(kept, config=config))
         return self._answer(config.id, "Server changed")
@@ -162,8 +162,11 @@ class ServerVerbs:
                 return status
 
     async def _put(self, kept: KeptServer) -> None:
-        """The vault first: a row that names a secret which is not there would never start."""
+        """Nothing is kept of what cannot be. The vault comes first: a row that names a secret which is not there would
+        never start."""
         config = kept.config
+        self._servers.check(config)
+        rotated = self._rotates(config)
         hidden = replace(
             config,
             env=self._hidden(config, "env"),
@@ -172,6 +175,13 @@ class ServerVerbs:
         )
         await self._servers.put(hidden)
         await self._kept.put(config.id, replace(kept, config=hidden))
+        if rotated and self._servers.status(config.id).state in {"running", "starting"}:
+            await self._servers.restart(config.id)  # rows only name secrets, so nothing else sees that one is new
+
+    def _rotates(self, config: ServerConfig) -> bool:
+        slots = {f"{config.id}/env/{name}": value for name, value in config.env.items()}
+        slots |= {f"{config.id}/headers/{name}": value for name, value in config.headers.items()}
+        return any(value not in (PREFIX + slot, self._vault.reveal(PREFIX + slot)) for slot, value in slots.items())
 
     def _hidden(self, config: ServerConfig, kind: str) -> dict[str, str]:
         values: Mapping[str, str] = getattr(config, kind)
@@ -210,23 +220,25 @@ class ServerVerbs:
             title=offer.tool.title,
             description=visible(offer.tool.description),
             input_schema=plain(offer.tool.input_schema),
+            output_schema=plain(offer.tool.output_schema),
             annotations=plain(offer.tool.annotations),
             hash=offer.hash,
             tokens=offer.tokens,
-            changed=self._toolbox.changed(offer),
+            changed=self._toolbox.pins.changed(offer),
             problem=offer.problem,
             was=self._was(offer),
         )
 
     def _was(self, offer: Offer) -> dict[str, Any] | msgspec.UnsetType:
         """The definition somebody agreed to, where it is another one now."""
-        pin = self._toolbox.pin(offer.server.id, offer.tool.name)
-        if pin is None or not self._toolbox.changed(offer):
+        pin = self._toolbox.pins.of(offer)
+        if pin is None or not self._toolbox.pins.changed(offer):
             return msgspec.UNSET
         return {
             "title": pin.title,
             "description": visible(pin.description),
             "input_schema": plain(pin.input_schema),
+            "output_schema": plain(pin.output_schema),
             "annotations": plain(pin.annotations),
         }
 
@@ -278,6 +290,14 @@ def _config(config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
     if "transport" not in made and made.get("url"):
         made["transport"] = "http"
     return replace(config, **made)
+
+
+def _what_was_confirmed(config: ServerConfig) -> tuple[object, ...]:
+    return config.argv, config.cwd, set(config.env)
+
+
+def _leaves_sandbox(before: ServerConfig, after: ServerConfig) -> bool:
+    return before.sandbox != "off" and after.sandbox == "off"
 
 
 async def _not_kept(body: bytes, mime: str) -> str:

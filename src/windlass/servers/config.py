@@ -13,7 +13,7 @@ Transport = Literal["stdio", "http", "sse"]
 Approval = Literal["", "auto", "ask", "deny"]
 SandboxLevel = Literal["off", "bwrap"]
 
-_SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
+_SLUG = re.compile(r"(?!srv-[0-9a-z]{26}$)[a-z0-9][a-z0-9_-]{0,31}")  # nothing that may be another server's id
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -62,6 +62,7 @@ class ServerConfig:
     sandbox_rules: SandboxRules = SandboxRules()
     confirmed: bool = False  # a person has seen the exact argv
     operator: bool = False  # written in the operator's own file; may set what the environment rules deny
+    bundled: bool = False  # comes with Windlass, and so do the changes of its tools
 
     @property
     def argv(self) -> tuple[str, ...]:

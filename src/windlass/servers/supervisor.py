@@ -27,11 +27,15 @@ class Servers:
         self._guardian = Guardian()
         self._keepers: dict[str, Keeper] = {}
 
-    async def put(self, config: ServerConfig) -> None:
-        """Add a server, or change one. One that runs is started again if what runs would differ."""
+    def check(self, config: ServerConfig) -> None:
+        """Raise unless it could be put."""
         check(config)
         if any(other.slug == config.slug and other.id != config.id for other in self.configs()):
             raise Conflict(f"Another server has the slug {config.slug!r}.", detail={"field": "slug"})
+
+    async def put(self, config: ServerConfig) -> None:
+        """Add a server, or change one. One that runs is started again if what runs would differ."""
+        self.check(config)
         keeper = self._keepers.get(config.id)
         if keeper is None:
             self._keepers[config.id] = Keeper(config, self._guardian, self._reveal, lambda: self._on_change(config.id))
