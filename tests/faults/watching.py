@@ -21,7 +21,6 @@ class Client:
         self.transcript = Transcript(conversation_id)
         self.texts: list[str] = []  # of the reply in flight
         self.connects = 0
-        self.start_from = "0"  # what it says it saw last before it saw anything
         self._grown = asyncio.Event()
 
     async def run(self) -> None:
@@ -50,7 +49,7 @@ class Client:
         return self.transcript.seen[-1][0] if self.transcript.seen else 0
 
     async def _watch(self, session: aiohttp.ClientSession) -> None:
-        headers = {"Authorization": f"Bearer {self._server.token}", "Last-Event-ID": str(self.last or self.start_from)}
+        headers = {"Authorization": f"Bearer {self._server.token}", "Last-Event-ID": str(self.last)}
         path = f"/conversations/{self.transcript.conversation_id}/events"
         async with session.get(self._server.url + path, headers=headers) as answer:
             if answer.status != 200:
