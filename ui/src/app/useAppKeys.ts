@@ -13,7 +13,8 @@ export function useAppKeys(openSidebar: () => void): void {
       if ((event.ctrlKey || event.metaKey) && event.code === "KeyK") {
         event.preventDefault();
         openSidebar();
-        requestAnimationFrame(() => dispatchEvent(new Event("windlass:search")));
+        dispatchEvent(new Event("windlass:search"));
+        requestAnimationFrame(() => dispatchEvent(new Event("windlass:search"))); // a drawer is there only now
       } else if (event.altKey && event.code === "KeyW") {
         event.preventDefault();
         if (nextCard()) return;

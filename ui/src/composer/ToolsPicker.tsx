@@ -6,7 +6,7 @@ import { personaList } from "../app/resources";
 import { Link, navigate, paths } from "../app/router";
 import { toolsOf } from "../conversation/toolbox";
 import { useVerb } from "../conversation/useVerb";
-import { Icon, LinkButton, Popover, ProgressBar, Segments, grouped, plural, tokens } from "../parts";
+import { Icon, LinkButton, Popover, Segments, grouped, plural, tokens } from "../parts";
 import { MenuButton } from "./Controls";
 import { ToolGroup } from "./ToolGroup";
 import { useDefaultTools } from "./defaultTools";
@@ -20,20 +20,19 @@ interface Props {
 
 /** Which tools this conversation has, what each costs in every request, and whether each asks. */
 export function ToolsPicker({ conversationId, persona, ensure }: Props) {
-  const [open, setOpen] = useState(false);
-  const [madeId, setMadeId] = useState("");
-  const id = conversationId || madeId;
-  const before = useDefaultTools(id === "");
-  const show = async (next: boolean) => {
-    if (next && !id) setMadeId(await ensure());
-    setOpen(next);
+  const before = useDefaultTools(conversationId === "");
+  const show = async () => {
+    wanted = await ensure();
   };
-  return id ? (
-    <LoadedPicker id={id} persona={persona} open={open} onOpen={setOpen} />
+  return conversationId ? (
+    <LoadedPicker key={conversationId} id={conversationId} persona={persona} />
   ) : (
-    <Trigger on={before.count} cost={before.tokens} onClick={() => void show(true)} />
+    <Trigger on={before.count} cost={before.tokens} onClick={() => void show()} />
   );
 }
+
+/** The conversation that was made in order to choose its tools: its picker is open when its page comes. */
+let wanted = "";
 
 interface TriggerProps extends Omit<React.ButtonHTMLAttributes<HTMLButtonElement>, "value"> {
   on: number;
@@ -58,11 +57,16 @@ function Trigger({ on, cost, ...rest }: TriggerProps) {
 interface LoadedProps {
   id: string;
   persona: string;
-  open: boolean;
-  onOpen: (open: boolean) => void;
 }
 
-function LoadedPicker({ id, persona, open, onOpen }: LoadedProps) {
+function LoadedPicker({ id, persona }: LoadedProps) {
+  const [open, onOpen] = useState(() => id === wanted);
+  useEffect(
+    () => () => {
+      wanted = "";
+    },
+    [],
+  );
   const resource = toolsOf(id);
   const { value, error } = useResource(resource);
   useEffect(() => {
@@ -110,8 +114,6 @@ interface InsideProps {
   error: string;
   onClose: () => void;
 }
-
-const CONTEXT = 128_000;
 
 function Inside({ id, persona, available, on, cost, error, onClose }: InsideProps) {
   const [words, setWords] = useState("");
@@ -164,12 +166,7 @@ function Inside({ id, persona, available, on, cost, error, onClose }: InsideProp
               ? "No tools are on, so the model can only talk."
               : `${plural(on.length, "tool")} on, ${grouped(cost)} tokens in every request`}
           </span>
-          <span className="grow" />
-          <span className="dim">
-            {((cost / CONTEXT) * 100).toFixed(1)}&nbsp;% of {tokens(CONTEXT)}
-          </span>
         </div>
-        <ProgressBar label="Share of the context" value={cost} max={CONTEXT} />
         <div className="line">
           {who && !who.builtin && (
             <LinkButton disabled={saving.busy} onClick={save}>

@@ -1,7 +1,10 @@
 /** What a new conversation will have on, before there is one to ask about. */
 
+import { useEffect } from "react";
+
 import { get, servers } from "../api";
 import { Resource, useResource } from "../app/resource";
+import { serverList } from "../app/resources";
 
 interface Sum {
   count: number;
@@ -22,6 +25,12 @@ const sum = new Resource(async (): Promise<Sum> => {
 
 const nothing = new Resource(() => Promise.resolve<Sum>({ count: 0, tokens: 0 }));
 
+/** Asked again when a server has come or gone: at the first visit most are still starting. */
 export function useDefaultTools(wanted: boolean): Sum {
+  const offering = useResource(serverList).value?.filter((server) => server.status === "running");
+  const running = offering?.map((server) => `${server.id} ${server.tool_count}`).join(",") ?? "";
+  useEffect(() => {
+    if (wanted && running) void sum.refresh();
+  }, [wanted, running]);
   return useResource(wanted ? sum : nothing).value ?? { count: 0, tokens: 0 };
 }

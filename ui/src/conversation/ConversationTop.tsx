@@ -3,6 +3,7 @@ import { TopBar } from "../app/PageFrame";
 import { inspect } from "../app/router";
 import { IconButton, Menu, tokens, useNow, when, type MenuItem } from "../parts";
 import { save } from "../sidebar/ConversationRow";
+import { useListing } from "../sidebar/listing";
 import { ancestorsOf, contextTokens, wordsOf, type Conversation, type Turn } from "../state";
 import { useOpen } from "./context";
 
@@ -18,6 +19,7 @@ export function ConversationTop({ conversation, state, path, inspected }: Props)
   const last = path.at(-1);
   const used = contextTokens(path.findLast((turn) => turn.rounds.length > 0));
   const most = conversation?.max_tokens;
+  const listed = useListing().items.find((item) => item.id === conversation?.id); // a new name shows at once
   return (
     <TopBar
       actions={
@@ -40,7 +42,7 @@ export function ConversationTop({ conversation, state, path, inspected }: Props)
         </>
       }
     >
-      <h1 className="cut">{conversation?.title || "New conversation"}</h1>
+      <h1 className="cut">{listed?.title || conversation?.title || "New conversation"}</h1>
     </TopBar>
   );
 }

@@ -92,11 +92,13 @@ async function refresh(): Promise<void> {
   try {
     const { items, more } = await load();
     set({ items, more, error: "", loaded: true });
-    void serverList.refresh();
+    await serverList.refresh();
   } catch (problem) {
     set({ error: wordsFor(problem), loaded: true });
   }
-  const busy = listed.items.some((item) => item.state === "running");
+  const busy =
+    listed.items.some((item) => item.state === "running") ||
+    serverList.value?.some((server) => server.status === "starting");
   clearTimeout(timer);
   timer = setTimeout(() => void refresh(), busy ? BUSY_POLL_MS : IDLE_POLL_MS);
 }

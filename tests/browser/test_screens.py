@@ -1,0 +1,69 @@
+"""Every screen: no serious finding of an accessibility audit in either theme, and nothing wider than a phone."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Page
+
+from tests.browser.conftest import ROOT, OwnHouse
+from tests.browser.screens import first_run_screens, server_screens, turn_screens
+from tests.browser.visit import PHONE, WIDE, House, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(240)]
+
+AXE = (ROOT / "ui" / "node_modules" / "axe-core" / "axe.min.js").read_text()
+AUDIT = """async () => {
+    const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+    return violations
+        .filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+}"""
+# What may scroll sideways inside its own box; all else must fit.
+OVERFLOW = """() => {
+    const own = "pre, .pre, code, .tbl, .table-box, .result-table, .sources, textarea, input, .waterfall, .diff, .argv";
+    const wide = [...document.querySelectorAll("*")].filter((element) =>
+        element.scrollWidth > element.clientWidth + 1 && !element.closest(own) &&
+        ["auto", "scroll"].includes(getComputedStyle(element).overflowX));
+    const out = [...document.querySelectorAll("button, a, input, textarea, h1, h2, h3, p")].filter((element) => {
+        const box = element.getBoundingClientRect();
+        return box.width > 1 && box.height > 1 && !element.closest(own) && !element.closest(".skip, .vh") &&
+            (box.right > innerWidth + 1 || box.left < -1);
+    });
+    const page = document.scrollingElement.scrollWidth > innerWidth ? ["the page itself"] : [];
+    return [...page, ...[...wide, ...out].map((element) => element.outerHTML.slice(0, 160))];
+}"""
+
+
+async def findings(page: Page) -> list[str]:
+    """In both themes, wide; then on a phone."""
+    found: list[str] = []
+    if not await page.evaluate("() => 'axe' in window"):
+        await page.evaluate(AXE)
+    for theme in ("light", "dark"):
+        await page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+        said: Any = await page.evaluate(AUDIT)
+        found += [f"{theme}: {one}" for one in said]
+    await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    said = await page.evaluate(OVERFLOW)
+    found += [f"too wide: {one}" for one in said]
+    await page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    return found
+
+
+async def test_the_first_run_and_the_pages_around_it(demo: Visit) -> None:
+    found = {screen: await findings(demo.page) async for screen in first_run_screens(demo)}
+    assert len(found) == 6
+    assert {screen: those for screen, those in found.items() if those} == {}
+
+
+async def test_a_turn_its_inspector_and_its_approvals(house: House) -> None:
+    found = {screen: await findings(house.page) async for screen in turn_screens(house)}
+    assert len(found) == 7
+    assert {screen: those for screen, those in found.items() if those} == {}
+
+
+async def test_servers_drafts_and_their_forms(own_house: OwnHouse, tmp_path: Path) -> None:
+    found = {screen: await findings(house.page) async for house, screen in server_screens(own_house, tmp_path)}
+    assert len(found) == 3
+    assert {screen: those for screen, those in found.items() if those} == {}

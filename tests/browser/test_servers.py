@@ -1,0 +1,72 @@
+"""The servers page: a crash is seen and got over, drafts come from other clients' files, a tool that changed is off."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.conftest import OwnHouse
+from tests.browser.visit import House, ledger_table
+from tests.kit.ledger_file import Ledger
+from windlass.testing import call, say
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_a_server_that_crashes_is_seen_to_start_again(own_house: OwnHouse, tmp_path: Path) -> None:
+    gate = tmp_path / "start"
+    gate.touch()
+    async with own_house(options=("--start-gate", str(gate))) as house:
+        other = await house.context.new_page()
+        await other.goto(house.server.url + "/ui/servers")
+        row = other.get_by_role("row", name="ledger")
+        await expect(row.get_by_text("Running")).to_be_visible()
+        gate.unlink()
+        house.llm.then(call("crash"), say("It fell over."))
+        await house.send("go")
+        await expect(house.log.get_by_text("It fell over.")).to_be_visible()
+        await expect(row.get_by_text("Starting")).to_be_visible()
+        gate.touch()
+        await expect(row.get_by_text("Running")).to_be_visible()
+        await row.get_by_role("button", name="ledger", exact=True).click()
+        await expect(other.get_by_text("ledger: crashing as asked")).to_be_visible()
+        await row.get_by_role("button", name="Restart ledger").click()
+        await house.ledger.seen("born", times=3)
+        await expect(row.get_by_text("Running")).to_be_visible()
+        await row.get_by_role("button", name="Stop ledger").click()
+        await expect(row.get_by_text("Stopped")).to_be_visible()
+
+
+async def test_a_server_that_never_starts_says_why_and_is_tried_again(own_house: OwnHouse, tmp_path: Path) -> None:
+    broken = Ledger(tmp_path / "broken")
+    broken.folder.mkdir()
+    async with own_house(tables={"servers.broken": ledger_table(broken, "--fault", "exit")}) as house:
+        await house.go("/ui/servers")
+        card = house.page.get_by_role("region", name="broken, failed")
+        await expect(card.get_by_text("Failed")).to_be_visible()
+        tried = len(broken.pids())
+        await card.get_by_role("button", name="Restart now").click()
+        await broken.seen("born", times=tried + 1)
+        await expect(card.get_by_text("Failed")).to_be_visible()
+
+
+async def test_another_clients_file_becomes_drafts_that_run_only_when_confirmed(house: House, tmp_path: Path) -> None:
+    drafted = Ledger(tmp_path / "drafted")
+    drafted.folder.mkdir()
+    command, *args = drafted.argv()
+    file = {"mcpServers": {"shelf": {"command": command, "args": args}, "web": {"url": "http://127.0.0.1:9/mcp"}}}
+    await house.go("/ui/servers")
+    await house.button("Import JSON").click()
+    panel = house.page.get_by_role("region", name="Import servers")
+    await panel.get_by_label("The file of another client").fill(json.dumps(file))
+    await panel.get_by_role("button", name="Import 2 drafts").click()
+    card = house.page.get_by_role("region", name="shelf, draft")
+    await expect(card.get_by_role("list", name="Command").get_by_role("listitem")).to_have_count(1 + len(args))
+    start = card.get_by_role("button", name="Confirm and start")
+    await expect(start).to_be_disabled()
+    assert drafted.pids() == []
+    await card.get_by_label("Type the command to confirm it").fill(" ".join([command, *args]))
+    await start.click()
+    await expect(house.page.get_by_role("row", name="shelf").get_by_text("Running")).to_be_visible()
+    assert len(drafted.pids()) == 1
