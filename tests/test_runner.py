@@ -1,6 +1,7 @@
 """The owner of turns: starts, recovers, passes words on, makes room, lets go."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from windlass.core.events import (
     TurnStarted,
 )
 from windlass.core.messages import Message, ToolCall, ToolOutput
-from windlass.core.ports import Tools
+from windlass.core.ports import Hear, ModelRequest, Reply, Tools
 from windlass.runner import Places, Runner
 from windlass.store import Conversation, Store
 
@@ -163,6 +164,49 @@ async def test_a_defect_ends_the_turn_with_a_typed_outcome(house: House) -> None
     await house.runner.settled(turn)
     finished = house.outcome(turn)
     assert finished and (finished.outcome, finished.cause) == ("failed", "internal")
+
+
+async def test_a_defect_that_cannot_be_noted_yet_is_noted_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("windlass.runner.STORE_RETRY_S", 0.01)
+    monkeypatch.setattr("windlass.store.writer.BUSY_S", 0.01)
+    script = Breaking()
+    house = House(tmp_path, script)
+    script.other = other = sqlite3.connect(tmp_path / "windlass.db", isolation_level=None)
+    turn = await house.start()
+    await until(lambda: "is paused" in caplog.text, "the turn to be tried again")
+    other.execute("rollback")
+    other.close()
+    await house.runner.settled(turn, 5)
+    finished = house.outcome(turn)
+    assert finished and (finished.outcome, finished.cause) == ("failed", "internal")
+    await house.store.close()
+
+
+class Breaking(Script):
+    """A model with a defect, which shows when another program has just taken the file."""
+
+    other: sqlite3.Connection | None = None
+
+    async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+        if self.other:
+            self.other.execute("begin immediate")
+            self.other = None
+        raise KeyError
+
+
+async def test_a_conversation_deleted_under_a_turn_ends_its_driver(house: House) -> None:
+    result: asyncio.Future[ToolOutput] = asyncio.get_running_loop().create_future()
+    house.script.lines = [says("", "a")]
+    house.script.tool = lambda call, hear: result
+    turn = await house.start()
+    await until(lambda: bool(house.script.ran), "the call to be sent")
+    driver = house.runner._driving[turn]
+    await house.store.conversations.delete(house.store.conversations.turn(turn).conversation_id)
+    result.set_result(ToolOutput("too late"))
+    await asyncio.wait([driver], timeout=5)
+    assert driver.done() and driver.exception() is None
 
 
 async def test_draining_takes_nothing_new_and_leaves_the_rest_for_the_next_start(tmp_path: Path) -> None:

@@ -140,13 +140,26 @@ class Runner:
                 log.error("Turn %s is paused: %s %s", turn_id, error.message, error.hint)
                 await asyncio.sleep(STORE_RETRY_S)
                 continue
-            except Exception:  # the root of a turn's task: a defect must still end in a typed outcome
-                log.exception("Turn %s met a defect", turn_id)
-                await self._store.logs.append(turn_id, (StopRequested("defect"),))
+            except Exception as error:  # the root of a turn's task: a defect must still end in a typed outcome
+                if not await self._note_defect(turn_id, error):
+                    return
                 continue
             if isinstance(step, Done) or next_step(await turn_log.read()) == step:
                 # Nothing awaits between this look and the end of the task, so no word can slip between them.
                 return self._note(turn_id, step)
+
+    async def _note_defect(self, turn_id: str, error: Exception) -> bool:
+        """False when the turn is not there any more: its conversation was deleted."""
+        try:
+            noted = await self._store.logs.append(turn_id, (StopRequested("defect"),))
+        except NotFound:
+            return False
+        except Unavailable:
+            noted = False
+        log.error("Turn %s met a defect", turn_id, exc_info=error)
+        if not noted:  # nothing can be written, or closing it failed as well: no use in trying again at once
+            await asyncio.sleep(STORE_RETRY_S)
+        return True
 
     async def _only_closes(self, turn_log: TurnLog) -> bool:
         """A stop may have been said before the turn stood in the queue, so that there was nobody to hurry."""
