@@ -22,6 +22,11 @@ def tool_hash(tool: ToolDefinition, config: ServerConfig) -> str:
     )
 
 
+def identity_hash(config: ServerConfig) -> str:
+    """Of where a server's tools come from."""
+    return _sha256(_identity(config))
+
+
 def arguments_hash(arguments: str) -> str:
     """Of what the arguments say, not how they are spaced. Text that is no JSON is hashed as it is."""
     try:

@@ -9,7 +9,9 @@ from windlass.shapes.base import Answer, Approval, Name, Object, Request, Second
 Argument = Annotated[str, Meta(max_length=10_000)]
 Secret = Annotated[str, Meta(max_length=10_000, description="Kept, never returned")]
 Pairs = Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Secret], Meta(max_length=200)]
-Url = Annotated[str, Meta(pattern=r"^https?://[^\s/?#@]+([/?#]|$)", max_length=2000, examples=["https://example.com/mcp"])]
+Url = Annotated[
+    str, Meta(pattern=r"^https?://[^\s/?#@]+([/?#]|$)", max_length=2000, examples=["https://example.com/mcp"])
+]
 Transport = Literal["stdio", "http", "sse"]
 
 
@@ -139,6 +141,7 @@ class ServerTool(Answer):
     tokens: int
     changed: Annotated[bool, Meta(description="Its definition changed after it was allowed")] = False
     problem: Annotated[str, Meta(description="Why it cannot be offered")] = ""
+    output_schema: Object = field(default_factory=dict)
     was: Annotated[Object, Meta(description="What was agreed to, where it is another one now")] | UnsetType = UNSET
 
 

@@ -22,6 +22,7 @@ from windlass.store import Documents, Store
 from windlass.toolbox.built_in import SearchFor, built_in_tools
 from windlass.toolbox.functions import Functions
 from windlass.toolbox.offers import Offer, Offers
+from windlass.toolbox.pins import Pins
 from windlass.toolbox.questions import Questions
 from windlass.toolbox.rows import EnabledTool, Pin, PolicyRules
 from windlass.toolbox.turn import Means, TurnTools
@@ -51,10 +52,9 @@ class Toolbox:
         self._offers = Offers(servers)
         self._operator_rules = tuple(rules)
         self._enabled: Documents[EnabledTool] = store.documents("enabled_tool", EnabledTool)
-        self._pins: Documents[Pin] = store.documents("pin", Pin)
+        self.pins = Pins(store.documents("pin", Pin))
         self._grants: Documents[Grant] = store.documents("grant", Grant)
         self._policy: Documents[PolicyRules] = store.documents("policy", PolicyRules)
-        self._pinned = {(pin.server_id, pin.tool): pin for pin in self._all_pins()}
         self._cache = _Remembered()
         self._means = Means(
             servers,
@@ -66,7 +66,7 @@ class Toolbox:
             self._grants_in,
             store.conversations.unknown_calls,
             store.conversations.has_read_outside,
-            self._agreed,
+            self.pins.agreed,
             store.keep_result,
         )
 
@@ -106,7 +106,7 @@ class Toolbox:
                 names.get(offer.key) or own[offer.key],
                 offer.key in names,
                 self._approval(offer, words),
-                self._changed(offer),
+                self.pins.changed(offer),
             )
             for offer in offers
         ]
@@ -126,7 +126,7 @@ class Toolbox:
         offer = self.offer(server, tool)
         if offer.problem:
             raise BadInput(f"{tool} cannot be offered: {offer.problem}")
-        if self._changed(offer):
+        if self.pins.changed(offer):
             raise Conflict(
                 f"{tool} changed after it was agreed to.",
                 hint="Look at the difference and accept it first.",
@@ -134,7 +134,8 @@ class Toolbox:
             )
         word = EnabledTool(offer.server.id, tool, True, approval)
         await self._enabled.put(word.key(conversation_id), word, parent=conversation_id)
-        await self._pin(offer)
+        if pinned := self.pins.first(offer):
+            await pinned
         self._cache.clear()
         return word
 
@@ -160,19 +161,13 @@ class Toolbox:
                 found.append(EnabledTool(*key, approval=self._approval(offer, words)))
         return found
 
-    def pin(self, server_id: str, tool: str) -> Pin | None:
-        return self._pinned.get((server_id, tool))
-
     async def accept(self, server: str, tool: str, hash: str) -> None:
         """Agree to a changed definition, which must be the very one that was looked at."""
         offer = self.offer(server, tool)
         if offer.hash != hash:
             raise Conflict("The tool changed again.", hint="Look at the difference once more.", code="tool_changed")
-        await self._pin(offer, anew=True)
+        await self.pins.renew(offer)
         self._cache.clear()
-
-    def changed(self, offer: Offer) -> bool:
-        return self._changed(offer)
 
     def rules(self) -> tuple[Rule, ...]:
         """The operator's file comes first: it cannot be loosened from a page."""
@@ -201,8 +196,9 @@ class Toolbox:
 
     def _offered(self, conversation_id: str, search: Search) -> Iterator[ToolSpec]:
         words = self._words(conversation_id)
-        on = [offer for offer in self._running() if self._is_on(offer, words) and not self._changed(offer)]
+        on = [offer for offer in self._running() if self._is_on(offer, words) and not self.pins.changed(offer)]
         for offer, name in _named(on):
+            self.pins.first(offer)
             yield offer.spec(name, self._approval(offer, words))
         yield from self.functions.specs
         if on:
@@ -230,28 +226,6 @@ class Toolbox:
             f"words:{conversation_id}",
             lambda: {(word.server_id, word.tool): word for word in self._enabled.all(conversation_id)},
         )
-
-    def _changed(self, offer: Offer) -> bool:
-        agreed = self._agreed(offer.server.id, offer.tool.name)
-        return bool(agreed) and agreed != offer.hash
-
-    def _agreed(self, server_id: str, tool: str) -> str:
-        pin = self._pinned.get((server_id, tool))
-        return pin.hash if pin else ""
-
-    async def _pin(self, offer: Offer, anew: bool = False) -> None:
-        key = (offer.server.id, offer.tool.name)
-        if key in self._pinned and not anew:
-            return
-        tool = offer.tool
-        pin = Pin(
-            *key, offer.hash, tool.title, tool.description, tool.input_schema, tool.output_schema, tool.annotations
-        )
-        self._pinned[key] = pin
-        await self._pins.put("/".join(key), pin, parent=offer.server.id)
-
-    def _all_pins(self) -> Iterator[Pin]:
-        return iter(self._pins.everything())
 
     def _said_rules(self) -> tuple[Rule, ...]:
         return self._cache.get("rules", lambda: (self._policy.get("policy") or PolicyRules()).rules)

@@ -33,6 +33,7 @@ class Pin:
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
     annotations: Mapping[str, Any] | None = None
+    identity: str = ""
 
     @property
     def definition(self) -> ToolDefinition:

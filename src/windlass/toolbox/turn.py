@@ -15,7 +15,7 @@ from windlass.servers.policy import Grant, Rule, Standing, doubtful, judge
 from windlass.servers.results import tool_output
 from windlass.servers.schemas import Checker
 from windlass.toolbox.functions import PYTHON, Functions
-from windlass.toolbox.offers import Offers
+from windlass.toolbox.offers import Offer, Offers
 from windlass.toolbox.questions import Questions
 
 BUILT_IN, CALLER = "windlass", "caller"
@@ -35,7 +35,7 @@ class Means:
     grants: Callable[[str], Sequence[Grant]]
     unknown: Callable[[str], Sequence[ToolCall]]  # conversation -> calls whose outcome nobody knows
     read_outside: Callable[[str], bool]  # conversation -> whether text from outside is among its results
-    agreed: Callable[[str, str], str]  # server id, tool -> the hash somebody agreed to
+    agreed: Callable[[Offer], str]  # the hash somebody agreed to
     keep: Callable[[str, str, bytes, str], Awaitable[str]]  # conversation, turn, body, mime -> result id
 
 
@@ -138,7 +138,7 @@ class TurnTools:
         if offer is None:
             return Standing(spec.server)
         config = offer.server
-        agreed = self._means.agreed(spec.server, spec.tool)
+        agreed = self._means.agreed(offer)
         return Standing(config.slug, config.trusted, config.approval_of(spec.tool), offer.hash, agreed)
 
     def _errors(self, call: ToolCall, spec: ToolSpec | None) -> list[str]:
