@@ -1,12 +1,14 @@
 """Conversations over HTTP: create, page, search, change, export, import, delete for good."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.kit.ledger_file import Ledger
-from tests.web.kit import Site
+from tests.web.kit import Site, open_site
+from windlass import shapes
 from windlass.testing import StrictLLM, call, calls, history_faults, say
 
 
@@ -30,6 +32,18 @@ async def test_a_change_touches_only_what_it_names_and_null_is_a_value(site: Sit
         reply = await site.call(method, f"/conversations/{id}", {"title": "New", "max_tokens": None})
         changed = reply.body["conversation"]
         assert (changed["title"], changed["max_tokens"], changed["system_prompt"]) == ("New", None, "Keep me.")
+
+
+async def test_changes_at_the_same_moment_keep_each_others_fields(tmp_path: Path, strict_llm: StrictLLM) -> None:
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        conversation = await site.conversation()
+        conversations = site.house.local.conversations
+        await asyncio.gather(
+            conversations.change(conversation, shapes.ConversationChange(title="Docs")),
+            conversations.change(conversation, shapes.ConversationChange(description="All about them")),
+        )
+        shown = (await site.get(f"/conversations/{conversation}"))["conversation"]
+    assert (shown["title"], shown["description"]) == ("Docs", "All about them")
 
 
 async def test_pages_show_every_conversation_once_newest_first(site: Site) -> None:

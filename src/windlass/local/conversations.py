@@ -88,9 +88,9 @@ class Conversations:
         given: dict[str, Any] = {
             name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET
         }
-        changed = replace(self._store.conversations.get(conversation_id), **given)
+        self._store.conversations.get(conversation_id)
         self._check(given.get("persona", ""), given.get("provider", ""))
-        await self._store.conversations.update(changed)
+        await self._store.conversations.change(conversation_id, given)
         return shapes.ConversationAnswer(self._shown(conversation_id), message="Conversation changed")
 
     async def delete(self, conversation_id: str) -> shapes.Done:

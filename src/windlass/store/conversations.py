@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,6 +80,7 @@ class Found:
 
 
 _TURN = "t.id, c.id, t.parent_id, t.state, t.outcome, t.approvals, t.unknowns, t.created_at, t.revision"
+_ONE = "select id, title, hidden, created_at, updated_at, body from conversations where id = ?"
 _PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
 
 
@@ -112,26 +113,26 @@ class Conversations:
         return made
 
     def get(self, id: str) -> Conversation:
-        row = self._reader.execute(
-            "select id, title, hidden, created_at, updated_at, body from conversations where id = ?", (id,)
-        ).fetchone()
+        row = self._reader.execute(_ONE, (id,)).fetchone()
         if not row:
             raise NotFound(f"There is no conversation {id}.", hint="List them with GET /conversations.")
         return _conversation(row)
 
-    async def update(self, changed: Conversation) -> Conversation:
-        made = replace(changed, updated_at=time.time())
+    async def change(self, id: str, given: Mapping[str, Any]) -> Conversation:
+        """Set the fields that are given. Read where it is written, or two changes at once would undo each other."""
 
-        def work(db: sqlite3.Connection) -> None:
-            done = db.execute(
+        def work(db: sqlite3.Connection) -> Conversation:
+            row = db.execute(_ONE, (id,)).fetchone()
+            if not row:
+                raise NotFound(f"There is no conversation {id}.")
+            made = replace(_conversation(row), **given, updated_at=time.time())
+            db.execute(
                 "update conversations set title = ?, body = ?, updated_at = ? where id = ?",
-                (made.title, _body(made), made.updated_at, made.id),
+                (made.title, _body(made), made.updated_at, id),
             )
-            if not done.rowcount:
-                raise NotFound(f"There is no conversation {made.id}.")
+            return made
 
-        await self._writer.put(work, durable=True)
-        return made
+        return await self._writer.put(work, durable=True)
 
     def name(self, id: str, title: str) -> None:
         """Give it a title unless it has one. Nobody waits for that, and no promise is made."""
