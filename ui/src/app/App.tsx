@@ -32,9 +32,7 @@ function Shell() {
   useAppKeys(sidebar.open);
   return (
     <SidebarContext value={sidebar}>
-      <a className="skip" href="#composer">
-        Skip to the message box
-      </a>
+      <SkipLink route={route} />
       <div className={docked && !sidebar.hidden ? "app" : "app no-side"}>
         {docked && !sidebar.hidden && <Sidebar />}
         <Drawer side="left" label="Conversations" open={!docked && sidebar.drawer} onClose={sidebar.close}>
@@ -45,6 +43,16 @@ function Shell() {
       </div>
       <DropImport />
     </SidebarContext>
+  );
+}
+
+/** Past the sidebar, to where one writes or else to where one reads. */
+function SkipLink({ route }: { route: Route }) {
+  const writes = route.page === "new" || route.page === "conversation";
+  return (
+    <a className="skip" href={writes ? "#composer" : "#content"}>
+      {writes ? "Skip to the message box" : "Skip to the page"}
+    </a>
   );
 }
 

@@ -19,7 +19,7 @@ export function PageFrame({ title, meta, actions, children }: Props) {
         <h1 className="cut">{title}</h1>
         {meta && <span className="dim num topmeta">{meta}</span>}
       </TopBar>
-      <div className="scroll" tabIndex={0} aria-label={title}>
+      <div className="scroll" id="content" tabIndex={0} aria-label={title}>
         <div className="page">{children}</div>
       </div>
     </main>

@@ -5,7 +5,11 @@ import { Resource } from "./resource";
 
 export const providerList = new Resource(async () => (await providers.list()).providers);
 export const personaList = new Resource(async () => (await personas.list()).personas);
-export const ruleList = new Resource(async () => (await policy.get()).rules);
+/** As the judge numbers them: the operator's first, then the saved ones. */
+export const ruleList = new Resource(async () => {
+  const { operator_rules, rules } = await policy.get();
+  return [...operator_rules, ...rules];
+});
 export const serverList = new Resource(async () => (await servers.list()).servers);
 
 /** The models of every provider; one that does not answer leaves only its default model. */

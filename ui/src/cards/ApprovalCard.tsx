@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 
 import { calls as callVerbs, type Word } from "../api";
 import { Link, paths } from "../app/router";
@@ -29,7 +29,7 @@ export interface StepProps {
   call: Call;
   named: Named;
   first: boolean;
-  error: string;
+  error: ReactNode;
   busy: boolean;
   decide: (word: Word) => void;
   back: () => void;
@@ -38,18 +38,21 @@ export interface StepProps {
 
 /** A call that needs a person's word before it is sent. */
 export function ApprovalCard({ call, turn, first }: Props) {
-  const { naming } = useOpen();
+  const { store, naming } = useOpen();
   const [step, setStep] = useState<Step>("ask");
-  const { run, busy, error } = useVerb();
+  const { run, busy, error, code } = useVerb();
   const named = nameCall(naming, call);
   const hash = call.judged?.tool_hash;
   const decide = (word: Word) =>
-    void run(() => callVerbs.decide(call.turnId, call.id, hash ? { ...word, hash } : word));
+    void run(() => {
+      store.own(call.id);
+      return callVerbs.decide(call.turnId, call.id, hash ? { ...word, hash } : word);
+    });
   const shared: StepProps = {
     call,
     named,
     first: first && step === "ask",
-    error,
+    error: code === "tool_changed" ? <ChangedTool /> : error,
     busy,
     decide,
     back: () => setStep("ask"),
@@ -59,6 +62,15 @@ export function ApprovalCard({ call, turn, first }: Props) {
   if (step === "deny") return <DenyCard {...shared} />;
   if (step === "always") return <AlwaysCard {...shared} />;
   return <Question {...shared} turn={turn} onStep={setStep} />;
+}
+
+function ChangedTool() {
+  return (
+    <>
+      The tool changed while this waited. Look at the change before you decide.{" "}
+      <Link href={paths.servers}>Look at the change</Link>
+    </>
+  );
 }
 
 function Question({ turn, onStep, ...props }: StepProps & { turn: Turn; onStep: (step: Step) => void }) {
@@ -116,15 +128,15 @@ function Question({ turn, onStep, ...props }: StepProps & { turn: Turn; onStep: 
 
 /** Why the person is asked, what the server claims, the exact name. */
 function Facts({ call, named }: { call: Call; named: Named }) {
-  const rule = ruleOf(call.judged?.rule ?? "");
-  const written = useResource(ruleList).value?.[Number(rule.number) - 1];
+  const rule = useRule(call.judged?.rule ?? "");
   return (
     <dl className="facts">
       <dt>Why you are asked</dt>
       <dd>
         {rule.number && <span>Rule {rule.number}</span>}
-        {rule.number && <code>{rule.text || (written && ruleWords(written))}</code>}
-        {!rule.number && (
+        {rule.number && rule.text && <code>{rule.text}</code>}
+        {rule.name && <span>“{rule.name}”</span>}
+        {!rule.number && !rule.name && (
           <span>{sentenceOf(rule.text || call.judged?.reason || "this tool asks each time")}</span>
         )}
         {rule.number && <Link href={paths.settings}>Open rule</Link>}
@@ -139,6 +151,23 @@ function Facts({ call, named }: { call: Call; named: Named }) {
       </dd>
     </dl>
   );
+}
+
+interface Asking {
+  number: string;
+  text: string;
+  /** What the person who wrote the rule called it. */
+  name: string;
+}
+
+/** The rule that asked, by its number or by the name it was given. */
+function useRule(said: string): Asking {
+  const rules = useResource(ruleList).value ?? [];
+  const { number, text } = ruleOf(said);
+  const place = number ? Number(number) - 1 : rules.findIndex(({ name }) => name !== "" && name === said);
+  const written = rules[place];
+  if (!written) return { number, text, name: "" };
+  return { number: String(place + 1), text: text && number ? text : ruleWords(written), name: written.name };
 }
 
 function Claims({ named }: { named: Named }) {

@@ -12,7 +12,7 @@ interface Props {
   time: ReactNode;
   children: ReactNode;
   foot?: ReactNode;
-  error?: string;
+  error?: ReactNode;
   /** Whether it may take the focus when it begins to wait. */
   first: boolean;
 }

@@ -1,8 +1,10 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 
+import { ruleList } from "../app/resources";
 import { callsOf, type Call, type Turn } from "../state";
 import { drawOpen, recordRequests, tool, turnOf } from "../testing/open";
+import { Refusal, serve } from "../testing/server";
 import { ApprovalCard } from "./ApprovalCard";
 import { InputCard } from "./InputCard";
 import { UnknownCard } from "./UnknownCard";
@@ -128,6 +130,67 @@ describe("an approval", () => {
     click("Deny this call");
     expect(sent.at(-1)?.body).toMatchObject({ decision: "deny", reason: "Not before the tests pass" });
   });
+});
+
+describe("the rule that asked", () => {
+  const rule = (toolName: string, name = "") => ({
+    then: "ask",
+    server: "tracker",
+    tool: toolName,
+    arguments: {},
+    hint: "",
+    name,
+  });
+  const judgedBy = async (said: string) => {
+    serve({
+      "GET /policy": {
+        operator_rules: [rule("delete_*"), rule("create_*")],
+        rules: [rule("*", "Look first")],
+      },
+    });
+    await act(() => ruleList.refresh());
+    const turn = turnOf("approval", "turn-n");
+    const call = callOf(turn, "call_turn-n_2_0");
+    if (!call.judged) throw new Error("not judged");
+    const asked = { ...call, judged: { ...call.judged, rule: said } };
+    drawOpen(<ApprovalCard call={asked} turn={turn} first={false} />, [createIssue()]);
+  };
+
+  test("is counted from the operator's rules on", async () => {
+    await judgedBy("rule 2");
+    expect(screen.getByText("Rule 2")).toBeTruthy();
+    expect(screen.getByText("tracker.create_* → ask")).toBeTruthy();
+  });
+
+  test("goes on with the saved ones", async () => {
+    await judgedBy("rule 3");
+    expect(screen.getByText("tracker.* → ask")).toBeTruthy();
+  });
+
+  test("is found by the name it was given", async () => {
+    await judgedBy("Look first");
+    expect(screen.getByText("Rule 3")).toBeTruthy();
+    expect(screen.getByText("“Look first”")).toBeTruthy();
+    expect(screen.getByText("tracker.* → ask")).toBeTruthy();
+  });
+});
+
+test("a tool that changed while its call waited leads to the change", async () => {
+  serve({
+    [`POST ${decision}`]: new Refusal(409, {
+      code: "tool_changed",
+      message: "The tool changed while this waited.",
+      hint: "Look at the change before you decide.",
+    }),
+  });
+  drawApproval();
+  guardOver();
+  click("Allow once");
+  await act(() => vi.advanceTimersByTimeAsync(10));
+  expect(screen.getByRole("alert").textContent).toContain(
+    "The tool changed while this waited. Look at the change before you decide.",
+  );
+  expect(screen.getByRole("link", { name: "Look at the change" }).getAttribute("href")).toBe("/ui/servers");
 });
 
 describe("editing arguments", () => {

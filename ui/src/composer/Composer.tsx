@@ -9,6 +9,7 @@ import {
 } from "react";
 
 import { Icon, LinkButton } from "../parts";
+import { useAwake } from "./useAwake";
 
 interface Props {
   text: string;
@@ -33,6 +34,7 @@ const TALLEST = 0.4;
 export function Composer(props: Props) {
   const { text, onText, onSend, onStop, running, busy, placeholder, controls } = props;
   const box = useRef<HTMLTextAreaElement>(null);
+  const { awake, ...wakes } = useAwake();
   useGrowth(box, text);
   useEffect(() => {
     const focus = () => box.current?.focus();
@@ -54,7 +56,7 @@ export function Composer(props: Props) {
   return (
     <>
       <Notes {...props} />
-      <form className="composer" onSubmit={onSubmit}>
+      <form className={awake ? "composer awake" : "composer"} onSubmit={onSubmit} {...wakes}>
         <label className="vh" htmlFor="composer">
           Message
         </label>

@@ -42,7 +42,7 @@ export const CallRow = memo(function CallRow({
   open: openAtFirst,
   waitingCard,
 }: Props) {
-  const { naming } = useOpen();
+  const { store, naming } = useOpen();
   const look = lookOf(call);
   const [toggled, setToggled] = useState<boolean | null>(null);
   const open = toggled ?? openAtFirst ?? opensItself(look, call, turn);
@@ -70,6 +70,12 @@ export const CallRow = memo(function CallRow({
         <Time call={call} look={look} />
         <EndSlot call={call} look={look} open={open} />
       </div>
+      {store.decidedElsewhere(call.id) && (
+        <p className="note">
+          <Icon name="info" />
+          <span>Decided in another window: {decisionOf(call) || "denied"}.</span>
+        </p>
+      )}
       {!open && COUNTS.has(look) && <Progress call={call} title={title} server={server} quiet={grouped} />}
       {open && <CallBody call={call} look={look} turn={turn} server={server} title={title} />}
     </div>

@@ -5,7 +5,7 @@ import { providerList } from "../app/resources";
 import { Link, paths } from "../app/router";
 import type { Choice } from "../composer/Controls";
 import { IconButton, Strip, clockTime, plural } from "../parts";
-import { lookOf, waitingCalls, type Turn } from "../state";
+import { waitingCalls, type Turn } from "../state";
 
 /** What concerns the whole conversation: that the model is a demo, that Windlass was restarted. */
 export function Strips({ choice, last }: { choice: Choice; last: Turn | undefined }) {
@@ -32,18 +32,25 @@ export function useIsDemo(provider = ""): boolean {
 
 function Restarted({ turn }: { turn: Turn }) {
   const [dismissed, setDismissed] = useState(0);
-  const calls = waitingCalls(turn).filter((call) => lookOf(call) === "unknown").length;
-  if (!turn.resumedAt || turn.finished || calls === 0 || dismissed === turn.resumedAt) return null;
+  const calls = waitingCalls(turn).length;
+  if (!turn.resumedAt || turn.finished || dismissed === turn.resumedAt) return null;
   return (
     <Strip
-      tone="warn"
+      {...(calls > 0 && { tone: "warn" as const })}
       icon="retry"
       actions={<IconButton icon="x" label="Dismiss" onClick={() => setDismissed(turn.resumedAt)} />}
     >
-      Windlass restarted at {clockTime(turn.resumedAt)}. This turn picked up where it stopped;{" "}
-      <strong>
-        {plural(calls, "call")} {calls === 1 ? "needs" : "need"} your word.
-      </strong>
+      Windlass restarted at {clockTime(turn.resumedAt)}. This turn picked up where it stopped
+      {calls === 0 ? (
+        "."
+      ) : (
+        <>
+          ;{" "}
+          <strong>
+            {plural(calls, "call")} {calls === 1 ? "needs" : "need"} your word.
+          </strong>
+        </>
+      )}
     </Strip>
   );
 }

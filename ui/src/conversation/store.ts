@@ -1,8 +1,16 @@
 /** One open conversation: its stream, its state, and who watches. Words are drawn at most once a frame. */
 
 import { Stream, type Link } from "../api";
-import { setSkew } from "../parts/clock";
-import { EMPTY, applyAll, isDurable, type Conversation, type DurableEvent, type Event } from "../state";
+import { serverNow, setSkew } from "../parts/clock";
+import {
+  EMPTY,
+  applyAll,
+  isDurable,
+  waitingCalls,
+  type Conversation,
+  type DurableEvent,
+  type Event,
+} from "../state";
 
 const HIDDEN_FLUSH_MS = 100; // a hidden tab gets no frames, but its title and marks must stay true
 
@@ -11,6 +19,7 @@ const LONGEST_GATHERING_MS = 500;
 
 export class ConversationStore {
   readonly id: string;
+  readonly #openedAt: number;
   #state = EMPTY;
   #link: Link = { state: "connecting" };
   #wasLost = false;
@@ -19,11 +28,14 @@ export class ConversationStore {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #firstAt = 0;
   #stream: Stream | null = null;
+  readonly #own = new Set<string>();
+  readonly #elsewhere = new Set<string>();
   readonly #watchers = new Set<() => void>();
   readonly #hearers = new Set<(events: DurableEvent[], state: Conversation) => void>();
 
-  constructor(id: string) {
+  constructor(id: string, openedAt = serverNow()) {
     this.id = id;
+    this.#openedAt = openedAt;
   }
 
   /** Begin to listen; what comes back ends it. What is known is kept, so it can be opened again. */
@@ -57,6 +69,16 @@ export class ConversationStore {
   hear(hearer: (events: DurableEvent[], state: Conversation) => void): () => void {
     this.#hearers.add(hearer);
     return () => this.#hearers.delete(hearer);
+  }
+
+  /** Remember that the word on this call is given from here. */
+  own(callId: string): void {
+    this.#own.add(callId);
+  }
+
+  /** Whether another window gave the word on this call while it waited here. */
+  decidedElsewhere(callId: string): boolean {
+    return this.#elsewhere.has(callId);
   }
 
   /** What this page did itself, shown at once. */
@@ -94,10 +116,22 @@ export class ConversationStore {
     this.#pending = [];
     const next = applyAll(this.#state, events);
     if (next === this.#state) return;
+    this.#noteWords(events);
     this.#state = next;
     this.#watchers.forEach((changed) => changed());
     const durable = events.filter(isDurable);
     if (durable.length > 0) this.#hearers.forEach((hearer) => hearer(durable, next));
+  }
+
+  /** Against the state before: only a call that waited on this page can be decided elsewhere. */
+  #noteWords(events: readonly Event[]): void {
+    for (const event of events) {
+      if (event.type !== "call_decided" || this.#own.has(event.call_id)) continue;
+      if (Date.parse(event.at) < this.#openedAt) continue;
+      const turn = this.#state.turns.get(event.turn_id);
+      if (turn && waitingCalls(turn).some((call) => call.id === event.call_id))
+        this.#elsewhere.add(event.call_id);
+    }
   }
 
   #cancel(): void {

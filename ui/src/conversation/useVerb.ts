@@ -1,28 +1,33 @@
 import { useCallback, useState } from "react";
 
-import { wordsFor } from "../api";
+import { ApiError, wordsFor } from "../api";
 
 interface Verb {
   /** Do it; what went wrong is kept in `error`. Resolves to whether it worked. */
   run: (act: () => Promise<unknown>) => Promise<boolean>;
   busy: boolean;
   error: string;
+  /** The server's own name for what went wrong. */
+  code: string;
 }
 
 /** One thing a person asked for, under way or failed. A second click while it runs does nothing. */
 export function useVerb(): Verb {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState("");
+  const [code, setCode] = useState("");
   const run = useCallback(
     async (act: () => Promise<unknown>) => {
       if (busy) return false;
       setBusy(true);
       setError("");
+      setCode("");
       try {
         await act();
         return true;
       } catch (problem) {
         setError(wordsFor(problem));
+        setCode(problem instanceof ApiError ? problem.code : "");
         return false;
       } finally {
         setBusy(false);
@@ -30,5 +35,5 @@ export function useVerb(): Verb {
     },
     [busy],
   );
-  return { run, busy, error };
+  return { run, busy, error, code };
 }

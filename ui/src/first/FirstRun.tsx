@@ -1,6 +1,9 @@
+import { Suspense, lazy, useState } from "react";
+
 import { useIsDemo } from "../conversation/Strips";
 import { Icon, type IconName } from "../parts";
-import { ConnectModel } from "./ConnectModel";
+
+const Connect = lazy(() => import("../pages/models/Connect"));
 
 interface Starter {
   icon: IconName;
@@ -39,6 +42,7 @@ const STARTERS: readonly Starter[] = [
 /** An empty conversation: what this is, three things to try, and how to connect a model. Starters fill the box. */
 export function FirstRun({ onFill }: { onFill: (text: string) => void }) {
   const demo = useIsDemo();
+  const connects = useOnce(demo);
   const fill = (starter: Starter) => {
     onFill(demo ? starter.demo : starter.words);
     dispatchEvent(new Event("windlass:compose"));
@@ -69,7 +73,18 @@ export function FirstRun({ onFill }: { onFill: (text: string) => void }) {
           ))}
         </ul>
       </section>
-      {demo && <ConnectModel />}
+      {connects && (
+        <Suspense fallback={null}>
+          <Connect />
+        </Suspense>
+      )}
     </div>
   );
+}
+
+/** True from the first time on: what a new model could do must stay readable once it has taken the demo's place. */
+function useOnce(now: boolean): boolean {
+  const [ever, setEver] = useState(now);
+  if (now && !ever) setEver(true);
+  return ever || now;
 }

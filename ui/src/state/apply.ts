@@ -100,6 +100,7 @@ function fresh(event: TurnStarted, parent: string, order: number): Turn {
     clientMessageId: event.client_message_id ?? "",
     startedAt: at,
     claims: 0,
+    driver: "",
     resumedAt: 0,
     rounds: [],
     draft: null,

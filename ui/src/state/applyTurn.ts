@@ -67,12 +67,14 @@ export function waitsForWord(call: Call): boolean {
   return call.judged?.verdict === "ask" && call.decided === null && call.attempts.length === 0;
 }
 
-function claimed(turn: Turn, _event: TurnClaimed, at: number): Turn {
-  const resumed = turn.claims > 0;
+function claimed(turn: Turn, event: TurnClaimed, at: number): Turn {
+  const { driver = "" } = event;
+  const restarted = turn.claims > 0 && (driver !== turn.driver || callsOf(turn).some(isRunning));
   return {
     ...turn,
     claims: turn.claims + 1,
-    resumedAt: resumed && callsOf(turn).some(isRunning) ? at : turn.resumedAt,
+    driver,
+    resumedAt: restarted ? at : turn.resumedAt,
     draft: null,
     rounds: turn.rounds.map((round) =>
       round.calls.some(isRunning)

@@ -72,6 +72,8 @@ export interface Turn {
   clientMessageId: string;
   startedAt: number;
   claims: number;
+  /** The program that drives it. Another one means that Windlass was restarted. */
+  driver: string;
   resumedAt: number;
   rounds: readonly Round[];
   draft: Draft | null;

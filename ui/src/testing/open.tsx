@@ -19,7 +19,7 @@ export interface Sent {
 
 /** Every request the page makes, answered with `answer`. */
 export function recordRequests(
-  answer: unknown = { success: true, rules: [], servers: [] },
+  answer: unknown = { success: true, rules: [], operator_rules: [], servers: [] },
   status = 200,
 ): Sent[] {
   const sent: Sent[] = [];

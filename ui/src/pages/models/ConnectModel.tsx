@@ -149,9 +149,17 @@ function Outcome({ added, ok, words, busy, onAgain }: OutcomeProps) {
       </Banner>
     );
   return (
-    <Banner icon="check" role="status" actions={<Link href={paths.home}>Start a conversation</Link>}>
+    <Banner icon="check" role="status" actions={<Start />}>
       <strong>{added.name} is connected.</strong> New conversations use it.
     </Banner>
+  );
+}
+
+function Start() {
+  return (
+    <Link href={paths.home} onClick={() => dispatchEvent(new Event("windlass:compose"))}>
+      Start a conversation
+    </Link>
   );
 }
 

@@ -50,7 +50,7 @@ export function Personas() {
               >
                 <Icon name={open === persona.id ? "down" : "right"} className="dim" />
                 <b>{persona.name}</b>
-                {persona.builtin && <Tag>comes with it</Tag>}
+                {persona.builtin && <Tag>built in</Tag>}
                 <span className="cut dim">{persona.system_prompt}</span>
               </button>
               {open === persona.id && <PersonaForm persona={persona} onClose={() => setOpen("")} />}
