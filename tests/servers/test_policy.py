@@ -6,7 +6,9 @@ import json
 import pytest
 
 from windlass.core.events import (
+    CallDecided,
     CallJudged,
+    Event,
     ModelReplied,
     ToolFinished,
     ToolStarted,
@@ -201,3 +203,17 @@ def test_doubt_is_read_from_the_log() -> None:
     ended = (*log, ToolFinished(CALL.id, "unknown"))
     assert doubtful(again, ended) and not doubtful(other, ended)
     assert not doubtful(again, (*log, ToolFinished(CALL.id, "ok")))
+
+
+def test_what_a_person_made_of_a_call_is_what_is_in_doubt() -> None:
+    log: list[Event] = [
+        TurnStarted(()),
+        ModelReplied("", (CALL,)),
+        CallJudged(CALL.id, "ask"),
+        CallDecided(CALL.id, allow=True, arguments='{"to": "somebody else"}'),
+        ToolStarted(CALL.id),
+        ToolFinished(CALL.id, "unknown"),
+    ]
+    as_edited = ToolCall("c2", CALL.name, '{"to":"somebody else"}')
+    as_written = ToolCall("c3", CALL.name, CALL.arguments)
+    assert doubtful(as_edited, log) and not doubtful(as_written, log)

@@ -97,7 +97,7 @@ def _work(view: TurnView) -> Step:
     waiting = [call for call in view.calls if call.open]
     if settled := tuple(end for call in waiting if (end := _settled(call))):
         return Close(settled)
-    if ready := tuple(_as_decided(call) for call in waiting if _ready(call)):
+    if ready := tuple(as_decided(call) for call in waiting if _ready(call)):
         return RunTools(ready)
     if running := tuple(call.call.id for call in waiting if call.running):
         return Wait(running)
@@ -128,7 +128,7 @@ def _ready(call: CallView) -> bool:
     return not call.interrupted or call.safe or call.resolved == "retry"
 
 
-def _as_decided(call: CallView) -> ToolCall:
+def as_decided(call: CallView) -> ToolCall:
     edited = call.decided.arguments if call.decided else ""
     return replace(call.call, arguments=edited, raw="", broken="", repairs=()) if edited else call.call
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 from windlass.core.events import CallJudged, Event, Refusal, Verdict
 from windlass.core.fold import fold
 from windlass.core.messages import ToolCall, ToolSpec
+from windlass.core.steps import as_decided
 from windlass.servers.pins import arguments_hash
 
 Choice = Literal["auto", "ask", "deny"]
@@ -92,7 +93,7 @@ def doubtful(call: ToolCall, log: Sequence[Event]) -> bool:
         seen.finished is not None
         and seen.finished.state == "unknown"
         and seen.call.name == call.name
-        and arguments_hash(seen.call.arguments) == wanted
+        and arguments_hash(as_decided(seen).arguments) == wanted
         for seen in fold(log).calls
     )
 

@@ -23,6 +23,7 @@ from windlass.core.events import (
 from windlass.core.fold import fold
 from windlass.core.ids import new_id
 from windlass.core.messages import Message, ToolCall, ToolOutput
+from windlass.core.steps import as_decided
 from windlass.store.codec import decode, encode
 from windlass.store.turnlog import TurnLogs
 from windlass.store.writer import Writer
@@ -248,7 +249,7 @@ class Conversations:
         return sum(reply.usage.prompt + reply.usage.completion for reply in replies if isinstance(reply, ModelReplied))
 
     def unknown_calls(self, conversation_id: str) -> list[ToolCall]:
-        """Calls of finished turns of which nobody knows whether they took effect."""
+        """Calls, as they were sent, of which nobody knows whether they took effect."""
         turns = self._reader.execute(
             "select t.id from turns t join conversations c on c.n = t.conversation where c.id = ? and t.doubtful",
             (conversation_id,),
@@ -257,7 +258,7 @@ class Conversations:
         for (turn_id,) in turns.fetchall():
             for call in fold([row.event for row in self._logs.read(turn_id)]).calls:
                 if call.finished and call.finished.state == "unknown":
-                    found.append(call.call)
+                    found.append(as_decided(call))
         return found
 
     def has_read_outside(self, conversation_id: str) -> bool:
