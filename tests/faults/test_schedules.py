@@ -3,11 +3,14 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.faults.schedules import play
 
 COUNT = 2000 if os.environ.get("SCALE") == "full" else 200
 
 
+@pytest.mark.timeout(900)
 async def test_random_schedules_of_crashes_drivers_and_people_break_no_rule(tmp_path: Path) -> None:
     met = await play(range(COUNT), tmp_path)
     assert met["crashes"] > COUNT / 4

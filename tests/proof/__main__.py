@@ -42,6 +42,7 @@ def stages() -> list[Stage]:
         Stage("injections, secrets and incidents", (*abuse, "tests/proof/test_rows.py")),
         Stage("the matrix as other tests show it", tuple(elsewhere)),
         Stage("coverage of core and store", ("tests/core", "tests/store"), 1, COVERED),
+        Stage("the page in a browser", ("tests/browser/test_screens.py",), 1),
         Stage("broken on purpose", ("tests/proof/test_mutations.py",)),
         Stage("measures", ("tests/proof/test_measures.py",), 1),
     ]
