@@ -12,7 +12,7 @@ BIN := .venv/bin
 # Directories count too, so that a deleted file also rebuilds the page.
 UI_SOURCES := $(shell [ ! -f ui/package.json ] || find ui -name node_modules -prune -o -print)
 
-.PHONY: help setup page run test test-tools lint fmt bench proof dist pins clean
+.PHONY: help setup page run test test-tools lint fmt bench proof dist docs pins clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1@/p' Makefile | awk -F@ '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ dist: setup  ## build sdist and wheel into dist/
 	rm -rf dist
 	$(BIN)/python -m hatchling build
 
+docs: setup  ## write the pages that follow from the code again
+	$(BIN)/python docs/generate.py
+
 pins:  ## resolve all dependencies again and pin them
 	scripts/compile-pins
 
@@ -59,9 +62,10 @@ clean:  ## remove everything that set-up made
 
 
 .venv/installed: pyproject.toml requirements/dev.txt
+	@echo "Installing into .venv; this takes a minute or two, once."
 	@scripts/make-venv $(PYTHON) .venv
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 page: $(if $(UI_SOURCES),src/windlass/web/static/index.html)

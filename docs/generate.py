@@ -1,4 +1,4 @@
-"""Writes the pages that follow from the code: `python docs/generate.py`. A test fails while they are out of date."""
+"""Writes the pages that follow from the code: `make docs`. A test fails while they are out of date."""
 
 import io
 import os
