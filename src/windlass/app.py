@@ -1,5 +1,7 @@
 """Builds and wires everything. The only file that knows all the others."""
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,6 +25,8 @@ from windlass.vault import Vault
 
 DEMO = "demo"
 GRACE_S = 20
+TIDY_S = 3600.0
+logger = logging.getLogger("windlass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +59,26 @@ async def open_house(
         await _bring_in(house)
         if recover:
             house.runner.recover()
-        yield house
+        tidying = asyncio.create_task(_tidy(house))
+        try:
+            yield house
+        finally:
+            tidying.cancel()
     finally:
         await house.runner.drain(grace_s)
         await house.servers.aclose()
         await house.models.aclose()
         await store.close()
+
+
+async def _tidy(house: House) -> None:
+    """At the start, and then every hour."""
+    while True:
+        try:
+            await house.local.v1.tidy()
+        except Exception:  # the root of this task; what was not forgotten now is forgotten in an hour
+            logger.exception("Old hidden turns could not be deleted")
+        await asyncio.sleep(TIDY_S)
 
 
 async def _furnish(config: Config, store: Store, bus: Bus, functions: Iterable[Function]) -> House:
@@ -157,6 +175,7 @@ def demo_server(config: Config) -> ServerConfig:
         tools="*",
         trusted=True,
         operator=True,
+        bundled=True,
         overrides={"write_note": ToolOverride(approval="ask")},
     )
 

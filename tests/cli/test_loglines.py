@@ -1,10 +1,11 @@
 """Log lines: their form, their stamp, their tracebacks."""
 
 import io
+import json
 import logging
 import re
 
-from windlass.cli.loglines import Lines
+from windlass.cli.loglines import JsonLines, Lines
 
 
 def record(words: str, *values: object, at: float = 1_700_000_000.25) -> logging.LogRecord:
@@ -49,3 +50,23 @@ def test_a_closed_stream_breaks_nothing() -> None:
         lines.handle(record("nobody reads this"))
     finally:
         logging.raiseExceptions = raising
+
+
+def test_a_line_can_be_json_with_the_words_and_the_traceback_inside() -> None:
+    stream = io.StringIO()
+    lines = JsonLines(stream)
+    lines.handle(record('Tool "%s" said\n%s', "x", "two lines"))
+    try:
+        raise RuntimeError("broken")
+    except RuntimeError as error:
+        made = record("Turn met a defect")
+        made.exc_info = (type(error), error, error.__traceback__)
+    lines.handle(made)
+    first, second = (json.loads(line) for line in stream.getvalue().splitlines())
+    assert first == {
+        "time": "2023-11-14T22:13:20.250Z",
+        "level": "info",
+        "logger": "windlass",
+        "message": 'Tool "x" said\ntwo lines',
+    }
+    assert second["message"] == "Turn met a defect" and "RuntimeError: broken" in second["exception"]

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from tests.cli.conftest import Commands
-from tests.kit.house import RunningHouse
+from tests.kit.house import RunningHouse, running_house
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import wait_for
 from tests.kit.windlass_process import model_settings
@@ -242,7 +242,9 @@ async def test_what_a_model_can_do_is_a_table(alone: Commands, strict_llm: Stric
     oslo, lima = (
         raw_call("get_weather", f'{{"city": "{city}"}}', id) for city, id in zip(("Oslo", "Lima"), ids, strict=True)
     )
-    strict_llm.then(say("one, ", "two"), call("get_weather", city="Oslo"), oslo + lima, say("Hello."))
+    # Pieces that arrive together are one piece, so there are more than fit into one read.
+    counted = say(*(f"{number}, " for number in range(1000)))
+    strict_llm.then(counted, call("get_weather", city="Oslo"), oslo + lima, say("Hello."))
     done = await asyncio.to_thread(alone, "models", "test", **model_settings(strict_llm.base_url))
     assert done.code == 0
     assert dict(re.split(r"\s{2,}", line)[2:4] for line in done.out.splitlines()) == {
@@ -272,10 +274,58 @@ def test_search_test_without_a_backend_says_so(alone: Commands) -> None:
     assert done.code == 1 and done.json == []
 
 
-def test_the_token_is_shown_and_replaced(served: RunningHouse) -> None:
-    commands = Commands(served.home)
-    assert commands("token").out.strip() == served.token
-    assert commands("token", "--url").out.startswith(served.url + "/?key=")
+async def test_search_is_tried_with_what_the_running_server_has(tmp_path: Path) -> None:
+    """The provider, and so its search, is known to the server only."""
+    found = [{"title": "Harbour", "link": "http://10.0.0.8/harbour", "content": "Wind."}]
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "windlass.toml").write_text('[web_search]\nbackend = "zai"\n')
+    async with StrictLLM([], dialect="zai", search=found) as llm:
+        settings = model_settings(llm.base_url)
+        with running_house(tmp_path / "home", verb="serve", **settings) as house:
+            commands = Commands(house.home)
+            done = await asyncio.to_thread(commands, "search", "test", "wind", "today", "--json")
+            shown = await asyncio.to_thread(commands, "search", "test", "wind")
+    [trial] = msgspec.json.decode(done.out, type=list[shapes.SearchTrial])
+    assert trial.works and trial.hits[0].url == "http://10.0.0.8/harbour"
+    assert done.code == shown.code == 0 and "✓ zai: 1 results" in shown.err
+
+
+def test_the_token_is_shown_and_replaced(tmp_path: Path) -> None:
+    with running_house(tmp_path / "home") as house:
+        commands, old = Commands(house.home), house.token
+        assert commands("token").out.strip() == old
+        assert commands("token", "--url").out.startswith(house.url + "/?key=")
+        new = commands("token", "--rotate").out.strip()
+        assert new not in ("", old) and commands("token").out.strip() == new == house.token
+        assert commands("servers", "list").code == 0
+        assert "needs the access token" in commands("servers", "list", WINDLASS_TOKEN=old).err
+
+
+def test_log_lines_can_be_json(tmp_path: Path) -> None:
+    with running_house(tmp_path / "home", "--log-format", "json") as house:
+        assert Commands(house.home)("ask", CALCULATE).code == 0
+    told = [json.loads(line) for line in (tmp_path / "home.log").read_text().splitlines()]
+    assert "Tool calls detected: 1 tools" in [line["message"] for line in told]
+    assert all(line.keys() >= {"time", "level", "logger", "message"} for line in told)
+
+
+@pytest.mark.parametrize(
+    ("argv", "answer"), [(['{"name": "Ada", "number": 7}'], "Ada wants 7"), (["--decline"], "decline")]
+)
+def test_what_a_tool_asks_is_answered_later(served: RunningHouse, ledger: Ledger, argv: list[str], answer: str) -> None:
+    windlass = Commands(served.home)
+    assert windlass("servers", "add", "Asks", "--", *ledger.argv()).code == 0
+    try:
+        waiting = windlass("ask", "/ask", "--tools", "asks.ask")
+        assert waiting.code == 3
+        turn = waiting.err.split("windlass turns answer ")[1].split()[0]
+        assert windlass("turns", "answer", turn, "[]").code == 1
+        done = windlass("turns", "answer", turn, *argv, "--json")
+        ended = told(done.out, shapes.Turn)
+        assert isinstance(ended, shapes.Turn) and ended.outcome == "answered" and done.code == 0
+        assert answer in (ended.calls[0].result or "")
+    finally:
+        windlass("servers", "remove", "asks")
 
 
 def test_without_a_server_there_is_no_login_url(alone: Commands) -> None:

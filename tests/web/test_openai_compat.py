@@ -12,6 +12,7 @@ from openai import AsyncOpenAI, OpenAIError
 from zai import ZaiClient
 
 from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import until
 from tests.web.kit import TOKEN, Site, open_site
 from windlass.config import Server
 from windlass.testing import Gate, StrictLLM, Usage, call, calls, error, loop, say, think, wait_for
@@ -243,6 +244,23 @@ async def test_hidden_turns_are_not_listed_nor_run_on_after_a_restart(tmp_path: 
         await site.house.runner.settled(turn.id, 10)
         assert (await site.get(f"/turns/{turn.id}"))["turn"]["outcome"] == "stopped"
     assert len(strict_llm.requests) == 1
+
+
+async def test_hidden_turns_are_gone_after_a_day(
+    tmp_path: Path, strict_llm: StrictLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict_llm.then(say("A secret number: 7315."))
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        await site.post("/v1/chat/completions", {"messages": HELLO})
+        conversation = await site.conversation(title="Stays")
+        await site.house.local.v1.tidy()
+        assert site.house.store.conversations.hidden(1e12), "a day is not over"
+    monkeypatch.setattr("windlass.local.completions.KEPT_S", 0)
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        hidden = site.house.store.conversations.hidden
+        await until(lambda: not hidden(1e12), "the tidying at the start")
+        assert [one["id"] for one in (await site.get("/conversations"))["conversations"]] == [conversation]
+    assert not [file for file in (tmp_path / "home").rglob("*") if file.is_file() and b"7315" in file.read_bytes()]
 
 
 async def test_the_zai_sdk_completes_two_rounds_streamed_and_not(tmp_path: Path, ledger: Ledger) -> None:

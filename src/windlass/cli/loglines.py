@@ -3,7 +3,11 @@ a look for the source) costs more than most steps of a turn; here the stamp is m
 
 import logging
 import time
-from typing import TextIO
+from typing import Literal, TextIO
+
+import msgspec
+
+Form = Literal["text", "json"]
 
 
 class Lines(logging.Handler):
@@ -24,16 +28,35 @@ class Lines(logging.Handler):
         if second != self._second:
             self._stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
             self._second = second
-        words = self.format(record) if record.exc_info or record.stack_info else record.getMessage()
         try:
-            self._stream.write(f"{self._stamp},{int(record.msecs):03d} {record.levelname} {words}\n")
+            self._stream.write(self._line(record) + "\n")
             self._stream.flush()
         except (OSError, ValueError):  # nobody reads any more; the turns go on
             self.handleError(record)
 
+    def _line(self, record: logging.LogRecord) -> str:
+        words = self.format(record) if record.exc_info or record.stack_info else record.getMessage()
+        return f"{self._stamp},{int(record.msecs):03d} {record.levelname} {words}"
 
-def log_to(stream: TextIO, level: int) -> None:
+
+class JsonLines(Lines):
+    """One JSON object a line, for programs that collect logs; times in UTC."""
+
+    def _line(self, record: logging.LogRecord) -> str:
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        told = {
+            "time": f"{stamp}.{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            told["exception"] = logging.Formatter().formatException(record.exc_info)
+        return msgspec.json.encode(told).decode()
+
+
+def log_to(stream: TextIO, level: int, form: Form = "text") -> None:
     """Threads, processes and source lines are left out of records: nobody reads them."""
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging._srcfile = None  # as the documentation of `logging` says
-    logging.basicConfig(level=level, handlers=[Lines(stream)])
+    logging.basicConfig(level=level, handlers=[JsonLines(stream) if form == "json" else Lines(stream)])

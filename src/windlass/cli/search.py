@@ -1,17 +1,12 @@
 """`windlass search`."""
 
-import asyncio
-import tempfile
-from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
-from windlass.cli.options import FAILED, options_of
-from windlass.cli.session import settings
+from windlass.cli.options import FAILED
+from windlass.cli.session import opened
 from windlass.cli.show import as_json, line, note
-from windlass.client.trials import search_trials
 
 search = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
@@ -28,10 +23,8 @@ def test(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Try every backend that `//` may use, in order. Exit code 1 when none works."""
-    config = settings(options_of(ctx))
-    with tempfile.TemporaryDirectory() as folder:  # a running server holds the data folder, and only settings matter
-        apart = msgspec.structs.replace(config, home=Path(folder))
-        trials = asyncio.run(search_trials(apart, " ".join(text)))
+    with opened(ctx) as session:
+        trials = session.run(session.w.search.test(" ".join(text)))
     if json:
         as_json(trials)
     elif not trials:

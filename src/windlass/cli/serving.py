@@ -11,7 +11,7 @@ if sys.platform != "win32":
     import uvloop
 
 from windlass.cli.checks import PAGE
-from windlass.cli.loglines import log_to
+from windlass.cli.loglines import Form, log_to
 from windlass.cli.options import USAGE, Options, options_of
 from windlass.cli.session import found_server
 from windlass.config import Config, load
@@ -21,19 +21,26 @@ from windlass.serving import serve as run_server
 Host = Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default.")]
 Port = Annotated[int | None, typer.Option(help="Port; 8420 by default, 0 for any free one.", min=0, max=65535)]
 NoAuth = Annotated[bool, typer.Option("--no-auth", help="No token; on loopback only.")]
+LogFormat = Annotated[Form, typer.Option(help="Log lines for people, or one JSON object a line.")]
 
 
-def serve(ctx: typer.Context, host: Host = None, port: Port = None, no_auth: NoAuth = False) -> None:
+def serve(
+    ctx: typer.Context, host: Host = None, port: Port = None, no_auth: NoAuth = False, log_format: LogFormat = "text"
+) -> None:
     """Start the server and print one URL that logs a browser in, once. Ctrl-C stops it in good order."""
-    _serve(ctx, host, port, no_auth, demo=False)
+    _serve(ctx, host, port, no_auth, log_format, demo=False)
 
 
-def demo(ctx: typer.Context, host: Host = None, port: Port = None, no_auth: NoAuth = False) -> None:
+def demo(
+    ctx: typer.Context, host: Host = None, port: Port = None, no_auth: NoAuth = False, log_format: LogFormat = "text"
+) -> None:
     """The same with the demo model and the demo tools, whatever is configured: no key, no network."""
-    _serve(ctx, host, port, no_auth, demo=True)
+    _serve(ctx, host, port, no_auth, log_format, demo=True)
 
 
-def _serve(ctx: typer.Context, host: str | None, port: int | None, no_auth: bool, *, demo: bool) -> None:
+def _serve(
+    ctx: typer.Context, host: str | None, port: int | None, no_auth: bool, log_format: Form, *, demo: bool
+) -> None:
     options = options_of(ctx)
     try:
         config = load(config=options.config, host=host, port=port, auth=not no_auth, demo=demo)
@@ -41,7 +48,7 @@ def _serve(ctx: typer.Context, host: str | None, port: int | None, no_auth: bool
         sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
         raise typer.Exit(USAGE) from None
     _refuse_second(config)
-    log_to(sys.stderr, logging.DEBUG if options.debug else logging.INFO)
+    log_to(sys.stderr, logging.DEBUG if options.debug else logging.INFO, log_format)
     with asyncio.Runner(loop_factory=_loop) as runner:
         runner.run(run_server(config, _say))
 

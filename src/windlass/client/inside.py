@@ -31,6 +31,7 @@ NEED_TOOLS = {
     "tools.enable",
     "servers.tools",
     "servers.call_tool",
+    "search.test",
     "turns.retry",
 }
 

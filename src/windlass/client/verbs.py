@@ -268,6 +268,13 @@ class Providers(Group):
         return cast(shapes.ModelList, await self._wire.call("providers.models", provider_id)).models
 
 
+class Search(Group):
+    async def test(self, query: str) -> list[shapes.SearchTrial]:
+        """Each backend that `//` may use, tried by itself; none when search is off."""
+        body = _shaped(shapes.SearchTest, {"query": query})
+        return cast(shapes.SearchTrials, await self._wire.call("search.test", body=body)).trials
+
+
 class Personas(Group):
     async def list(self) -> list[shapes.Persona]:
         return cast(shapes.PersonaList, await self._wire.call("personas.all")).personas

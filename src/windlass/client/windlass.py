@@ -17,6 +17,7 @@ from windlass.client.verbs import (
     Personas,
     Policy,
     Providers,
+    Search,
     Servers,
     Tools,
     Turns,
@@ -72,6 +73,7 @@ class Windlass:
         self.turns = Turns(self.wire)
         self.servers = Servers(self.wire)
         self.providers = Providers(self.wire)
+        self.search = Search(self.wire)
         self.personas = Personas(self.wire)
         self.policy = Policy(self.wire)
         return self

@@ -13,6 +13,7 @@ from windlass.local.messages import Messages
 from windlass.local.personas import Personas, PolicyVerbs
 from windlass.local.providers import ProviderVerbs, patience_of
 from windlass.local.records import Records
+from windlass.local.search import SearchVerbs
 from windlass.local.servers import ServerVerbs
 from windlass.local.tools import Tools
 from windlass.local.turns import Turns
@@ -49,7 +50,7 @@ class Local:
         limits = config.limits
         records = Records(store, bus, servers, toolbox.questions)
         waiting = Waiting(bus, runner)
-        self.searching = searching
+        self.search = SearchVerbs(searching, models)
         self.context = Context(store)
         self.tools = Tools(store, toolbox, servers)
         self.messages = Messages(store, records)

@@ -22,7 +22,6 @@ from windlass.store import Conversation, Store
 from windlass.views import TurnRecord
 
 KEPT_S = 24 * 3600
-TIDY_S = 3600
 PREFIX = "windlass/"
 CALLER = "caller"
 
@@ -46,11 +45,9 @@ class Completions:
         self._records = records
         self._tools = tools
         self._waiting = waiting
-        self._tidied = 0.0
 
     async def begin(self, request: shapes.CompletionRequest) -> str:
         """Start the turn; its id is what the other verbs take."""
-        await self._tidy()
         persona = request.model.removeprefix(PREFIX) if request.model.startswith(PREFIX) else ""
         if persona and self._openings.persona(persona).id != persona:
             raise BadInput(f"model: there is no persona {persona}.", code="model_not_found", detail={"path": "model"})
@@ -107,13 +104,12 @@ class Completions:
             if turn.conversation_id in hidden:
                 await self._store.logs.append(turn.id, (StopRequested("caller"),))
 
-    async def _tidy(self) -> None:
-        now = time.monotonic()
-        if now - self._tidied < TIDY_S and self._tidied:
-            return
-        self._tidied = now
+    async def tidy(self) -> None:
+        """Forget what was asked more than a day ago, for good."""
+        under_way = {turn.conversation_id for turn in self._store.conversations.unfinished()}
         for conversation_id in self._store.conversations.hidden(time.time() - KEPT_S):
-            await self._store.conversations.delete(conversation_id)
+            if conversation_id not in under_way:
+                await self._store.conversations.delete(conversation_id)
 
     def _system(self, persona: str, system: str) -> str:
         own = self._openings.persona(persona).system_prompt if persona else ""

@@ -65,6 +65,7 @@ from windlass.shapes.models import (
     ProviderTest,
     Rule,
 )
+from windlass.shapes.search import SearchHit, SearchTest, SearchTrial, SearchTrials
 from windlass.shapes.servers import (
     AcceptTool,
     CallTool,
@@ -222,7 +223,11 @@ __all__ = [
     "ResultPiece",
     "Retry",
     "Rule",
+    "SearchHit",
     "SearchQuery",
+    "SearchTest",
+    "SearchTrial",
+    "SearchTrials",
     "Server",
     "ServerAnswer",
     "ServerChange",

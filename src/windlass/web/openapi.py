@@ -27,6 +27,7 @@ TAGS = {
     "tools": "What the model may call in a conversation",
     "servers": "MCP servers: add, confirm, start, stop",
     "providers": "Where models come from; keys go in and never come out",
+    "search": "Whether web search works",
     "personas": "A system prompt, a model and tools under one name",
     "policy": "Which calls run by themselves, which ask, which never run",
     "access": "Sessions and the token",

@@ -138,6 +138,8 @@ ROUTES = (
     Route("POST", "/providers/{provider_id}/test", "providers.test", "Ask it for one word", s.ProviderTest),
     Route("GET", "/providers/{provider_id}/models", "providers.models", "List its models", s.ModelList),
 
+    Route("POST", "/search/test", "search.test", "Try each web search backend by itself", s.SearchTrials, s.SearchTest),
+
     Route("GET", "/personas", "personas.all", "List personas", s.PersonaList),
     Route("POST", "/personas", "personas.add", "Add a persona", s.PersonaAnswer, s.NewPersona, status=201),
     Route("GET", "/personas/{persona_id}", "personas.get", "Look at a persona", s.PersonaAnswer),
