@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Commands, Done
+from tests.kit.house import RunningHouse
 from windlass.cli import checks
 from windlass.testing import StrictLLM, error, say
 
@@ -60,6 +61,16 @@ def test_a_key_whose_variable_is_not_set(alone: Commands, home: Path) -> None:
 def test_a_data_folder_that_is_a_file(alone: Commands) -> None:
     alone.home.write_text("")
     found(alone, "is not a folder", "WINDLASS_HOME")
+
+
+def test_a_data_folder_below_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    found(Commands(tmp_path / "file" / "home"), "file is not a folder", "WINDLASS_HOME")
+
+
+def test_a_running_server_is_asked_for_its_model_whatever_the_settings_here(served: RunningHouse) -> None:
+    abouts = [one["about"] for one in Commands(served.home)("doctor", "--json").json]
+    assert "model Demo model" in abouts and "model" not in abouts
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -101,6 +101,24 @@ def test_a_server_that_does_not_answer_is_said_in_one_line(alone: Commands) -> N
     assert "hint: Start one with `windlass serve`." in done.err
 
 
+def test_what_is_no_address_is_said_in_one_line(alone: Commands) -> None:
+    done = alone("--url", "nonsense", "servers", "list")
+    assert done.code == 1
+    assert done.err.splitlines() == [
+        "error: nonsense is no address of a server.",
+        "hint: Such as http://127.0.0.1:8420.",
+    ]
+
+
+@pytest.mark.parametrize("argv", [["ask", "hello"], ["serve", "--port", "0"], ["chat"], ["servers", "list"]])
+def test_a_data_folder_that_cannot_be_made_is_no_defect(tmp_path: Path, argv: list[str]) -> None:
+    (tmp_path / "file").write_text("")
+    done = Commands(tmp_path / "file" / "home")(*argv)
+    assert done.code == 1
+    assert done.err.startswith("error: The data folder ") and "Not a directory" in done.err
+    assert "hint: Mend its rights, or set WINDLASS_HOME to another folder." in done.err
+
+
 def test_a_closed_pipe_is_no_defect(alone: Commands) -> None:
     shown = subprocess.run(
         ["bash", "-c", f"{' '.join(PROGRAM)} ask /long | head -1"],

@@ -56,7 +56,8 @@ def folder_findings(config: Config) -> Iterator[Finding]:
 
 
 def settings_findings(config: Config) -> Iterator[Finding]:
-    if not config.providers:
+    url, _ = found_server(Options(), config)
+    if not config.providers and not url:  # a running server has settings of its own, and is asked
         yield Finding(
             "model",
             "note",
@@ -77,8 +78,8 @@ def _writable(home: Path) -> Finding:
     place = home
     while not place.exists():
         place = place.parent
-    if home.exists() and not home.is_dir():
-        return Finding("folder", "bad", f"{home} is not a folder.", "Move it away, or set WINDLASS_HOME.")
+    if not place.is_dir():
+        return Finding("folder", "bad", f"{place} is not a folder.", "Move it away, or set WINDLASS_HOME.")
     if not os.access(place, os.W_OK | os.X_OK):
         return Finding("folder", "bad", f"{place} cannot be written to.", "Mend its rights, or set WINDLASS_HOME.")
     return Finding("folder", "ok", f"Data is kept in {home}")

@@ -64,7 +64,9 @@ def _config(options: Options) -> Config | Finding:
 
 
 def _limits(config: Config) -> Finding:
-    told = ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(config.limits).items())
+    told = ", ".join(
+        f"{name} {'none' if value is None else value}" for name, value in msgspec.to_builtins(config.limits).items()
+    )
     return Finding("limits", "note", told)
 
 

@@ -65,7 +65,9 @@ class Teller:
             case ModelReplied(text=text, calls=calls):
                 self._say(text[len(self._said) :] if text.startswith(self._said) else "")
                 self._said = ""
-                self._names.update({call.id: f"{call.name} {shown_arguments(call.arguments)}" for call in calls})
+                self._names.update(
+                    {call.id: f"{call.name} {shown_arguments(call.arguments)}".strip() for call in calls}
+                )
             case ModelFailed(message=message, retryable=True):
                 self._note(f"{message} Trying again.")
             case ToolStarted(call_id=call_id):

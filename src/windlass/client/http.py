@@ -97,7 +97,9 @@ class HttpWire:
             except _AGAIN as error:
                 await _pause(attempt, error, self.url, tries)
             except (aiohttp.InvalidURL, ValueError) as error:
-                raise BadInput(f"{self.url + path} is no address: {error}.") from None
+                raise BadInput(
+                    f"{self.url} is no address of a server.", hint="Such as http://127.0.0.1:8420."
+                ) from error
         raise AssertionError("the last pause raises")
 
     async def _events(self, method: str, path: str, body: object, after: int = 0) -> AsyncIterator[TurnEvent]:

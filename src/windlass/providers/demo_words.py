@@ -15,7 +15,7 @@ What else is worth seeing:
 - `/limit` calls without end, until the limit of rounds stops them"""
 
 HOW_TO_CONNECT = """\
-**To connect a model**, open Settings and add a provider, or set these before starting:
+**To connect a model**, open Models and add one, or set these before starting:
 
     OPENAI_API_KEY=…
     OPENAI_BASE_URL=https://api.z.ai/api/coding/paas/v4

@@ -19,8 +19,16 @@ else:
 
 
 def lock_folder(folder: Path) -> IO[str]:
-    """Hold the returned file for as long as the folder is used."""
-    file = (folder / "lock").open("a")
+    """Made if need be. Hold the returned file for as long as the folder is used."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = (folder / "lock").open("a")
+    except OSError as error:
+        raise Unavailable(
+            f"The data folder {folder} cannot be used: {error.strerror}.",
+            hint="Mend its rights, or set WINDLASS_HOME to another folder.",
+            code="data_folder_unusable",
+        ) from None
     try:
         _take(file)
     except OSError:

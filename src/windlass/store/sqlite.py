@@ -55,7 +55,6 @@ class Store:
     def __init__(
         self, folder: Path, *, durability: Durability = "full", publish: Callable[[Committed], None] = lambda _: None
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._folder = folder
         self._lock = lock_folder(folder)
         try:
