@@ -52,6 +52,19 @@ async def test_a_watcher_that_comes_back_goes_on_after_the_last_it_saw(disk: Dis
     assert numbers(await disk.bus.watch(CONVERSATION, after=3).frames()) == [4, 5]
 
 
+async def test_progress_of_a_tool_is_no_reply_and_leaves_nothing_behind(disk: Disk) -> None:
+    disk.commit()
+    disk.bus.heard(CONVERSATION, "turn-1", ToolProgress("call-1", 1))
+    watcher = disk.bus.watch(CONVERSATION, after=1)
+    waiting = asyncio.create_task(watcher.frames())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    disk.commit(event=TurnFinished("stopped"))
+    disk.bus.heard(CONVERSATION, "turn-1", ToolProgress("call-1", 2))  # it was on its way when the turn was closed
+    assert numbers(await waiting) == [2]
+    assert disk.bus.so_far(CONVERSATION, None) == []
+
+
 async def test_a_long_past_comes_in_pieces_without_a_gap(disk: Disk) -> None:
     for _ in range(250):
         disk.commit()

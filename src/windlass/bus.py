@@ -125,6 +125,8 @@ class Bus:
             watcher.put(frame)
 
     def _remember(self, conversation_id: str, turn_id: str, heard: Heard) -> None:
+        if isinstance(heard, ToolProgress):
+            return  # no part of a reply, and it may come when the turn is over and nothing forgets it any more
         partial = self._partial.setdefault(turn_id, _Partial(conversation_id))
         match heard:
             case TextDelta():
