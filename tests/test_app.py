@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from windlass.app import configured_providers
+from windlass.app import configured_providers, configured_servers
 from windlass.config import load
+from windlass.servers import SandboxRules
 
 SETTINGS = """
 [provider]
@@ -25,3 +26,15 @@ def test_a_provider_gets_its_authority_and_its_deadlines(tmp_path: Path) -> None
     patience = provider.patience
     assert provider.ca_file == "/etc/ssl/our-own.pem"
     assert (patience.connect_s, patience.first_byte_s, patience.silence_s, patience.total_s) == (1, 2, 3, 4)
+
+
+def test_a_server_gets_its_sandbox_and_the_times_of_its_tools(tmp_path: Path) -> None:
+    (tmp_path / "windlass.toml").write_text(
+        '[servers.files]\ncommand = "npx"\nsandbox = "bwrap"\ntimeout_s = 9\n'
+        '[servers.files.inside]\nread = ["/docs"]\nwrite = ["/drafts"]\nnetwork = true\nkeep_home = true\n'
+        "[servers.files.tools.slow]\ntimeout_s = 60\nretries = 2\n"
+    )
+    [server] = configured_servers(load(env={"WINDLASS_HOME": str(tmp_path)}))
+    home = str(tmp_path / "sandboxes" / "files")
+    assert (server.sandbox, server.sandbox_rules) == ("bwrap", SandboxRules(("/docs",), ("/drafts",), True, home))
+    assert (server.timeout_of("slow"), server.timeout_of("quick"), server.retries_of("slow")) == (60, 9, 2)

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from windlass import config as settings
 from windlass import demo
@@ -16,7 +17,7 @@ from windlass.opening import Openings
 from windlass.providers import DEMO_MODEL, Models, ProviderConfig, detect_local
 from windlass.runner import Runner
 from windlass.searching import Searching
-from windlass.servers import ServerConfig, Servers, ToolOverride
+from windlass.servers import SandboxRules, ServerConfig, Servers, ToolOverride
 from windlass.servers.policy import Rule
 from windlass.store import Store
 from windlass.telemetry import LoggedModel, Telemetry
@@ -182,10 +183,10 @@ def demo_server(config: Config) -> ServerConfig:
 
 def configured_servers(config: Config) -> list[ServerConfig]:
     """Servers of the operator's own file need no confirmation."""
-    return [_server(slug, server) for slug, server in config.servers.items()]
+    return [_server(slug, server, config.home) for slug, server in config.servers.items()]
 
 
-def _server(slug: str, server: settings.Server) -> ServerConfig:
+def _server(slug: str, server: settings.Server, home: Path) -> ServerConfig:
     tools = server.tools if isinstance(server.tools, str) else server.enabled
     single: Mapping[str, settings.ToolSettings] = server.tools if isinstance(server.tools, dict) else {}
     return ServerConfig(
@@ -207,8 +208,14 @@ def _server(slug: str, server: settings.Server) -> ServerConfig:
         retries=server.retries,
         parallel=server.parallel,
         sandbox=server.sandbox,
+        sandbox_rules=_inside(slug, server.inside, home),
         operator=True,
     )
+
+
+def _inside(slug: str, inside: settings.Sandbox, home: Path) -> SandboxRules:
+    kept = str(home / "sandboxes" / slug) if inside.keep_home else ""
+    return SandboxRules(tuple(inside.read), tuple(inside.write), inside.network, kept)
 
 
 def _override(tool: settings.ToolSettings) -> ToolOverride:

@@ -34,6 +34,13 @@ class ToolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     approval: Approval | None = None
 
 
+class Sandbox(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    read: list[str] = []
+    write: list[str] = []
+    network: bool = False
+    keep_home: bool = False  # a home of its own that outlives it, for the caches of npx and uvx
+
+
 class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: str = ""
     args: list[str] = []
@@ -50,6 +57,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     retries: int = 0
     parallel: int = 8
     sandbox: Literal["off", "bwrap"] = "off"
+    inside: Sandbox = Sandbox()  # what a sandboxed server may still touch
     enabled: str = ""  # the glob of `tools`, for a file that also sets single tools
 
 

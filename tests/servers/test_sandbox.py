@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[2]
 PYTHON = (str(ROOT), str(Path(sys.executable).resolve().parents[1]), sys.base_prefix)
 
 
-def rules(ledger: Ledger, **more: bool) -> SandboxRules:
-    return SandboxRules(read=tuple(dict.fromkeys(PYTHON)), write=(str(ledger.folder),), **more)
+def rules(ledger: Ledger) -> SandboxRules:
+    return SandboxRules(read=tuple(dict.fromkeys(PYTHON)), write=(str(ledger.folder),))
 
 
 @needs_bwrap
@@ -46,6 +46,16 @@ async def test_inside_there_is_no_home_of_ours_and_none_of_our_secrets(servers: 
 
 
 @needs_bwrap
+def test_a_home_that_is_kept_is_there_at_the_next_start(tmp_path: Path) -> None:
+    kept = SandboxRules(home=str(tmp_path / "kept"))
+    for where, left in ((SandboxRules(), 0), (kept, 1)):
+        code = "import os; n = len(os.listdir()); open('cache', 'w'); raise SystemExit(n)"
+        argv = sandboxed(["/usr/bin/env", "python3", "-S", "-E", "-c", code], where)
+        ended = [subprocess.run(argv, timeout=30, env={"PATH": "/usr/bin:/bin"}).returncode for _ in range(2)]
+        assert ended == [0, left]
+
+
+@needs_bwrap
 @pytest.mark.parametrize(
     "attempt",
     [
@@ -61,6 +71,7 @@ async def test_inside_there_is_no_home_of_ours_and_none_of_our_secrets(servers: 
         "socket.create_connection(('127.0.0.1', PORT), 1)",
         "socket.create_connection(('8.8.8.8', 53), 1)",
         "os.kill(HOST, 0)",
+        "os.truncate(os.open('/tmp/large', os.O_CREAT | os.O_WRONLY), 5 << 30)",
         "subprocess.run(['mount', '-t', 'tmpfs', 'x', '/mnt'], check=True, capture_output=True)",
     ],
 )

@@ -34,6 +34,7 @@ class SandboxRules:
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     network: bool = False
+    home: str = ""  # a folder that is its home and outlives it; "" for one that is empty at each start
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from windlass.core.errors import Unavailable
 from windlass.servers.config import SandboxRules
 
 HOME = "/home/server"
+_LIMITS = ("--core=0", f"--fsize={4 << 30}", "--nofile=4096")
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64")
 _ETC = (
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "nsswitch.conf", "localtime", "passwd", "group"),
@@ -21,7 +22,7 @@ def sandboxed(argv: Sequence[str], rules: SandboxRules, cwd: str = "") -> list[s
     program = shutil.which("bwrap")
     if program is None:
         raise Unavailable("bubblewrap is not installed.", hint="Install bwrap, or set sandbox to off for this server.")
-    return [program, *_walls(rules), *_system(), *_rooms(rules), *_variables(), *_start(cwd), "--", *argv]
+    return [program, *_walls(rules), *_system(), *_rooms(rules), *_variables(), *_start(cwd), "--", *_limited(argv)]
 
 
 def _walls(rules: SandboxRules) -> list[str]:
@@ -44,6 +45,9 @@ def _system() -> list[str]:
 
 def _rooms(rules: SandboxRules) -> list[str]:
     rooms = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/home", "--dir", HOME]  # noqa: S108
+    if rules.home:
+        os.makedirs(rules.home, mode=0o700, exist_ok=True)
+        rooms += ["--bind", rules.home, HOME]
     for path in rules.read:
         rooms += ["--ro-bind", path, path]
     for path in rules.write:
@@ -56,6 +60,11 @@ def _variables() -> list[str]:
     # The values go on bwrap's own command line, which other users can read; so they are inherited, not set.
     ours = {"HOME": HOME, "TMPDIR": "/tmp"}  # noqa: S108
     return [word for name, value in ours.items() for word in ("--setenv", name, value)]
+
+
+def _limited(argv: Sequence[str]) -> list[str]:
+    """No core dumps, no endless files. Not on processes: those are counted per user, whoever else runs some."""
+    return ["prlimit", *_LIMITS, "--", *argv] if shutil.which("prlimit") else list(argv)
 
 
 def _start(cwd: str) -> list[str]:
