@@ -33,8 +33,8 @@ class Client:
                     await asyncio.sleep(PAUSE_S)  # the server is down; nothing tells when it is back
 
     async def heard(self, text: str) -> None:
-        """Wait until this was among the deltas of the reply in flight."""
-        while text not in self.texts:
+        """Wait until this was said in the reply in flight, in however many pieces."""
+        while text not in "".join(self.texts):
             self._grown.clear()
             await asyncio.wait_for(self._grown.wait(), 20)
 

@@ -1,4 +1,4 @@
-"""The survival table: `make proof`, or `python -m tests.proof [--quick] [--only WORD] [--json FILE]`.
+"""The survival table: `make proof`, or `python -m tests.proof [--quick] [--only WORD] [--json FILE]`, see `--help`.
 
 Runs the fault, kill and abuse tests at full scale, then prints the scoreboard with our figure beside floor and aim.
 Ends with 1 when a floor is missed or a test failed. What is not measured is listed, and never counts as passed.
@@ -55,7 +55,7 @@ def main() -> int:
     options = _options()
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "figures"
+        file = options.figures.resolve() if options.figures else Path(folder) / "figures"
         print(_machine(), flush=True)
         for stage in stages():
             if options.only in stage.name:
@@ -69,6 +69,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.proof", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the sizes of `make test`; floors are then missed")
     parser.add_argument("--only", default="", metavar="WORD", help="only the stages whose name has this word")
+    parser.add_argument("--figures", type=Path, metavar="FILE", help="add to what stages run earlier left there")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser.parse_args()
 
@@ -79,7 +80,18 @@ def _run(stage: Stage, figures: Path, folder: Path, quick: bool) -> None:
     env = {**os.environ, "SCALE": "small" if quick else "full", "PROOF_FIGURES": str(figures)}
     workers = ("-n", str(stage.workers), "--dist", "worksteal") if stage.workers > 1 else ("-p", "no:xdist")
     more = [option.format(folder=folder) for option in stage.options]
-    argv = [sys.executable, "-m", "pytest", "-q", "-p", "tests.proof.figures", *workers, *more, *stage.tests]
+    argv = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--timeout=600",
+        "-p",
+        "tests.proof.figures",
+        *workers,
+        *more,
+        *stage.tests,
+    ]
     subprocess.run(argv, cwd=ROOT, env=env, check=False)
     coverage = folder / "coverage.json"
     if coverage.exists():
