@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import urllib.request
 import venv
 import zipfile
@@ -68,6 +69,16 @@ def test_the_wheel_has_the_page_the_sample_and_the_types(wheel: Path) -> None:
     needed = {"web/static/index.html", "demo/sample/docs/README.md", "py.typed", "cli/program.py"}
     assert {f"windlass/{name}" for name in needed} <= names
     assert not [name for name in names if name.startswith("tests/") or "node_modules" in name]
+
+
+def test_the_source_archive_has_docs_and_examples(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", str(tmp_path)]
+    subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, timeout=60)
+    [built] = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    needed = {"README.md", "LICENSE", "docs/quick-start.md", "examples/embed.py", "src/windlass/web/static/index.html"}
+    assert needed <= names
 
 
 def test_it_runs_from_its_own_environment(program: Path, tmp_path: Path) -> None:

@@ -249,6 +249,9 @@ async def test_a_tool_that_asks_a_person_gives_202_and_takes_the_answer(
     (pending,) = reply.body["pending_calls"]
     assert pending["kind"] == "input" and "Who are you" in pending["question"]
     turn = f"/turns/{reply.body['turn_id']}"
+    wrong = {"action": "accept", "content": {"name": "Ada", "number": 70}}
+    refused = await site.call("POST", f"{turn}/calls/{pending['call_id']}/input", wrong)
+    assert refused.status == 422 and "number" in refused.body["error"]["message"]
     answer = {"action": "accept", "content": {"name": "Ada", "number": 3}}
     await site.post(f"{turn}/calls/{pending['call_id']}/input", answer)
     assert (await site.get(f"{turn}?wait=10"))["turn"]["answer"] == "Hello Ada."

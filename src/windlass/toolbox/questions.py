@@ -3,8 +3,9 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from windlass.core.errors import Conflict
+from windlass.core.errors import BadInput, Conflict
 from windlass.servers import Answer, Question
+from windlass.servers.schemas import Checker
 
 
 @dataclass(slots=True)
@@ -36,4 +37,15 @@ class Questions:
         asked = self._asked.get(call_id)
         if asked is None or asked.answer.done():
             raise Conflict("This call asks nothing at the moment.", code="not_waiting")
+        if errors := _errors(asked.question, answer):
+            raise BadInput(f"content: {'; '.join(errors)}", detail={"path": "content", "errors": errors})
         asked.answer.set_result(answer)
+
+
+def _errors(question: Question, answer: Answer) -> list[str]:
+    if answer.action != "accept" or question.schema is None:
+        return []
+    try:
+        return Checker(question.schema).errors(answer.content or {})
+    except BadInput:  # a form that cannot be understood is the server's own to check
+        return []
