@@ -13,6 +13,7 @@ from tests.browser.visit import House, Table, Visit, ledger_table, window, write
 from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import model_settings, windlass
 from windlass.testing import StrictLLM
+from windlass.testing.scripts import Script
 
 ROOT = Path(__file__).parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -37,11 +38,14 @@ def own_house(chromium: Browser, tmp_path: Path, ledger: Ledger) -> OwnHouse:
 
     @asynccontextmanager
     async def made(
-        server: Table | None = None, options: tuple[str, ...] = (), tables: Mapping[str, Table] | None = None
+        server: Table | None = None,
+        options: tuple[str, ...] = (),
+        tables: Mapping[str, Table] | None = None,
+        script: Script = (),
     ) -> AsyncIterator[House]:
         own = {**ledger_table(ledger, *options), **(server or {})}
         write_settings(tmp_path / "home", {"servers.ledger": own, **(tables or {})})
-        async with StrictLLM() as llm, windlass(tmp_path / "home", env=model_settings(llm.base_url)) as process:
+        async with StrictLLM(script) as llm, windlass(tmp_path / "home", env=model_settings(llm.base_url)) as process:
             await process.running("ledger")
             async with window(chromium, process) as (context, page, watch):
                 yield House(process, context, page, watch, llm, ledger)

@@ -41,7 +41,7 @@ async def findings(page: Page) -> list[str]:
     if not await page.evaluate("() => 'axe' in window"):
         await page.evaluate(AXE)
     for theme in ("light", "dark"):
-        await page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+        await page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         said: Any = await page.evaluate(AUDIT)
         found += [f"{theme}: {one}" for one in said]
     await page.set_viewport_size(PHONE)  # type: ignore[arg-type]

@@ -1,0 +1,106 @@
+"""Hostile text through every sink: it is shown as text, runs nothing, fetches nothing."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.conftest import OwnHouse
+from tests.browser.payloads import payloads
+from tests.browser.visit import House, ledger_table
+from tests.kit.ledger_file import Ledger
+from windlass.testing import ChatRequest, Reply, call, raw_call, say, think
+
+FULL = os.environ.get("SCALE") == "full"
+COUNT = 1000 if FULL else 100
+A_PAGE = 50  # a conversation this long is drawn whole
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.timeout(1800 if FULL else 240),
+]
+
+OPEN_ALL = """() => {
+    const folded = [...document.querySelectorAll("main [aria-expanded=false]:not([aria-haspopup])")];
+    folded.forEach((element) => element.click());
+}"""
+# Whatever got through would show in the tree, also where a script would have needed a click to run.
+INTRUDERS = """() => {
+    const odd = (element) =>
+        [...element.attributes].some(({ name }) => name.startsWith("on") || name === "srcdoc") ||
+        element.matches("iframe, object, embed, base, math, form[action], video, audio, meta[http-equiv], template") ||
+        (element.matches("script") && !element.src.startsWith(location.origin)) ||
+        (element.matches("link") && !element.href.startsWith(location.origin)) ||
+        (element.matches("img") && !/^(data:image\\/(png|jpeg|gif|webp);|blob:)/.test(element.src)) ||
+        (element.matches("a[href]") && !/^(https?|mailto):/.test(element.href));
+    const found = [...document.querySelectorAll("*")].filter(odd).map((element) => element.outerHTML.slice(0, 200));
+    return "canary" in window ? [...found, "a script ran"] : found;
+}"""
+
+
+def hostile(request: ChatRequest) -> Reply:
+    """The model says back what it was told, in every way it can."""
+    text = request.user_text
+    if request.rounds == 0:
+        return think(text) + say(text) + call("echo", text=text) + raw_call(text[:60], json.dumps({text[:40]: text}))
+    return say(text)
+
+
+async def is_harmless(page: Page) -> None:
+    for _ in range(2):  # what is folded inside what was folded
+        await page.evaluate(OPEN_ALL)
+    assert await page.evaluate(INTRUDERS) == []
+
+
+async def chat(house: House, texts: Sequence[str]) -> str:
+    conversation = (await house.server.post("/conversations", {"title": texts[0]}))["conversation"]["id"]
+    for text in texts:
+        said = await house.server.call(
+            "POST", f"/conversations/{conversation}/chat", {"content": text, "web_search": "off"}
+        )
+        assert said.status == 200, said
+    return str(conversation)
+
+
+async def test_hostile_words_of_people_models_and_tools_are_only_shown(own_house: OwnHouse) -> None:
+    every = payloads(COUNT)
+    async with own_house(script=hostile) as house:
+        for texts in (every[start : start + A_PAGE] for start in range(0, COUNT, A_PAGE)):
+            conversation = await chat(house, texts)
+            await house.go(f"/ui/c/{conversation}")
+            await expect(house.log.get_by_role("article")).to_have_count(len(texts))
+            await is_harmless(house.page)
+        await house.page.get_by_role("button", name="Inspect this turn").last.click()
+        await expect(house.page.get_by_role("tab", name="Prompt sent")).to_be_visible()
+        await is_harmless(house.page)
+        await house.page.get_by_role("tab", name="Raw reply").click()
+        await is_harmless(house.page)
+
+
+async def test_hostile_names_titles_and_descriptions_are_only_shown(own_house: OwnHouse, tmp_path: Path) -> None:
+    texts = payloads(COUNT)
+    tools = [
+        {"name": f"{text[:50]} {n}", "title": text, "description": text, "inputSchema": {"type": "object"}}
+        for n, text in enumerate(texts)
+    ]
+    (tmp_path / "tools.json").write_text(json.dumps(tools))
+    odd = Ledger(tmp_path / "odd")
+    odd.folder.mkdir()
+    table = {**ledger_table(odd, "--tools", str(tmp_path / "tools.json")), "tools": "", "name": texts[0]}
+    async with own_house(tables={"servers.odd": table}) as house:
+        await house.server.running("odd")
+        for text in texts:
+            await house.server.post("/conversations", {"title": text})
+            await house.server.post("/servers", {"name": text, "command": text})
+        await house.go("/ui/servers")
+        await expect(house.page.get_by_role("region").filter(has_text="Draft")).to_have_count(len(texts))
+        await is_harmless(house.page)
+        await house.go("/ui/")
+        await expect(house.page.get_by_role("navigation").get_by_role("listitem")).to_have_count(min(len(texts), 100))
+        await house.page.get_by_role("button", name="Tools:").click()
+        picker = house.page.get_by_role("dialog", name="Tools of this conversation")
+        await expect(picker.get_by_role("checkbox").nth(len(texts))).to_be_attached()
+        assert await house.page.evaluate(INTRUDERS) == []
