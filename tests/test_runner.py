@@ -15,6 +15,7 @@ from windlass.core.events import (
     CallDecided,
     CallJudged,
     CallResolved,
+    Limits,
     ModelReplied,
     ToolFinished,
     ToolStarted,
@@ -194,6 +195,24 @@ class Breaking(Script):
             self.other.execute("begin immediate")
             self.other = None
         raise KeyError
+
+
+async def test_a_disk_with_room_for_little_holds_a_turn_up_but_does_not_fail_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("windlass.runner.STORE_RETRY_S", 0.01)
+    monkeypatch.setattr("windlass.runner.LONGEST_RETRY_S", 0.02)
+    house = House(tmp_path, Script([says("x" * 1_000_000)] * 100))
+    file = house.store._writer._connection
+    (pages,) = file.execute("pragma page_count").fetchone()
+    file.execute(f"pragma max_page_count = {pages + 20}")
+    turn = await house.start()
+    await until(lambda: caplog.text.count("is paused") > Limits().claims, "more pauses than claims are allowed")
+    assert house.outcome(turn) is None
+    file.execute("pragma max_page_count = 1000000")
+    await house.runner.settled(turn, 5)
+    assert house.outcome(turn) == TurnFinished("answered")
+    await house.store.close()
 
 
 async def test_a_conversation_deleted_under_a_turn_ends_its_driver(house: House) -> None:

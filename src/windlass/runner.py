@@ -20,6 +20,7 @@ from windlass.store import HEAD, Created, Store, TurnLog
 
 log = logging.getLogger("windlass.runner")
 STORE_RETRY_S = 2.0
+LONGEST_RETRY_S = 60.0  # each try may ask the model again, which costs
 
 
 class Toolbox(Protocol):
@@ -128,6 +129,7 @@ class Runner:
             del self._driving[turn_id]
 
     async def _until_settled(self, conversation_id: str, turn_id: str, epoch: int) -> None:
+        retry_s = STORE_RETRY_S
         while True:
             turn_log = TurnLog(self._store.logs, turn_id, self._driver, epoch=epoch)
             epoch = 0
@@ -138,7 +140,8 @@ class Runner:
                 return
             except Unavailable as error:
                 log.error("Turn %s is paused: %s %s", turn_id, error.message, error.hint)
-                await asyncio.sleep(STORE_RETRY_S)
+                await _until_word(turn_log, retry_s)
+                retry_s = min(2 * retry_s, LONGEST_RETRY_S)
                 continue
             except Exception as error:  # the root of a turn's task: a defect must still end in a typed outcome
                 if not await self._note_defect(turn_id, error):
@@ -185,6 +188,12 @@ class Runner:
         self._driving.pop(turn_id, None)
         if isinstance(step, AwaitPerson):
             self._store.conversations.waits(turn_id, len(step.approvals), len(step.unknown))
+
+
+async def _until_word(turn_log: TurnLog, most_s: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(most_s):
+            await turn_log.changed(len(await turn_log.read()))
 
 
 class NoTools:

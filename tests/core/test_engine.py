@@ -348,9 +348,15 @@ async def test_a_safe_interrupted_call_runs_again_by_itself() -> None:
 
 
 async def test_three_claims_without_progress_end_the_turn() -> None:
-    log = MemoryLog(started(), TurnClaimed(), TurnClaimed(), TurnClaimed())
+    log = MemoryLog(started(), TurnClaimed("a"), TurnClaimed("b"), TurnClaimed("c"))
     await drive(log, Script([says("never asked")]))
     assert (outcome(log).outcome, outcome(log).cause) == ("failed", "crashed")
+
+
+async def test_a_driver_that_claims_again_has_not_gone_down() -> None:
+    log = MemoryLog(started(), *[TurnClaimed("a")] * 9)
+    await drive(log, Script([says("Here.")]))
+    assert outcome(log).outcome == "answered"
 
 
 async def test_an_intent_decided_on_an_old_log_is_decided_again() -> None:

@@ -66,7 +66,8 @@ class TurnView:
     started: TurnStarted
     rounds: list[Round] = field(default_factory=list)
     by_call: dict[str, CallView] = field(default_factory=dict)
-    claims: int = 0  # since the last progress
+    driver: str | None = None  # who claimed it last
+    claims: int = 0  # by ever other drivers, since the last progress; one that tries again did not go down
     failures: list[ModelFailed] = field(default_factory=list)  # since the last progress
     stop: StopRequested | None = None
     history_from: str = ""
@@ -109,7 +110,7 @@ def _begun(started: Event) -> TurnView:
 def _apply(view: TurnView, event: Event) -> None:
     match event:
         case TurnClaimed():
-            view.claims += 1
+            view.claims, view.driver = view.claims + (event.driver != view.driver), event.driver
             for begun in view.calls:
                 begun.interrupted |= begun.running
                 begun.running = False
