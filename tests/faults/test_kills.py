@@ -10,7 +10,7 @@ import pytest
 from tests.faults.killing import MORE_POINTS, POINTS, Point, Scene, Script, survive
 from tests.faults.storm import storm
 from tests.kit.ledger_file import Ledger
-from tests.kit.real_servers import filesystem
+from tests.kit.real_servers import through_npx
 from tests.kit.windlass_process import children_of, gone
 from tests.proof.figures import FULL
 from windlass.testing import StrictLLM
@@ -45,17 +45,17 @@ async def test_conversations_at_once_survive_kills_at_random_moments(tmp_path: P
 
 
 async def test_no_child_is_left_after_a_kill(tmp_path: Path, ledger: Ledger) -> None:
-    """Neither of a server on the standard library nor of one that Node runs."""
+    """Neither of a server on the standard library nor of one that npx starts, which is three processes deep."""
     async with StrictLLM(Script(1)) as llm:
         scene = Scene(tmp_path, ledger, llm)
         scene.write_settings()
         with (scene.home / "windlass.toml").open("a") as settings:
-            command, *args = filesystem(tmp_path)
+            command, *args = through_npx(tmp_path)
             settings.write(f"\n[servers.files]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\n")
         server = scene.server()
         await server.start()
         await server.running("ledger", "files")
         children = children_of(server.pid)
-        assert len(children) >= 2
+        assert len(children) >= 4
         await server.kill()
         await gone(children)

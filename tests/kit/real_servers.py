@@ -21,6 +21,15 @@ def filesystem(*folders: Path) -> list[str]:
     return [*_node_server("server-filesystem"), *map(str, folders)]
 
 
+def through_npx(*folders: Path) -> list[str]:
+    """The filesystem server as people start it, from what is installed: npx, a shell, the server."""
+    node = Path(_node_server("server-filesystem")[0])
+    npx = shutil.which("npx", path=f"{node.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}")
+    if npx is None:
+        raise NotInstalled("npx is not installed: run `make test-tools`")
+    return [npx, "--no-install", "--prefix", str(NODE_SERVERS.parents[1]), "mcp-server-filesystem", *map(str, folders)]
+
+
 def time() -> list[str]:
     program = PYTHON_SERVERS / "mcp-server-time"
     if not program.exists():
