@@ -1,6 +1,7 @@
 /** Requests to the server that serves this page. The session cookie goes along by itself. */
 
 import { noteStatus } from "./session";
+import { noteVersion } from "./version";
 
 export class ApiError extends Error {
   readonly status: number;
@@ -35,11 +36,13 @@ export async function request<T>(method: string, path: string, body?: unknown): 
 
 export async function send(method: string, path: string, body?: unknown): Promise<Response> {
   try {
-    return await fetch(path, {
+    const response = await fetch(path, {
       method,
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+    noteVersion(response);
+    return response;
   } catch {
     throw new ApiError(0, "offline", "Not connected.", "Is Windlass running?");
   }

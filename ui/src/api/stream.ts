@@ -6,6 +6,7 @@
 import { decode, type Event } from "../state";
 import { errorOf } from "./http";
 import { FrameReader, type Frame } from "./frames";
+import { noteVersion } from "./version";
 
 export type Link =
   | { state: "connecting" }
@@ -74,6 +75,7 @@ export class Stream {
         signal: this.#abort.signal,
       });
       if (!response.ok) return await this.#refuse(response);
+      noteVersion(response);
       this.#noteSkew(response);
       this.#tries = 0;
       this.#listener.link({ state: "open" });

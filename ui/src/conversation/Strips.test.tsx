@@ -1,9 +1,10 @@
-import { render, screen } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { act, render, screen } from "@testing-library/react";
+import { expect, test, vi } from "vitest";
 
+import { get } from "../api";
 import { replay, type Event } from "../state";
 import { golden } from "../testing/golden";
-import { Strips } from "./Strips";
+import { Strips, Updated } from "./Strips";
 
 const choice = { persona: "", provider: "", model: "" };
 
@@ -30,4 +31,21 @@ test("a turn taken up by another program says so, and how many calls wait", () =
 test("a turn that the same program goes on with says nothing", () => {
   draw("one");
   expect(screen.queryByText(/restarted/)).toBeNull();
+});
+
+test("a page whose server was updated under it asks to be loaded again", async () => {
+  const answer = (version: string) =>
+    vi.stubGlobal("fetch", () =>
+      Promise.resolve(Response.json({}, { headers: { "X-Windlass-Version": version } })),
+    );
+  render(<Updated />);
+  for (const version of ["0.1.0", "0.1.0"]) {
+    answer(version);
+    await act(() => get("/health"));
+    expect(screen.queryByRole("button", { name: "Reload" })).toBeNull();
+  }
+  answer("0.2.0");
+  await act(() => get("/health"));
+  expect(screen.getByText(/updated to 0.2.0/)).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Reload" })).toBeTruthy();
 });

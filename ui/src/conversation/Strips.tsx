@@ -1,17 +1,19 @@
-import { useState } from "react";
+import { useState, useSyncExternalStore } from "react";
 
+import { onVersion, otherVersion } from "../api/version";
 import { useResource } from "../app/resource";
 import { providerList } from "../app/resources";
 import { Link, paths } from "../app/router";
 import type { Choice } from "../composer/Controls";
-import { IconButton, Strip, clockTime, plural } from "../parts";
+import { Button, IconButton, Strip, clockTime, plural } from "../parts";
 import { waitingCalls, type Turn } from "../state";
 
-/** What concerns the whole conversation: that the model is a demo, that Windlass was restarted. */
+/** What concerns the whole conversation: that the model is a demo, that Windlass was restarted or updated. */
 export function Strips({ choice, last }: { choice: Choice; last: Turn | undefined }) {
   const demo = useIsDemo(choice.provider);
   return (
     <>
+      <Updated />
       {demo && (
         <Strip icon="model" actions={<Link href={paths.models}>Connect a model</Link>}>
           <strong>Demo mode.</strong> The model’s replies are fixed. The tools, the approvals and the record
@@ -20,6 +22,23 @@ export function Strips({ choice, last }: { choice: Choice; last: Turn | undefine
       )}
       {last && <Restarted key={last.id} turn={last} />}
     </>
+  );
+}
+
+export function Updated() {
+  const version = useSyncExternalStore(onVersion, otherVersion);
+  if (!version) return null;
+  return (
+    <Strip
+      icon="info"
+      actions={
+        <Button small onClick={() => location.reload()}>
+          Reload
+        </Button>
+      }
+    >
+      Windlass was updated to {version}. This page is of the version before.
+    </Strip>
   );
 }
 
