@@ -78,6 +78,10 @@ class Openings:
         )
         return TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
 
+    def personas(self) -> list[str]:
+        """The ids of all that can be asked for."""
+        return list(dict.fromkeys(persona.id for persona in (*BUILT_IN, *self._personas.all())))
+
     def persona(self, id: str) -> Persona:
         """One that was changed or made here comes before one that came with Windlass."""
         known = {persona.id: persona for persona in BUILT_IN}

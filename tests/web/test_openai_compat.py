@@ -166,6 +166,14 @@ async def test_a_tool_of_the_callers_takes_the_place_of_a_servers_of_that_name(
     assert offered.count("record") == 1 and ledger.effects() == []
 
 
+async def test_a_persona_of_ones_own_is_listed_as_a_model(client: AsyncOpenAI, equipped: Site) -> None:
+    persona = (await equipped.post("/personas", {"name": "Clerk"}))["persona"]["id"]
+
+    listed = [model.id for model in (await client.models.list()).data]
+
+    assert f"windlass/{persona}" in listed and listed.count("windlass/assistant") == 1
+
+
 async def test_errors_come_in_openais_form(client: AsyncOpenAI, equipped: Site, strict_llm: StrictLLM) -> None:
     strict_llm.then(error(401, None, "bad key"), error(401, None, "bad key"))
 

@@ -15,7 +15,6 @@ from windlass.local.tools import Tools
 from windlass.local.waiting import Waiting
 from windlass.local.watching import Stream
 from windlass.opening import Asked, Openings
-from windlass.personas import BUILT_IN
 from windlass.providers import Models
 from windlass.runner import Runner
 from windlass.store import Conversation, Store
@@ -94,7 +93,7 @@ class Completions:
         for config in self._models.configs():
             listed = await self._listed(config.id, config.model)
             found |= {name if config.id == default else f"{config.id}/{name}": config.id for name in listed}
-        found |= {f"{PREFIX}{persona.id}": "windlass" for persona in BUILT_IN}
+        found |= {f"{PREFIX}{persona}": "windlass" for persona in self._openings.personas()}
         return shapes.V1Models([shapes.V1Model(name, owner) for name, owner in found.items()])
 
     async def bring_in(self) -> None:
