@@ -37,6 +37,16 @@ class Searching:
         backends = chosen(backend_at(self.config.backend, provider.base_url), self.backends(provider))
         return WebSearch(backends, guard.fetch, Caps(seconds=self.config.timeout_s))
 
+    def problem(self, provider: str = "") -> str:
+        """Why a turn with this provider cannot search, in words for a person; "" when it can."""
+        if self.config.backend == "off":
+            return "The web search is off in windlass.toml."
+        asked = self.for_provider(self.models.config(provider)).backends
+        if not asked:
+            return "No web search is configured. Set web_search.backend, or install ddgs."
+        why = [reason for backend in asked if (reason := backend.ready())]
+        return f"{why[0][:1].upper()}{why[0][1:]}." if len(why) == len(asked) else ""
+
     def backends(self, provider: ProviderConfig) -> dict[str, Backend]:
         zai = ZAI(provider.api_key, provider.base_url) if is_zai(provider.base_url) else ZAI()
         found: dict[str, Backend] = {

@@ -6,7 +6,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.web.kit import Site
-from windlass.web.guard import Guard
+from windlass.web.guard import Guard, page_policy
 from windlass.web.routes import ROUTES
 
 PORT = 8420
@@ -164,6 +164,10 @@ async def test_another_site_may_open_the_page_and_nothing_else(
 async def test_writes_take_json_only(method: str, kind: str | None, length: str, status: int) -> None:
     headers = {"Host": OURS, "Content-Length": length} | ({"Content-Type": kind} if kind else {})
     assert await passes(headers, method) == status
+
+
+def test_the_page_may_play_what_a_tool_gave_and_nothing_from_elsewhere() -> None:
+    assert "media-src 'self' data: blob:;" in page_policy("once").decode()
 
 
 async def test_every_response_carries_the_safety_headers(site: Site) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site, open_site
-from windlass.config import Limits
+from windlass.config import Limits, WebSearch
 from windlass.testing import StrictLLM, say
 
 SECRETS = [f"canary-{n}-{'x' * 20}" for n in range(30)]
@@ -249,6 +249,24 @@ async def test_a_personas_tools_are_on_in_its_new_conversations(
 
     enabled = (await site.get(f"/conversations/{conversation}/tools"))["enabled_tools"]
     assert sorted(tool["tool_name"] for tool in enabled) == ["read_only", "read_slow"]
+
+
+@pytest.mark.parametrize(
+    ("search", "reason"),
+    [
+        (WebSearch(backend="off"), "The web search is off in windlass.toml."),
+        (WebSearch(backend="brave"), "Brave"),
+        (WebSearch(backend="mcp", mcp_tool="gone.search"), "There is no server 'gone' for web_search.mcp_tool."),
+        (WebSearch(backend="searxng", searxng_url="http://127.0.0.1:1"), ""),
+    ],
+)
+async def test_whether_the_web_can_be_searched_is_told_with_the_reason(
+    tmp_path: Path, strict_llm: StrictLLM, search: WebSearch, reason: str
+) -> None:
+    async with open_site(tmp_path / "home", strict_llm, web_search=search) as site:
+        state = await site.get("/search")
+    assert state["backend"] == search.backend and state["prefix"] is True
+    assert state["ready"] is (reason == "") and state["reason"].startswith(reason)
 
 
 async def test_the_policy_is_put_in_order_and_holds(site: Site, ledger: Ledger) -> None:

@@ -80,4 +80,4 @@ class Local:
             store, runner, records, self.context, self.tools, self.personas, self.providers
         )
         self.policy = PolicyVerbs(toolbox)
-        self.house = HouseVerbs(version("windlass"), limits, store, bus, runner, servers, telemetry)
+        self.house = HouseVerbs(version("windlass"), limits, store, bus, runner, servers, telemetry, searching)

@@ -7,7 +7,9 @@ import msgspec
 from windlass import shapes
 from windlass.bus import Bus
 from windlass.config import Limits
+from windlass.core.errors import ModelError
 from windlass.runner import Runner
+from windlass.searching import Searching
 from windlass.servers import Servers
 from windlass.store import Store
 from windlass.telemetry import Telemetry
@@ -23,6 +25,7 @@ class HouseVerbs:
         runner: Runner,
         servers: Servers,
         telemetry: Telemetry,
+        searching: Searching,
     ) -> None:
         self._limits = limits
         self._version = version
@@ -31,6 +34,7 @@ class HouseVerbs:
         self._runner = runner
         self._servers = servers
         self._telemetry = telemetry
+        self._searching = searching
 
     async def health(self) -> shapes.Health:
         return shapes.Health("ok", self._version)
@@ -43,6 +47,14 @@ class HouseVerbs:
             for name, value in values.items()
         ]
         return shapes.Limits(shown, len(shown))
+
+    async def search(self) -> shapes.SearchState:
+        config = self._searching.config
+        try:
+            problem = self._searching.problem()
+        except ModelError as error:
+            problem = error.message
+        return shapes.SearchState(config.backend, config.prefix, not problem, problem)
 
     async def ready(self) -> shapes.Ready:
         await self._store.check()

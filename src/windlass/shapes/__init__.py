@@ -43,6 +43,7 @@ from windlass.shapes.house import (
     Metrics,
     NewToken,
     Ready,
+    SearchState,
 )
 from windlass.shapes.models import (
     Finding,
@@ -225,6 +226,7 @@ __all__ = [
     "Rule",
     "SearchHit",
     "SearchQuery",
+    "SearchState",
     "SearchTest",
     "SearchTrial",
     "SearchTrials",

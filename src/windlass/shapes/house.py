@@ -96,6 +96,14 @@ class Limits(Answer):
     success: bool = True
 
 
+class SearchState(Answer):
+    backend: Annotated[str, Meta(description="As in windlass.toml, under [web_search]", examples=["auto"])]
+    prefix: Annotated[bool, Meta(description="Whether a message that begins with `//` asks for a search")]
+    ready: Annotated[bool, Meta(description="Whether the default provider's turns can search")]
+    reason: Annotated[str, Meta(description="Why not, in words for a person; empty when it is ready")]
+    success: bool = True
+
+
 class Ready(Answer):
     status: Literal["ready"]
     version: str

@@ -34,7 +34,8 @@ NOTHING = b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-ac
 def page_policy(nonce: str) -> bytes:
     own = f"'self' 'nonce-{nonce}'"
     return (
-        f"default-src 'none'; script-src {own}; style-src {own}; img-src 'self' data: blob:; font-src 'self'; "
+        f"default-src 'none'; script-src {own}; style-src {own}; img-src 'self' data: blob:; "
+        "media-src 'self' data: blob:; font-src 'self'; "
         "connect-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
     ).encode()
 

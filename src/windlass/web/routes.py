@@ -161,6 +161,7 @@ ROUTES = (
           kind="access"),
     Route("GET", "/health", "house.health", "Whether the server lives", s.Health, public=True),
     Route("GET", "/limits", "house.limits", "Read the limits in force", s.Limits),
+    Route("GET", "/search", "house.search", "Whether the web can be searched, and why not", s.SearchState),
     Route("GET", "/ready", "house.ready", "Whether it can work: the store is writable", s.Ready),
     Route("GET", "/openapi.json", "house.openapi", "This description", s.Description),
     Route("GET", "/metrics", "house.metrics", "Counters in Prometheus text", s.Metrics, kind="text"),
