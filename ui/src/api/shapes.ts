@@ -232,6 +232,14 @@ export interface LimitInfo {
   source: "default" | "file";
 }
 
+/** Whether a message that begins with `//` can search the web, and why it cannot. */
+export interface SearchState {
+  backend: string;
+  prefix: boolean;
+  ready: boolean;
+  reason: string;
+}
+
 export interface ResultPiece {
   id: string;
   text: string;

@@ -16,6 +16,7 @@ import type {
   ProviderTest,
   ResultPiece,
   Rule,
+  SearchState,
   ServerFields,
   ServerInfo,
   ServerTool,
@@ -71,6 +72,12 @@ export async function sendMessage(conversation: string, message: Sending): Promi
   await response.body?.getReader().read();
   closing.abort();
 }
+
+export const messages = {
+  /** Gone for good; half a tool pair takes the other half along. */
+  delete: (conversation: string, id: string) =>
+    remove<{ deleted: string[] }>(`/conversations/${e(conversation)}/messages/${e(id)}`),
+};
 
 export const turns = {
   get: (id: string) => get<{ turn: TurnInfo }>(`/turns/${e(id)}`),
@@ -165,6 +172,7 @@ export const policy = {
 
 export const house = {
   health: () => get<{ status: string; version: string }>("/health"),
+  search: () => get<SearchState>("/search"),
   limits: () => get<{ limits: LimitInfo[] }>("/limits"),
 };
 

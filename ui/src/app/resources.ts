@@ -1,6 +1,6 @@
 /** What several parts of the page share. */
 
-import { personas, policy, providers, servers, type ModelInfo } from "../api";
+import { house, personas, policy, providers, servers, type ModelInfo } from "../api";
 import { Resource } from "./resource";
 
 export const providerList = new Resource(async () => (await providers.list()).providers);
@@ -11,6 +11,8 @@ export const ruleList = new Resource(async () => {
   return [...operator_rules, ...rules];
 });
 export const serverList = new Resource(async () => (await servers.list()).servers);
+
+export const searchState = new Resource(house.search);
 
 /** The models of every provider; one that does not answer leaves only its default model. */
 export const modelList = new Resource(async (): Promise<ModelInfo[]> => {

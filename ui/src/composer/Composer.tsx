@@ -8,6 +8,9 @@ import {
   type SyntheticEvent,
 } from "react";
 
+import type { SearchState } from "../api";
+import { useResource } from "../app/resource";
+import { searchState } from "../app/resources";
 import { Icon, LinkButton } from "../parts";
 import { useAwake } from "./useAwake";
 
@@ -104,12 +107,7 @@ function Notes({ text, queued, onUnqueue, error }: Props) {
           <LinkButton onClick={onUnqueue}>Take back</LinkButton>
         </p>
       )}
-      {text.startsWith("//") && (
-        <p className="note">
-          <Icon name="globe" />
-          <span>Searches the web first. The slashes are not sent.</span>
-        </p>
-      )}
+      {text.startsWith("//") && <SearchNote />}
       {error && (
         <p className="note bad" role="alert">
           <Icon name="fail" />
@@ -118,6 +116,26 @@ function Notes({ text, queued, onUnqueue, error }: Props) {
       )}
     </div>
   );
+}
+
+/** What `//` does here, or why it does nothing. */
+function SearchNote() {
+  const { value } = useResource(searchState);
+  useEffect(() => void searchState.refresh(), []);
+  const off = value && (!value.prefix || !value.ready);
+  return (
+    <p className={off ? "note warn" : "note"} role="status">
+      <Icon name={off ? "alert" : "globe"} />
+      <span>{value ? searchWords(value) : SEARCHES}</span>
+    </p>
+  );
+}
+
+const SEARCHES = "Searches the web first. The slashes are not sent.";
+
+function searchWords({ prefix, ready, reason }: SearchState): string {
+  if (!prefix) return "Slashes mean nothing here: web_search.prefix is off in windlass.toml.";
+  return ready ? SEARCHES : `The web cannot be searched now. ${reason}`;
 }
 
 function useGrowth(box: RefObject<HTMLTextAreaElement | null>, text: string): void {

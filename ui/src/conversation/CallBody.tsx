@@ -6,7 +6,7 @@ import { CopyButton, Icon, LinkButton, Segments, bytes, duration, grouped, plura
 import { argumentsOf, isFailure, timesRepeated, type Call, type Look, type Turn } from "../state";
 import { Progress } from "./CallProgress";
 import { KeyValues } from "./KeyValues";
-import { ResultView } from "./ResultView";
+import { OutputView, ResultView } from "./ResultView";
 import { useVerb } from "./useVerb";
 import { REPEATED, shortenedStory, storyOf } from "./words";
 
@@ -86,7 +86,7 @@ function Views({
         <span className="grow" />
         <code className="mono dim cut">{call.spec.name}</code>
       </div>
-      {view === "result" && <ResultView text={call.finished?.output.text ?? ""} />}
+      {view === "result" && call.finished && <OutputView output={call.finished.output} />}
       {view === "arguments" && <KeyValues json={argumentsOf(call)} />}
       {view === "raw" && <Raw call={call} />}
     </>

@@ -100,8 +100,8 @@ function OpenThread({
       <ConversationTop conversation={conversation} state={state} path={path} inspected={route.inspect} />
       <Strips choice={choice} last={last} />
       <div className="scroll" tabIndex={0} aria-label="Messages" ref={scroller}>
+        {empty && <FirstRun onFill={setText} />}
         <div ref={content}>
-          {empty && <FirstRun onFill={setText} />}
           <div className="thread" role="log" aria-label="Conversation" hidden={empty}>
             <Thread
               conversation={state}

@@ -2,7 +2,8 @@ import { useState } from "react";
 
 import { CopyButton, IconButton, Tag } from "../parts";
 import { Prose } from "../prose/Prose";
-import type { Message, Turn, Versions } from "../state";
+import { messageId, type Message, type Turn, type Versions } from "../state";
+import { DeleteMessage } from "./DeleteMessage";
 import { EditMessage } from "./EditMessage";
 import { Pager } from "./Pager";
 import { ResultView } from "./ResultView";
@@ -34,6 +35,7 @@ export function Opening({ turn, wordings }: Props) {
         key={place}
         turn={turn}
         text={message.content ?? ""}
+        id={messageId(turn, turn.firstSeq, place)}
         wordings={wordings}
         onEdit={() => setEditing(true)}
       />
@@ -44,11 +46,12 @@ export function Opening({ turn, wordings }: Props) {
 interface UserProps {
   turn: Turn;
   text: string;
+  id: string;
   wordings: Versions;
   onEdit: () => void;
 }
 
-function UserMessage({ turn, text, wordings, onEdit }: UserProps) {
+function UserMessage({ turn, text, id, wordings, onEdit }: UserProps) {
   const searched = turn.settings.search === "due" || turn.settings.search === "offered";
   return (
     <div className="said">
@@ -61,6 +64,7 @@ function UserMessage({ turn, text, wordings, onEdit }: UserProps) {
           {turn.origin !== "added" && (
             <IconButton icon="write" label="Edit and send again" onClick={onEdit} />
           )}
+          <DeleteMessage turn={turn} id={id} what="message" />
         </span>
       </div>
     </div>

@@ -1,8 +1,41 @@
 import { JsonView, parseJson, type Json } from "../parts";
+import type { ToolOutput } from "../state";
+import { useLoaded } from "../pages/useLoaded";
+import { holdsMedia, mediaOf, type Part } from "./media";
 
 const TABLE_COLUMNS = 8;
 const TABLE_ROWS = 200;
 const SHOWN_AT_ONCE = 20_000;
+
+/** What a call gave: with its pictures and sounds where it has any. */
+export function OutputView({ output }: { output: ToolOutput }) {
+  return holdsMedia(output) ? <Media output={output} /> : <ResultView text={output.text} />;
+}
+
+function Media({ output }: { output: ToolOutput }) {
+  const { value, error } = useLoaded(output.result_id ?? "", () => mediaOf(output));
+  if (!value)
+    return (
+      <>
+        <ResultView text={output.text} />
+        {error && <p className="bad">{error}</p>}
+      </>
+    );
+  return (
+    <div className="result-media">
+      {value.map((part, n) => (
+        <PartView key={n} part={part} />
+      ))}
+      {value.length === 0 && <ResultView text={output.text} />}
+    </div>
+  );
+}
+
+function PartView({ part: { kind, value } }: { part: Part }) {
+  if (kind === "image") return <img className="result-image" src={value} alt="Result of the call" />;
+  if (kind === "audio") return <audio className="result-audio" src={value} controls preload="metadata" />;
+  return <ResultView text={value} />;
+}
 
 /** A result in its own form: a table, an image, a JSON tree, else plain text. Never markdown, never HTML. */
 export function ResultView({ text }: { text: string }) {

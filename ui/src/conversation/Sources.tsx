@@ -64,12 +64,17 @@ function SourceCard({ source, turn }: { source: NumberedSource; turn: Turn }) {
           {title}
         </b>
       )}
-      <small className="cut">
-        {hostOf(source.url)}
+      <small>
+        <span className="cut">{hostOf(source.url)}</span>
         {call && (
           <>
             {" · "}
-            <button type="button" className="source-call" title="Show the call that gave it" onClick={open}>
+            <button
+              type="button"
+              className="source-call cut"
+              title="Show the call that gave it"
+              onClick={open}
+            >
               {nameCall(naming, call).title}
             </button>
           </>

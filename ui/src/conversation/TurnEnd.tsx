@@ -14,6 +14,7 @@ import {
 import {
   answerOf,
   callsOf,
+  messageId,
   phaseOf,
   usageOf,
   workedMs,
@@ -22,6 +23,7 @@ import {
   type Turn,
   type Versions,
 } from "../state";
+import { DeleteMessage } from "./DeleteMessage";
 import { Pager } from "./Pager";
 import { useVerb } from "./useVerb";
 
@@ -67,6 +69,7 @@ export function TurnEnd({ turn, answers, inspected }: Props) {
 
 function Actions({ turn, answers, inspected }: Props) {
   const { run, busy, error } = useVerb();
+  const reply = turn.rounds.at(-1)?.reply;
   return (
     <span className="acts">
       {error && <span className="bad">{error}</span>}
@@ -90,6 +93,7 @@ function Actions({ turn, answers, inspected }: Props) {
         aria-pressed={inspected}
         onClick={() => inspect(inspected ? "" : turn.id)}
       />
+      {reply && !reply.blanked && <DeleteMessage turn={turn} id={messageId(turn, reply.seq)} what="answer" />}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 import { memo, useCallback, useMemo, useState } from "react";
 
+import { unknownCitations } from "../prose/citations";
 import { sourcesOf, type Turn, type Versions } from "../state";
 import { DraftRound, RoundView } from "./RoundView";
 import { Opening } from "./Opening";
@@ -51,11 +52,24 @@ export const TurnView = memo(function TurnView({
           {draft.text && draft.calls.length === 0 && strip}
         </DraftRound>
       )}
+      <Unsourced text={draft ? "" : (lastRound?.reply.text ?? "")} sources={sources.length} />
       <TurnBanner turn={turn} />
       <TurnEnd turn={turn} answers={unpacked(answers)} inspected={inspected} />
     </article>
   );
 });
+
+/** The model gives numbers to what it was never shown; that is said in words too. */
+function Unsourced({ text, sources }: { text: string; sources: number }) {
+  const unknown = useMemo(() => unknownCitations(text, sources), [text, sources]);
+  if (unknown.length === 0) return null;
+  const numbers = unknown.map((n) => `[${n}]`).join(", ");
+  return (
+    <p className="turn-note">
+      {unknown.length === 1 ? `${numbers} has no source.` : `${numbers} have no source.`}
+    </p>
+  );
+}
 
 function hasWords({ draft }: Turn): boolean {
   return Boolean(draft && (draft.text || draft.reasoning || draft.calls.length || draft.lost));

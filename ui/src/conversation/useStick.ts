@@ -35,7 +35,7 @@ export function useStick(): Stick {
       setAtEnd(near);
     };
     const onGrow = () => {
-      if (stuck.current) box.scrollTop = box.scrollHeight;
+      if (stuck.current && inner.clientHeight > 0) box.scrollTop = box.scrollHeight;
       onScroll();
     };
     // What is opened or folded by hand must not run away from under the pointer.

@@ -69,7 +69,12 @@ function componentsFor(onCite: Props["onCite"], writesCode: boolean): Components
       <input type="checkbox" className="box" checked={checked ?? false} disabled readOnly />
     ),
     pre: ({ children }) => codeIn(children, writesCode),
-    cite: ({ children, ...rest }) => <Cite {...rest} onCite={onCite} n={numberIn(children)} />,
+    cite: ({ children, node }) =>
+      node?.properties.dataUnknown === undefined ? (
+        <Cite onCite={onCite} n={numberIn(children)} />
+      ) : (
+        <Unsourced n={numberIn(children)} />
+      ),
   };
 }
 
@@ -82,6 +87,14 @@ function Cite({ n, onCite }: { n: number; onCite: Props["onCite"] }) {
     <button type="button" className="cite" aria-label={`Source ${n}`} onClick={() => onCite?.(n)}>
       {n}
     </button>
+  );
+}
+
+function Unsourced({ n }: { n: number }) {
+  return (
+    <span className="cite none" title={`There is no source ${n}`}>
+      {n}?<span className="vh"> (no such source)</span>
+    </span>
   );
 }
 

@@ -2,6 +2,7 @@ import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, test, vi } from "vitest";
 
 import { blocksOf } from "./blocks";
+import { unknownCitations } from "./citations";
 import { Prose } from "./Prose";
 
 describe("blocks", () => {
@@ -43,10 +44,25 @@ describe("citations", () => {
     expect(cite).toHaveBeenCalledWith(2);
   });
 
-  test("stay text where there is no such source, and in code", () => {
-    const { container } = render(<Prose text={"No jitter [7]. `a[1]`"} sources={2} />);
-    expect(container.textContent).toBe("No jitter [7]. a[1]");
-    expect(screen.queryByRole("button")).toBeNull();
+  test("are marked where there is no such source", () => {
+    const { container } = render(<Prose text="No jitter [7]. A cap [1, 9]." sources={2} />);
+    const marked = [...container.querySelectorAll(".cite.none")];
+    expect(marked.map((mark) => mark.textContent)).toEqual(["7? (no such source)", "9? (no such source)"]);
+    expect(screen.getAllByRole("button").map((chip) => chip.textContent)).toEqual(["1"]);
+  });
+
+  test("stay text in code, as an index, and where nothing was read", () => {
+    const { container, rerender } = render(<Prose text={"Take list[7] or `a[1]`."} sources={2} />);
+    expect(container.textContent).toBe("Take list[7] or a[1].");
+    rerender(<Prose text="No jitter [7]." />);
+    expect(container.textContent).toBe("No jitter [7].");
+    expect(container.querySelector(".cite")).toBeNull();
+  });
+
+  test("of nothing are told apart from the rest of an answer", () => {
+    const answer = "One [1]. Two [7], [8]; and [7].\n\n```py\nx [9]\n```\n`y [10]` list[11]";
+    expect(unknownCitations(answer, 2)).toEqual([7, 8]);
+    expect(unknownCitations(answer, 0)).toEqual([]);
   });
 });
 

@@ -10,6 +10,7 @@ import {
   type TurnStarted,
 } from "./events";
 import { isPaused, onDurable, onLocal, onTransient } from "./applyTurn";
+import { withoutMessages } from "./deleted";
 import { DEFAULT_LIMITS, type Turn } from "./turn";
 
 export function apply(conversation: Conversation, event: Event): Conversation {
@@ -72,6 +73,7 @@ function pick(conversation: Mutable, id: string): boolean {
 
 function step(turn: Turn, event: Exclude<Event, TurnStarted | BranchPicked>): Turn {
   if (isDurable(event)) return event.seq <= turn.lastSeq ? turn : settle(turn, event);
+  if (event.type === "messages_deleted") return withoutMessages(turn, event.ids);
   if (turn.finished) return turn;
   return isLocal(event) ? onLocal(turn, event) : onTransient(turn, event);
 }
@@ -109,6 +111,7 @@ function fresh(event: TurnStarted, parent: string, order: number): Turn {
     trimmed: "",
     finished: null,
     finishedAt: 0,
+    firstSeq: event.seq,
     lastSeq: event.seq,
     lastAt: at,
     waitedMs: 0,

@@ -266,7 +266,14 @@ export interface BranchPicked {
   turn_id: string;
 }
 
-export type Event = DurableEvent | TransientEvent | WordSent | BranchPicked;
+/** Messages that are gone from the log, by the ids the server told. It sends no event of its own for that. */
+export interface MessagesDeleted {
+  type: "messages_deleted";
+  turn_id: string;
+  ids: string[];
+}
+
+export type Event = DurableEvent | TransientEvent | WordSent | BranchPicked | MessagesDeleted;
 
 const DURABLE = new Set([
   "turn_started",
@@ -305,6 +312,6 @@ export function isDurable(event: Event): event is DurableEvent {
   return DURABLE.has(event.type);
 }
 
-export function isLocal(event: Event): event is WordSent | BranchPicked {
+export function isLocal(event: Event): event is WordSent | BranchPicked | MessagesDeleted {
   return !("at" in event);
 }

@@ -1,6 +1,7 @@
 export * from "./apply";
 export { waitsForWord } from "./applyTurn";
 export * from "./conversation";
+export { messageId } from "./deleted";
 export * from "./events";
 export * from "./looks";
 export * from "./phase";

@@ -82,6 +82,8 @@ export interface Turn {
   trimmed: string;
   finished: TurnFinished | null;
   finishedAt: number;
+  /** The place of its first event; messages are named by places. */
+  firstSeq: number;
   /** The last durable event: its place, for duplicates, and its time. */
   lastSeq: number;
   lastAt: number;
