@@ -3,15 +3,13 @@ word before a promise is given. A kill cannot show the last, as the page cache s
 
 import asyncio
 import re
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
-
-import pytest
 
 from tests.faults.killing import Scene, Script
 from tests.faults.watching import watching
 from tests.kit.ledger_file import Ledger
+from tests.kit.tracing import STRACE
 from tests.kit.waiting import until
 from tests.kit.windlass_process import WindlassProcess
 from tests.proof.figures import note
@@ -74,7 +72,7 @@ GO = {"content": "go: MARK-OF-THE-MESSAGE"}
 CALLS = "trace=write,writev,sendto,sendmsg,pwrite64,fdatasync,fsync"
 
 
-@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed: apt-get install strace")
+@STRACE
 async def test_each_promise_waits_for_the_disk(tmp_path: Path, ledger: Ledger) -> None:
     """The message before its acknowledgement, an unsafe call's intent before the call, a person's word before its
     acknowledgement, the end before the answer is returned."""

@@ -4,7 +4,6 @@ What was acknowledged stays, what was not is not there by halves, and when the f
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -17,13 +16,13 @@ import pytest
 
 from tests.faults.killing import Scene, finished
 from tests.kit.ledger_file import Ledger
+from tests.kit.tracing import STRACE
 from tests.kit.waiting import until
 from tests.kit.windlass_process import Said, WindlassProcess, windlass
 from tests.proof.figures import FULL, note
 from windlass.testing import ChatRequest, Gate, StrictLLM, call, say, wait_for
 from windlass.testing.replies import Scripted
 
-STRACE = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed: apt-get install strace")
 WRITES = 40 if FULL else 6
 LOCKED_S = 10 if FULL else 1.0
 
@@ -115,7 +114,9 @@ async def test_a_turn_under_way_waits_for_space_and_goes_on_by_itself(tmp_path: 
 @contextlib.contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)], check=True)
+    argv = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)]
+    if subprocess.run(argv, capture_output=True, check=False).returncode:
+        pytest.skip("no small disk can be mounted here")
     try:
         yield folder
     finally:
