@@ -76,9 +76,9 @@ async def _tidy(house: House) -> None:
     """At the start, and then every hour."""
     while True:
         try:
-            await house.local.v1.tidy()
-        except Exception:  # the root of this task; what was not forgotten now is forgotten in an hour
-            logger.exception("Old hidden turns could not be deleted")
+            await house.local.tidying.tidy()
+        except Exception:  # the root of this task; what could not be deleted now is in an hour
+            logger.exception("What is old could not be deleted")
         await asyncio.sleep(TIDY_S)
 
 

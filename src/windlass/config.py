@@ -85,6 +85,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reply_s: float = 1200
     body_bytes: int = 4 << 20
     import_bytes: int = 20 << 20
+    keep_days: float | None = None
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,14 +1,17 @@
 """Conversations over HTTP: create, page, search, change, export, import, delete for good."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import until
 from tests.web.kit import Site, open_site
 from windlass import shapes
+from windlass.config import Limits
 from windlass.testing import StrictLLM, call, calls, history_faults, say
 
 
@@ -117,6 +120,30 @@ async def test_deleting_leaves_nothing_of_it_in_the_data_folder(
     home = tmp_path / "home"
     assert not [path for path in home.rglob("*") if path.is_file() and b"Canary-" in path.read_bytes()]
     assert not list(home.rglob(result))
+
+
+async def test_conversations_are_kept_as_long_as_the_operator_says(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    async with open_site(home, strict_llm) as site:
+        gone = await site.conversation(title="Seven three one five")
+        await site.house.local.tidying.tidy()
+        assert (await site.call("GET", f"/conversations/{gone}")).status == 200, "kept for ever by default"
+    monkeypatch.setattr("windlass.app.TIDY_S", 0.01)
+    monkeypatch.setattr("windlass.local.tidying.DAY_S", 1.0)
+    async with open_site(home, strict_llm, limits=Limits(keep_days=0.5)) as site:
+        await site.add_ledger(ledger)
+        waits = await site.conversation(title="Waits")
+        await site.enable(waits, "record", approval="ask")
+        strict_llm.then(call("record", effect_id="a"))
+        await site.post(f"/conversations/{waits}/chat", {"content": "Hello"})
+        left = site.house.store.conversations.untouched
+        await until(lambda: left(1e12) == [waits], "the tidying")
+        await until(lambda: left(time.time() - 0.5) == [waits], "its time to be over")
+        await site.house.local.tidying.tidy()
+        assert left(1e12) == [waits], "what waits for a person stays"
+    assert not [file for file in home.rglob("*") if file.is_file() and b"Seven three" in file.read_bytes()]
 
 
 async def test_deleting_a_running_conversation_stops_it_first(

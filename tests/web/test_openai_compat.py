@@ -261,9 +261,9 @@ async def test_hidden_turns_are_gone_after_a_day(
     async with open_site(tmp_path / "home", strict_llm) as site:
         await site.post("/v1/chat/completions", {"messages": HELLO})
         conversation = await site.conversation(title="Stays")
-        await site.house.local.v1.tidy()
+        await site.house.local.tidying.tidy()
         assert site.house.store.conversations.hidden(1e12), "a day is not over"
-    monkeypatch.setattr("windlass.local.completions.KEPT_S", 0)
+    monkeypatch.setattr("windlass.local.tidying.HIDDEN_S", 0)
     async with open_site(tmp_path / "home", strict_llm) as site:
         hidden = site.house.store.conversations.hidden
         await until(lambda: not hidden(1e12), "the tidying at the start")

@@ -15,6 +15,7 @@ from windlass.local.providers import ProviderVerbs, patience_of
 from windlass.local.records import Records
 from windlass.local.search import SearchVerbs
 from windlass.local.servers import ServerVerbs
+from windlass.local.tidying import Tidying
 from windlass.local.tools import Tools
 from windlass.local.turns import Turns
 from windlass.local.waiting import Waiting
@@ -80,4 +81,5 @@ class Local:
             store, runner, records, self.context, self.tools, self.personas, self.providers
         )
         self.policy = PolicyVerbs(toolbox)
+        self.tidying = Tidying(store, limits.keep_days)
         self.house = HouseVerbs(version("windlass"), limits, store, bus, runner, servers, telemetry, searching)

@@ -20,7 +20,6 @@ from windlass.runner import Runner
 from windlass.store import Conversation, Store
 from windlass.views import TurnRecord
 
-KEPT_S = 24 * 3600
 PREFIX = "windlass/"
 CALLER = "caller"
 
@@ -102,13 +101,6 @@ class Completions:
         for turn in self._store.conversations.unfinished():
             if turn.conversation_id in hidden:
                 await self._store.logs.append(turn.id, (StopRequested("caller"),))
-
-    async def tidy(self) -> None:
-        """Forget what was asked more than a day ago, for good."""
-        under_way = {turn.conversation_id for turn in self._store.conversations.unfinished()}
-        for conversation_id in self._store.conversations.hidden(time.time() - KEPT_S):
-            if conversation_id not in under_way:
-                await self._store.conversations.delete(conversation_id)
 
     def _system(self, persona: str, system: str) -> str:
         own = self._openings.persona(persona).system_prompt if persona else ""

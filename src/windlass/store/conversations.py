@@ -200,6 +200,11 @@ class Conversations:
         rows = self._reader.execute("select id from conversations where hidden and created_at < ?", (before,))
         return [id for (id,) in rows]
 
+    def untouched(self, since: float) -> list[str]:
+        """Conversations of people in which nothing happened since this time."""
+        rows = self._reader.execute("select id from conversations where not hidden and updated_at < ?", (since,))
+        return [id for (id,) in rows]
+
     def head(self, conversation_id: str) -> str | None:
         """The newest turn."""
         found = self._reader.execute(

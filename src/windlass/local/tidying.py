@@ -1,0 +1,30 @@
+"""What is kept for a time only is deleted for good when that is over."""
+
+import time
+
+from windlass.store import Store
+
+DAY_S = 24 * 3600.0
+HIDDEN_S = DAY_S
+
+
+class Tidying:
+    def __init__(self, store: Store, keep_days: float | None) -> None:
+        self._store = store
+        self._keep_days = keep_days
+
+    async def tidy(self) -> None:
+        """Stateless requests after a day; conversations nobody touched for as long as the operator says."""
+        under_way = {turn.conversation_id for turn in self._store.conversations.unfinished()}
+        due = [conversation_id for conversation_id in self._old() if conversation_id not in under_way]
+        for conversation_id in due:
+            await self._store.conversations.delete(conversation_id)
+        if due:
+            await self._store.empty_journal()
+
+    def _old(self) -> list[str]:
+        now, conversations = time.time(), self._store.conversations
+        old = conversations.hidden(now - HIDDEN_S)
+        if self._keep_days is not None:
+            old += conversations.untouched(now - self._keep_days * DAY_S)
+        return old
