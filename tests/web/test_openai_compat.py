@@ -282,6 +282,45 @@ async def test_the_zai_sdk_completes_two_rounds_streamed_and_not(tmp_path: Path,
     assert len(llm.requests) == 6
 
 
+async def test_the_zai_sdk_is_handed_its_own_tools_and_gives_their_results(site: Site, strict_llm: StrictLLM) -> None:
+    strict_llm.then(call("open_door", n=1), say("It is open."))
+    assert await asyncio.to_thread(_door_with_zai, f"{site.url}/v1/") == "It is open."
+    assert strict_llm.requests[1].results == ["open"]
+
+
+def _door_with_zai(base_url: str) -> str:
+    client = ZaiClient(api_key=TOKEN, base_url=base_url)
+    messages: Any = HELLO
+    tools: Any = [OWN_TOOL]
+    asked: Any = client.chat.completions.create(model="strict-model", messages=messages, tools=tools)
+    message = asked.choices[0].message
+    [made] = message.tool_calls
+    assert (made.function.name, json.loads(made.function.arguments)) == ("open_door", {"n": 1})
+    messages = [*HELLO, message.model_dump(), {"role": "tool", "tool_call_id": made.id, "content": "open"}]
+    done: Any = client.chat.completions.create(model="strict-model", messages=messages, tools=tools)
+    client.close()  # type: ignore[no-untyped-call]
+    return str(done.choices[0].message.content)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_sources_come_as_annotations(tmp_path: Path, streamed: bool) -> None:
+    asked: Any = [{"role": "user", "content": "/search_docs query=approval"}]
+    async with open_site(tmp_path / "home") as site:
+        await site.house.servers.wait_ready("demo", 20)
+        async with AsyncOpenAI(api_key=TOKEN, base_url=f"{site.url}/v1", max_retries=0) as client:
+            if streamed:
+                stream = await client.chat.completions.create(model="demo", messages=asked, stream=True)
+                deltas = [chunk.choices[0].delta.model_dump() async for chunk in stream if chunk.choices]
+                [found] = [delta["annotations"] for delta in deltas if delta.get("annotations")]
+            else:
+                done = await client.chat.completions.create(model="demo", messages=asked)
+                found = [one.model_dump() for one in done.choices[0].message.annotations or []]
+    assert [(one["type"], one["url_citation"]["title"]) for one in found] == [
+        ("url_citation", "Approval of tool calls")
+    ]
+    assert found[0]["url_citation"]["url"].startswith("https://modelcontextprotocol.io/")
+
+
 def _with_zai(base_url: str) -> tuple[str, str]:
     client = ZaiClient(api_key=TOKEN, base_url=base_url)
     messages: Any = HELLO
