@@ -10,7 +10,7 @@ import pytest
 from tests.core.memory import Script, says
 from tests.kit.waiting import until
 from windlass.bus import Bus
-from windlass.core.errors import Conflict, NotFound, Unavailable
+from windlass.core.errors import Conflict, NotFound, ToolError, Unavailable
 from windlass.core.events import (
     CallDecided,
     CallJudged,
@@ -98,6 +98,16 @@ async def test_words_for_calls_that_do_not_wait_are_refused(house: House) -> Non
         await house.runner.decide(turn, CallDecided("call_none", allow=True))
     with pytest.raises(NotFound):
         await house.runner.stop("turn-none")
+
+
+async def test_a_call_that_has_ended_by_itself_cannot_be_resolved(house: House) -> None:
+    house.script.lines = [says("", "a"), says("done")]
+    house.script.tool = lambda call, hear: ToolError("gave up", cause="timeout", sent=True)
+    turn = await house.start()
+    await house.runner.settled(turn)
+    call = next(iter(_calls(house, turn)))
+    with pytest.raises(Conflict, match="has ended"):
+        await house.runner.resolve(turn, CallResolved(call.id, "done"))
 
 
 async def test_a_stop_ends_a_turn_at_any_moment_and_twice_is_once(house: House) -> None:

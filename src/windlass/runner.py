@@ -76,6 +76,8 @@ class Runner:
         call = self._call(turn_id, resolved.call_id)
         if call.open and not call.interrupted:
             raise Conflict("The outcome of this call is not in question.", code="not_unknown")
+        if call.finished and call.finished.cause != "person":
+            raise Conflict("This call has ended.", hint="Run it again with its retry.", code="call_ended")
         return await self._say(turn_id, resolved, key=f"resolved:{resolved.call_id}:{call.starts}")
 
     async def settled(self, turn_id: str, timeout_s: float | None = None) -> None:

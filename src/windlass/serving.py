@@ -17,6 +17,7 @@ from windlass.app import GRACE_S, House, open_house
 from windlass.config import Config
 from windlass.core.errors import Unavailable
 from windlass.web.auth import Access
+from windlass.web.protocol import BoundedProtocol
 from windlass.web.server import build
 
 COLLECT_AFTER = 20_000  # objects; a turn makes hundreds that die with it, and each look costs as much as a step
@@ -77,6 +78,8 @@ def _server(house: House, access: Access) -> uvicorn.Server:
     return _Quiet(
         uvicorn.Config(
             app,
+            http=BoundedProtocol,
+            ws="none",
             log_config=None,
             access_log=False,
             lifespan="off",

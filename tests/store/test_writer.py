@@ -148,3 +148,15 @@ async def test_a_file_held_for_too_long_is_said_plainly(
     other.close()
     await writer.put(lambda db: say(db, "again"))
     assert [word for word, _ in words(tmp_path)] == ["again"]
+
+
+async def test_a_listener_that_fails_keeps_nobody_waiting(writer: Writer, tmp_path: Path) -> None:
+    def fails(result: None) -> None:
+        raise ValueError("a listener's own trouble")
+
+    first = writer.put(lambda db: say(db, "first"), durable=True, then=fails)
+    second = writer.put(lambda db: say(db, "second"), durable=True)
+    with pytest.raises(ValueError, match="own trouble"):
+        await first
+    await second
+    assert [word for word, _ in words(tmp_path)] == ["first", "second"]

@@ -75,6 +75,7 @@ class Conversations:
     async def search(self, query: shapes.SearchQuery) -> shapes.ConversationList:
         words = "".join(letter if letter.isprintable() else " " for letter in query.q)
         first: dict[str, shapes.Conversation] = {}
+        await self._store.index()
         for found in self._store.conversations.search(words, query.limit):
             shown = conversation_shown(found.conversation)
             shown.excerpt = found.snippet

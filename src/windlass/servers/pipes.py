@@ -7,6 +7,7 @@ Plain futures and no task group: nothing here cares which task closes it."""
 import asyncio
 import gc
 import json
+import re
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -127,7 +128,7 @@ class Pipes:
 
     def _expected(self, request_id: int | str | None) -> bool:
         """Whether we asked; an answer to nobody, or a second one, is dropped. Some servers turn our number to text."""
-        if isinstance(request_id, str) and request_id not in self._waiting and request_id.isdigit():
+        if isinstance(request_id, str) and request_id not in self._waiting and re.fullmatch("[0-9]+", request_id):
             request_id = int(request_id)
         if request_id is None or request_id not in self._waiting:
             return False

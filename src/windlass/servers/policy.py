@@ -173,7 +173,7 @@ def _at(value: Any, where: str) -> tuple[bool, Any]:
         name = step.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict) and name in value:
             value = value[name]
-        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+        elif isinstance(value, list) and name.isascii() and name.isdigit() and int(name) < len(value):
             value = value[int(name)]
         else:
             return False, None

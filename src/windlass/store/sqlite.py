@@ -188,25 +188,37 @@ class Store:
             file.seek(offset)
             return file.read(length)
 
+    async def index(self) -> None:
+        """Let every finished turn be found. Chores do this in quiet moments; whoever searches does not wait for one."""
+
+        def work(db: sqlite3.Connection) -> None:
+            while _index_one(db):
+                pass
+
+        await self._writer.put(work)
+
     def _chores(self, db: sqlite3.Connection) -> bool:
-        """Index one finished turn while nothing else is to be written. False when there is none left."""
-        found = db.execute(
-            "select t.id, c.id, c.hidden from turns t join conversations c on c.n = t.conversation"
-            " where t.state = 'finished' and not t.indexed limit 1"
-        ).fetchone()
-        if not found:
-            return False
-        turn_id, conversation_id, hidden = found
-        rows = db.execute(
-            "select kind, body, version from events where turn_id = ? order by seq", (turn_id,)
-        ).fetchall()
-        text = "\n".join(m.content for m in past_turn(turn_id, [decode(*row) for row in rows]).messages if m.content)
         db.execute("begin immediate")
-        if not hidden:
-            db.execute("insert into words values(?, ?, ?)", (text, turn_id, conversation_id))
-        db.execute("update turns set indexed = 1 where id = ?", (turn_id,))
+        more = _index_one(db)
         db.execute("commit")
-        return True
+        return more
+
+
+def _index_one(db: sqlite3.Connection) -> bool:
+    """Make one finished turn's words findable. False when there is none left."""
+    found = db.execute(
+        "select t.id, c.id, c.hidden from turns t join conversations c on c.n = t.conversation"
+        " where t.state = 'finished' and not t.indexed limit 1"
+    ).fetchone()
+    if not found:
+        return False
+    turn_id, conversation_id, hidden = found
+    rows = db.execute("select kind, body, version from events where turn_id = ? order by seq", (turn_id,)).fetchall()
+    text = "\n".join(m.content for m in past_turn(turn_id, [decode(*row) for row in rows]).messages if m.content)
+    if not hidden:
+        db.execute("insert into words values(?, ?, ?)", (text, turn_id, conversation_id))
+    db.execute("update turns set indexed = 1 where id = ?", (turn_id,))
+    return True
 
 
 def _opened(path: Path) -> sqlite3.Connection:

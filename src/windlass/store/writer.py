@@ -225,7 +225,10 @@ class Writer:
     def _deliver(self, group: list[_Job]) -> None:
         for job in group:
             if job.error is None and job.then:
-                job.result = job.then(job.result)
+                try:
+                    job.result = job.then(job.result)
+                except Exception as error:  # what was committed stays; only this job's own waiter may hear of it
+                    job.error = error
         for job in group:
             if job.future.done():
                 continue

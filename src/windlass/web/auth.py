@@ -130,9 +130,9 @@ class Access:
 
     def _known(self, credentials: Credentials) -> bool:
         if credentials.bearer:
-            self._failed_tokens.check(credentials.address)
             if self._is_token(credentials.bearer):
                 return True
+            self._failed_tokens.check(credentials.address)
             self._failed_tokens.add(credentials.address)
             return False
         if not credentials.session or not credentials.same_origin:
