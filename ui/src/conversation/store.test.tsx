@@ -1,5 +1,5 @@
 import { render, screen } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { callsOf, waitingCalls, type Event } from "../state";
 import { golden } from "../testing/golden";
@@ -70,3 +70,52 @@ test("nor is one that was given before the page was opened", () => {
 function fail(): never {
   throw new Error("no turn");
 }
+
+test("a long history that comes in many chunks is drawn once", async () => {
+  vi.useFakeTimers();
+  const at = "2026-11-15T14:00:00Z";
+  const frame = (n: number) =>
+    `id: ${n}\nevent: turn_started\ndata: ${JSON.stringify({ turn_id: `turn-${n}`, parent_turn_id: n ? `turn-${n - 1}` : null, seq: 0, at, opening: [] })}\n\n`;
+  let pass: (chunk: string) => void = () => undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      pass = (chunk) => controller.enqueue(new TextEncoder().encode(chunk));
+    },
+  });
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(body)));
+  const store = new ConversationStore("conv-long");
+  const close = store.open();
+  let draws = 0;
+  store.hear(() => (draws += 1));
+  for (let chunk = 0; chunk < 10; chunk += 1) {
+    pass(Array.from({ length: 100 }, (_, n) => frame(chunk * 100 + n)).join(""));
+    await vi.advanceTimersByTimeAsync(20);
+  }
+  expect(draws).toBe(0);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(draws).toBe(1);
+  expect(store.state().turns.size).toBe(1000);
+  close();
+});
+
+test("words of a reply that is being written do not hold the history back", async () => {
+  vi.useFakeTimers();
+  const at = "2026-11-15T14:00:00Z";
+  let pass: (event: string, data: object) => void = () => undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      pass = (event, data) =>
+        controller.enqueue(new TextEncoder().encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+    },
+  });
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(body)));
+  const store = new ConversationStore("conv-live");
+  const close = store.open();
+  pass("turn_started", { turn_id: "turn-1", seq: 0, at, opening: [] });
+  for (let n = 0; n < 20; n += 1) {
+    pass("text_delta", { turn_id: "turn-1", attempt: 1, text: "word " });
+    await vi.advanceTimersByTimeAsync(5);
+  }
+  expect(store.state().turns.get("turn-1")?.draft?.text).toContain("word");
+  close();
+});

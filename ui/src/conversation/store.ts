@@ -14,8 +14,9 @@ import {
 
 const HIDDEN_FLUSH_MS = 100; // a hidden tab gets no frames, but its title and marks must stay true
 
-const PAUSE_MS = 20;
-const LONGEST_GATHERING_MS = 500;
+const PAUSE_MS = 30;
+const LONGEST_GATHERING_MS = 1500;
+const BULK = 16; // as many events in one chunk are history, not a turn under way
 
 export class ConversationStore {
   readonly id: string;
@@ -93,11 +94,13 @@ export class ConversationStore {
 
   #take(events: Event[]): void {
     this.#pending.push(...events);
-    if (this.#state === EMPTY) {
+    const gathering = this.#firstAt > 0;
+    if (events.length >= BULK || (this.#state === EMPTY && !gathering)) {
       this.#takeHistory();
       return;
     }
-    if (this.#frame || this.#timer) return;
+    // Words that come in meanwhile do not keep a history from being drawn.
+    if (gathering || this.#frame || this.#timer) return;
     this.#frame = requestAnimationFrame(() => this.#flush());
     this.#timer = setTimeout(() => this.#flush(), HIDDEN_FLUSH_MS);
   }
@@ -112,6 +115,7 @@ export class ConversationStore {
 
   #flush(): void {
     this.#cancel();
+    this.#firstAt = 0;
     const events = this.#pending;
     this.#pending = [];
     const next = applyAll(this.#state, events);
