@@ -147,6 +147,41 @@ async def test_a_tool_asks_a_person_and_its_clock_stands_still(
     assert (done["outcome"], strict_llm.requests[-1].results) == ("answered", ["Ada wants 3"])
 
 
+@pytest.mark.parametrize("era", ["handshake", "stateless"])
+async def test_a_question_outlives_the_server_where_the_era_allows_it(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger, era: str
+) -> None:
+    """In the stateless era the call goes on with the answer; in the other nobody knows how far it got."""
+    home = tmp_path / "home"
+    command, *args = ledger.argv("--era", era)
+    home.mkdir()
+    settings = f"[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = '*'\n"
+    (home / "windlass.toml").write_text(settings)
+    strict_llm.then(call("ask", effect_id="a"), say("Hello Ada."))
+    env = model_settings(strict_llm.base_url)
+    async with windlass(home, env=env) as server:
+        await server.running("ledger")
+        _, asked = await chat(server)
+        assert [one["kind"] for one in asked["pending_calls"]] == ["input"]
+        await server.kill()
+    async with windlass(home, env=env) as server:
+        turn = await server.settled(asked["id"])
+        [pending] = turn["pending_calls"]
+        path = f"/turns/{turn['id']}/calls/{pending['call_id']}"
+        answer = {"action": "accept", "content": {"name": "Ada", "number": 3}}
+        if era == "handshake":
+            assert pending["kind"] == "unknown"
+            assert (await server.call("POST", f"{path}/input", answer)).status == 409
+            await server.post(f"{path}/resolve", {"as": "skip"})
+        else:
+            assert pending["kind"] == "input" and "Who are you" in pending["question"]
+            await server.post(f"{path}/input", answer)
+        done = await server.settled(turn["id"])
+    assert done["outcome"] == "answered"
+    assert [one["state"] for one in done["calls"]] == ["unknown" if era == "handshake" else "ok"]
+    assert len([event for event in ledger.events() if event["event"] == "answered"]) == (era == "stateless")
+
+
 async def test_a_turn_does_not_pay_for_the_size_of_the_catalogue(
     tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
 ) -> None:

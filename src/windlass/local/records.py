@@ -63,7 +63,7 @@ class Records:
 
     def _asked(self, rows: Sequence[Recorded]) -> Iterator[tuple[str, InputNeeded]]:
         for call in fold([row.event for row in rows]).calls:
-            question = self._questions.pending(call.call.id) if call.running else None
+            question = self._questions.pending(call.call.id) if call.running or call.interrupted else None
             if question:
                 schema = json.dumps(question.schema or {})
                 yield call.call.id, InputNeeded(call.call.id, question.message, schema, question.url)

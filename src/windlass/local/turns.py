@@ -146,8 +146,10 @@ class Turns:
         return self._shown(turn_id, "Resolved" if landed else "Resolved already")
 
     async def answer(self, turn_id: str, call_id: str, word: shapes.InputAnswer) -> shapes.TurnAnswer:
-        _call(self._records.get(turn_id), call_id)
-        self._toolbox.questions.answer(call_id, Answer(word.action, word.content))
+        if _call(self._records.get(turn_id), call_id).finished:
+            raise Conflict("This call has ended.", code="not_waiting")
+        if not await self._toolbox.questions.answer(call_id, Answer(word.action, word.content)):
+            await self._runner.resolve(turn_id, CallResolved(call_id, "retry", "person"))
         return self._shown(turn_id, "Answered")
 
     async def go_on(self, turn_id: str, word: shapes.Continue) -> shapes.TurnAnswer:

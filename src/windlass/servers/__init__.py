@@ -19,6 +19,7 @@ from windlass.servers.schemas import Checker, visible
 from windlass.servers.supervisor import Servers
 from windlass.servers.values import (
     Answer,
+    Answered,
     CallResult,
     EmbeddedPart,
     LinkPart,
@@ -33,6 +34,7 @@ from windlass.servers.values import (
 __all__ = [
     "RESULT_TOOLS",
     "Answer",
+    "Answered",
     "CallResult",
     "Checker",
     "EmbeddedPart",

@@ -17,7 +17,7 @@ from windlass.servers.guardian import Guardian
 from windlass.servers.lines import LongLine
 from windlass.servers.sandbox import sandboxed
 from windlass.servers.stdio import StdioProcess
-from windlass.servers.values import CallResult, OnInput, OnProgress, ToolDefinition
+from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ToolDefinition
 
 if TYPE_CHECKING:
     from windlass.servers.session import Session
@@ -89,6 +89,7 @@ class Connection:
         timeout_s: float | None = None,
         on_progress: OnProgress | None = None,
         on_input: OnInput | None = None,
+        answered: Answered | None = None,
     ) -> CallResult:
         async with self._lanes:
             if self._session is None or self.lost:
@@ -98,7 +99,9 @@ class Connection:
             self._under_way += 1
             self._quiet.clear()
             try:
-                return await self._session.call(tool, arguments, key=key, flight=flight, on_progress=on_progress)
+                return await self._session.call(
+                    tool, arguments, key=key, flight=flight, on_progress=on_progress, answered=answered
+                )
             finally:
                 self._under_way -= 1
                 if not self._under_way:

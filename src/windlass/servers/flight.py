@@ -17,6 +17,7 @@ class Flight:
     quiet_s: float
     longest_s: float
     on_input: OnInput | None = None
+    asked: tuple[str, str | None] = ("", None)  # the one question it stands at, in the stateless era, and its state
     sent: bool = False
     status: int = 0  # of the last HTTP answer, where there was one
     delivered: bool = False  # whether any HTTP request of it was answered

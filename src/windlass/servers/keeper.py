@@ -11,7 +11,7 @@ from windlass.core.errors import Conflict, ToolError, Unavailable
 from windlass.servers.config import ServerConfig
 from windlass.servers.connection import Connection, Reveal
 from windlass.servers.guardian import Guardian
-from windlass.servers.values import CallResult, OnInput, OnProgress, ToolDefinition
+from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ToolDefinition
 
 State = Literal["draft", "configured", "starting", "running", "failed", "stopped"]
 TRIES = 5
@@ -151,6 +151,7 @@ class Keeper:
         timeout_s: float | None,
         on_progress: OnProgress | None,
         on_input: OnInput | None,
+        answered: Answered | None = None,
     ) -> CallResult:
         tries = self.config.retries_of(tool)
         reopened = False
@@ -158,7 +159,13 @@ class Keeper:
             live = self._connection
             try:
                 return await self._once(
-                    tool, arguments, key=key, timeout_s=timeout_s, on_progress=on_progress, on_input=on_input
+                    tool,
+                    arguments,
+                    key=key,
+                    timeout_s=timeout_s,
+                    on_progress=on_progress,
+                    on_input=on_input,
+                    answered=answered,
                 )
             except ToolError as error:
                 if error.code == "session_gone" and not reopened:

@@ -4,6 +4,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from typing import Any, cast
 
 from windlass.core.errors import ToolError, Unavailable
@@ -25,7 +26,7 @@ from windlass.servers.sdk import (
     types,
 )
 from windlass.servers.straight import Progress
-from windlass.servers.values import Answer, CallResult, OnProgress, Question, ToolDefinition
+from windlass.servers.values import Answer, Answered, CallResult, OnProgress, Question, ToolDefinition
 
 LIST_S = 30.0
 _PAGES = 1000
@@ -72,7 +73,14 @@ class Session:
         return tuple(found.values())
 
     async def call(
-        self, tool: str, arguments: Mapping[str, Any], *, key: str, flight: Flight, on_progress: OnProgress | None
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        key: str,
+        flight: Flight,
+        on_progress: OnProgress | None,
+        answered: Answered | None = None,
     ) -> CallResult:
         """Raises `ToolError` for every way in which there is no result. Cancelling sends the server a cancel."""
 
@@ -85,7 +93,7 @@ class Session:
         self._flights.append(flight)
         try:
             async with flight.begin():
-                result = await self._answer(tool, dict(arguments), {KEY: key} if key else {}, flight, note)
+                result = await self._answer(tool, dict(arguments), {KEY: key} if key else {}, flight, note, answered)
         except TimeoutError:
             raise ToolError(
                 f"The tool gave no result within {flight.quiet_s:g} s.", cause="timeout", sent=flight.sent
@@ -103,7 +111,13 @@ class Session:
         return self._result(result)
 
     async def _answer(
-        self, tool: str, arguments: dict[str, Any], meta: dict[str, Any], flight: Flight, note: Progress
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        meta: dict[str, Any],
+        flight: Flight,
+        note: Progress,
+        answered: Answered | None,
     ) -> types.CallToolResult:
         if self._pipes and self._client.session.discover_result is None:
             raw = await self._pipes.call(tool, arguments, meta, flight, note)
@@ -113,7 +127,14 @@ class Session:
             note(progress, total, message)
 
         given = cast(types.RequestParamsMeta, meta) if meta else None
-        return await self._client.call_tool(tool, arguments, progress_callback=noted, meta=given)
+        return await self._client.call_tool(
+            tool,
+            arguments,
+            progress_callback=noted,
+            meta=given,
+            input_responses=_responses(answered) if answered else None,
+            request_state=answered.question.state if answered else None,
+        )
 
     def _result(self, result: types.CallToolResult) -> CallResult:
         spilled = (result.meta or {}).get(SPILLED)
@@ -168,6 +189,7 @@ async def open_session(
         async with client:
             opened = True
             _let_results_be(client)
+            _note_questions(client)
             yield Session(client, flights, pipes, http)
     except (MCPError, ExceptionGroup, httpx2.HTTPError) as error:
         if opened or http is None or not http.trouble:
@@ -179,6 +201,27 @@ def _let_results_be(client: Client) -> None:
     """The SDK would check results with a second, slower JSON Schema library, list the tools again to do so, and throw
     away the result of a tool that broke its own promise. The result is worth more than the promise."""
     client.session.validate_tool_result = _no_check  # type: ignore[method-assign]
+
+
+def _note_questions(client: Client) -> None:
+    """The SDK asks and goes on by itself; what it would need to go on later is written down on the way."""
+    plain = client.session.call_tool
+
+    async def noted(*args: Any, **options: Any) -> Any:
+        result = await plain(*args, **options)
+        flight = current.get()
+        if flight and isinstance(result, types.InputRequiredResult):
+            requests = list(result.input_requests or ())
+            flight.asked = (requests[0], result.request_state) if len(requests) == 1 else ("", None)
+        return result
+
+    client.session.call_tool = noted  # type: ignore[method-assign]
+
+
+def _responses(answered: Answered) -> types.InputResponses:
+    said = answered.answer
+    content = _content(said, answered.question)
+    return {answered.question.request: types.ElicitResult(action=said.action, content=content)}
 
 
 def _streams(config: ServerConfig, http: HttpClient) -> AbstractAsyncContextManager[Streams]:
@@ -219,7 +262,7 @@ def _questions(flights: list[Flight]) -> ElicitationFnT:
         flight = current.get() or next((one for one in reversed(flights) if one.on_input), None)
         if flight is None or flight.on_input is None:
             return types.ElicitResult(action="cancel")
-        question = _question(params)
+        question = replace(_question(params), request=flight.asked[0], state=flight.asked[1])
         with flight.person_answers():
             answer = await _unless_over(flight, question)
         return types.ElicitResult(action=answer.action, content=_content(answer, question))

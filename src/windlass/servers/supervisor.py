@@ -11,7 +11,7 @@ from windlass.servers.config import ServerConfig, check
 from windlass.servers.connection import Reveal
 from windlass.servers.guardian import Guardian
 from windlass.servers.keeper import Keeper, ServerStatus
-from windlass.servers.values import CallResult, OnInput, OnProgress, ToolDefinition
+from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ToolDefinition
 
 
 class Servers:
@@ -104,11 +104,19 @@ class Servers:
         timeout_s: float | None = None,
         on_progress: OnProgress | None = None,
         on_input: OnInput | None = None,
+        answered: Answered | None = None,
     ) -> CallResult:
         """Call a tool with the text of a JSON object. Raises `ToolError`; `sent` tells whether it may have worked."""
         given = _object(arguments)
         return await self._keeper(server).call(
-            tool, given, key=key, safe=safe, timeout_s=timeout_s, on_progress=on_progress, on_input=on_input
+            tool,
+            given,
+            key=key,
+            safe=safe,
+            timeout_s=timeout_s,
+            on_progress=on_progress,
+            on_input=on_input,
+            answered=answered,
         )
 
     async def aclose(self) -> None:

@@ -82,17 +82,28 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A server asks the person something: a form with a JSON schema, or an address to visit."""
+    """A server asks the person something: a form with a JSON schema, or an address to visit. In the stateless era the
+    call can be taken up with the answer at any later time: `request` and `state` are what the server wants back."""
 
     message: str
     schema: Mapping[str, Any] | None = None
     url: str = ""
+    request: str = ""
+    state: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     action: Literal["accept", "decline", "cancel"]
     content: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """With this a call goes on that stood still when its question was asked."""
+
+    question: Question
+    answer: Answer
 
 
 OnInput = Callable[[Question], Awaitable[Answer]]

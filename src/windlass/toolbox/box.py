@@ -23,7 +23,7 @@ from windlass.toolbox.built_in import SearchFor, built_in_tools
 from windlass.toolbox.functions import Functions
 from windlass.toolbox.offers import Offer, Offers
 from windlass.toolbox.pins import Pins
-from windlass.toolbox.questions import Questions
+from windlass.toolbox.questions import KeptQuestion, Questions
 from windlass.toolbox.rows import EnabledTool, Pin, PolicyRules
 from windlass.toolbox.turn import Means, TurnTools
 
@@ -45,7 +45,7 @@ class Available:
 
 class Toolbox:
     def __init__(self, store: Store, servers: Servers, search_for: SearchFor, rules: Sequence[Rule] = ()) -> None:
-        self.questions = Questions()
+        self.questions = Questions(store.documents("question", KeptQuestion))
         self.functions = Functions()
         self._store = store
         self._servers = servers

@@ -1,45 +1,78 @@
 """Questions that servers ask people in the middle of a call, and the answers on their way back."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from windlass.core.errors import BadInput, Conflict
-from windlass.servers import Answer, Question
+from windlass.servers import Answer, Answered, Question
 from windlass.servers.schemas import Checker
+from windlass.store import Documents
+
+
+@dataclass(frozen=True, slots=True)
+class KeptQuestion:
+    call_id: str
+    conversation_id: str
+    question: Question
+    answer: Answer | None = None
 
 
 @dataclass(slots=True)
 class Asked:
-    call_id: str
     question: Question
     answer: "asyncio.Future[Answer]" = field(repr=False)
 
 
 class Questions:
-    """They live as long as the call that asked: a restart ends both."""
+    """They live as long as the call that asked. In the stateless era the server waits for nothing meanwhile, so there a
+    question is kept, and its call goes on after a restart once it was answered."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Documents[KeptQuestion]) -> None:
+        self._kept = kept
+        self._left = {one.call_id: one for one in kept.everything()}  # by the house that ran here before
         self._asked: dict[str, Asked] = {}
 
-    async def ask(self, call_id: str, question: Question) -> Answer:
-        asked = Asked(call_id, question, asyncio.get_running_loop().create_future())
+    async def ask(self, call_id: str, question: Question, conversation_id: str) -> Answer:
+        asked = Asked(question, asyncio.get_running_loop().create_future())
         self._asked[call_id] = asked
         try:
-            return await asked.answer
+            if question.request:
+                kept = KeptQuestion(call_id, conversation_id, question)
+                await self._kept.put(call_id, kept, parent=conversation_id)
+            answer = await asked.answer
+            if question.request:  # from here on nobody knows how far the server got
+                await self._kept.delete(call_id)
+            return answer
         finally:
             self._asked.pop(call_id, None)
 
     def pending(self, call_id: str) -> Question | None:
-        asked = self._asked.get(call_id)
-        return asked.question if asked else None
+        if asked := self._asked.get(call_id):
+            return None if asked.answer.done() else asked.question
+        left = self._left.get(call_id)
+        return left.question if left and left.answer is None else None
 
-    def answer(self, call_id: str, answer: Answer) -> None:
-        asked = self._asked.get(call_id)
-        if asked is None or asked.answer.done():
+    async def answer(self, call_id: str, answer: Answer) -> bool:
+        """Whether the call still runs; if not, it must be started again to go on with this answer."""
+        asked, question = self._asked.get(call_id), self.pending(call_id)
+        if question is None:
             raise Conflict("This call asks nothing at the moment.", code="not_waiting")
-        if errors := _errors(asked.question, answer):
+        if errors := _errors(question, answer):
             raise BadInput(f"content: {'; '.join(errors)}", detail={"path": "content", "errors": errors})
-        asked.answer.set_result(answer)
+        if asked:
+            asked.answer.set_result(answer)
+        else:
+            left = self._left[call_id] = replace(self._left[call_id], answer=answer)
+            await self._kept.put(call_id, left, parent=left.conversation_id)
+        return asked is not None
+
+    async def take(self, call_id: str) -> Answered | None:
+        """The answer to a question that was asked before a restart, once."""
+        left = self._left.pop(call_id, None)
+        if left is None:
+            return None
+        await self._kept.delete(call_id)
+        return Answered(left.question, left.answer) if left.answer else None
 
 
 def _errors(question: Question, answer: Answer) -> list[str]:

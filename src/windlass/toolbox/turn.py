@@ -93,6 +93,7 @@ class TurnTools:
             safe=spec.safe,
             on_progress=lambda progress, total, message: hear(ToolProgress(call.id, progress, total, message)),
             on_input=lambda question: self._ask(call.id, question, hear),
+            answered=await self._means.questions.take(call.id),
         )
         return await tool_output(result, self._keep, untrusted=spec.open_world)
 
@@ -116,7 +117,7 @@ class TurnTools:
         if not self._can_ask:
             return Answer("cancel")
         hear(InputNeeded(call_id, question.message, json.dumps(question.schema or {}), question.url))
-        return await self._means.questions.ask(call_id, question)
+        return await self._means.questions.ask(call_id, question, self._conversation_id)
 
     async def _unchanged(self, spec: ToolSpec) -> None:
         """The tool is still the one that was judged. After a restart its server may need a moment to come up."""

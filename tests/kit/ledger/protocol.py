@@ -121,6 +121,8 @@ class Protocol:
         answers: Json = params.get("inputResponses") or {}
         if "details" not in answers:
             raise InputNeeded({"details": {"method": "elicitation/create", "params": question}})
+        if params.get("requestState") != "asked-once":
+            raise RpcError(-32602, "the answer came without the state it belongs to")
         answer: Json = answers["details"]
         return answer
 
