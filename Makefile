@@ -12,7 +12,7 @@ BIN := .venv/bin
 # Directories count too, so that a deleted file also rebuilds the page.
 UI_SOURCES := $(shell [ ! -f ui/package.json ] || find ui -name node_modules -prune -o -print)
 
-.PHONY: help setup page run test test-tools lint fmt bench proof dist docs pins clean
+.PHONY: help setup page run test test-tools lint fmt bench proof dist docs pictures pins clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1@/p' Makefile | awk -F@ '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ dist: setup  ## build sdist and wheel into dist/
 
 docs: setup  ## write the pages that follow from the code again
 	$(BIN)/python docs/generate.py
+
+pictures: setup  ## take the pictures in docs/ anew
+	$(BIN)/python scripts/take-pictures
 
 pins:  ## resolve all dependencies again and pin them
 	scripts/compile-pins

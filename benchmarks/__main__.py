@@ -8,7 +8,7 @@ from pathlib import Path
 
 import uvloop
 
-from benchmarks import report, standing, turns
+from benchmarks import page, report, standing, turns
 from benchmarks.instructions import instructions
 from benchmarks.plot import svg
 from benchmarks.rows import Row
@@ -29,6 +29,7 @@ SCENARIOS: dict[str, tuple[Scenario, str]] = {
     "start": (standing.start, "from the command to /health"),
     "help": (standing.show_help, "windlass --help"),
     "watchers": (standing.watchers, "10,000 idle watchers"),
+    "page": (page.page, "the page in a real browser: a long conversation, a long stream"),
     "instructions": (instructions, "instructions per turn, by valgrind; minutes, so only by name"),
 }
 BY_NAME = {"instructions"}

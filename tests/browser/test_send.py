@@ -55,8 +55,9 @@ async def test_two_tabs_show_the_same_and_a_decision_in_one_is_seen_in_the_other
     await expect(other.get_by_role("region", name="Allow Destroy?")).to_be_visible()
     await house.decide("Allow Destroy?", "Allow once")
     await expect(other.get_by_role("region", name="Allow Destroy?")).to_have_count(0)
+    await expect(other.get_by_text("Decided in another window: allowed once.")).to_be_visible()
     for page in (house.page, other):
-        await expect(page.get_by_text("allowed once")).to_be_visible()
+        await expect(page.get_by_text("allowed once", exact=True)).to_be_visible()
         await expect(page.get_by_role("log").get_by_text("It is")).to_be_visible()
     gate.open()
     for page in (house.page, other):

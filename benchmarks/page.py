@@ -1,0 +1,138 @@
+"""The page in a real Chromium: how soon a long conversation opens, how it scrolls, whether a stream drops frames."""
+
+import asyncio
+import gzip
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from playwright.async_api import Page, async_playwright, expect
+
+import windlass
+from benchmarks.rows import Row, row
+from benchmarks.subjects import Stage
+from tests.kit.windlass_process import WindlassProcess, model_settings
+from tests.kit.windlass_process import windlass as windlass_process
+from windlass.testing import Reply, StrictLLM, say, wait_for
+
+ROOT = Path(__file__).parents[1]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+MESSAGES = 5000
+TOKENS, TOKENS_PER_S = 2000, 200
+MOST_OPEN_MS, MOST_FRAME_MS, MOST_KB = 1000, 100, 250
+
+WATCH_TASKS = """() => {
+    window.longest = 0;
+    new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => {
+        window.longest = Math.max(window.longest, duration);
+    })).observe({ type: "longtask" });
+}"""
+WATCH_FRAMES = """() => {
+    window.gap = 0;
+    let before = performance.now();
+    const look = (now) => {
+        window.gap = Math.max(window.gap, now - before);
+        before = now;
+        window.watching = requestAnimationFrame(look);
+    };
+    window.watching = requestAnimationFrame(look);
+}"""
+SCROLL = """async () => {
+    const box = document.querySelector("main .scroll");
+    for (let step = 0; step < 120; step += 1) {
+        box.scrollTop -= step % 2 ? 700 : 4000;
+        await new Promise(requestAnimationFrame);
+    }
+}"""
+
+
+async def page(_stage: Stage, quick: bool) -> list[Row]:
+    rounds = 1 if quick else 3
+    rows = [row("page", "initial JS, gzipped", [initial_kb()], "kB", limit=MOST_KB)]
+    script, pace = _paced()
+    async with StrictLLM(lambda _request: script) as llm, _open_page(llm.base_url) as (server, tab):
+        conversation = await _long_conversation(server)
+        opened = [await _open_ms(server, tab, conversation) for _ in range(rounds)]
+        rows.append(row("page", f"{MESSAGES:,} messages: open", opened, "ms", limit=MOST_OPEN_MS))
+        rows.append(row("page", "scrolling them: longest task", [await _scroll_ms(tab)], "ms", limit=MOST_FRAME_MS))
+        gap = await _stream_ms(server, tab, pace)
+        rows.append(row("page", f"{TOKENS:,} tokens: longest frame", [gap], "ms", limit=MOST_FRAME_MS))
+    return rows
+
+
+def initial_kb() -> float:
+    """What the page loads before it shows anything."""
+    built = Path(windlass.__file__).parent / "web" / "static"
+    names = re.findall(r'(?:src|href)="/ui/([^"]+\.js)"', (built / "index.html").read_text())
+    return sum(len(gzip.compress((built / name).read_bytes())) for name in names) / 1000
+
+
+@asynccontextmanager
+async def _open_page(base_url: str) -> AsyncIterator[tuple[WindlassProcess, Page]]:
+    found = await asyncio.to_thread(
+        subprocess.run, [ROOT / "scripts" / "find-chromium"], capture_output=True, text=True
+    )
+    with tempfile.TemporaryDirectory() as home:
+        async with (
+            windlass_process(Path(home), env=model_settings(base_url)) as server,
+            async_playwright() as playwright,
+        ):
+            browser = await playwright.chromium.launch(executable_path=found.stdout.strip(), args=FLAGS)
+            tab = await browser.new_page(viewport={"width": 1440, "height": 900})
+            await tab.goto(server.login_url)
+            yield server, tab
+            await browser.close()
+
+
+async def _long_conversation(server: WindlassProcess) -> str:
+    """Questions and answers as people and models write them, some with a table or code."""
+    answer = (
+        "It **depends** on the pool.\n\n| n | size |\n|---|---:|\n| 1 | 10 |\n\n```toml\nsize = 10\n```\n\nSee `size`."
+    )
+    messages = [
+        {"role": "assistant", "content": answer} if n % 2 else {"role": "user", "content": f"Question {n // 2}?"}
+        for n in range(MESSAGES)
+    ]
+    made = await server.post("/conversations/import", {"title": "Long", "messages": messages})
+    return str(made["conversation"]["id"])
+
+
+async def _open_ms(server: WindlassProcess, tab: Page, conversation: str) -> float:
+    await tab.goto(f"{server.url}/ui/servers")
+    began = time.perf_counter()
+    await tab.goto(f"{server.url}/ui/c/{conversation}", wait_until="commit")
+    await expect(tab.get_by_text(f"Question {MESSAGES // 2 - 1}?")).to_be_visible(timeout=60_000)
+    return (time.perf_counter() - began) * 1000
+
+
+async def _scroll_ms(tab: Page) -> float:
+    await tab.evaluate(WATCH_TASKS)
+    await tab.evaluate(SCROLL)
+    return float(await tab.evaluate("() => window.longest"))
+
+
+async def _stream_ms(server: WindlassProcess, tab: Page, pace: list[asyncio.Event]) -> float:
+    await tab.goto(f"{server.url}/ui/")
+    await tab.locator("#composer").fill("Go on")
+    await tab.locator("#composer").press("Enter")
+    await tab.wait_for_url("**/ui/c/*")
+    await tab.evaluate(WATCH_FRAMES)
+    began = time.perf_counter()
+    for n, gate in enumerate(pace):
+        await asyncio.sleep(max(0.0, began + n / TOKENS_PER_S - time.perf_counter()))
+        gate.set()
+    await expect(tab.get_by_text("Answered")).to_be_visible(timeout=60_000)
+    return float(await tab.evaluate("() => { cancelAnimationFrame(window.watching); return window.gap; }"))
+
+
+def _paced() -> tuple[Reply, list[asyncio.Event]]:
+    """A reply with a gate before each token."""
+    pace = [asyncio.Event() for _ in range(TOKENS)]
+    parts: list[str | Reply] = []
+    for n, gate in enumerate(pace):
+        parts += [wait_for(gate), "\n\n" if n % 60 == 59 else "**word** " if n % 20 == 0 else "word "]
+    return say(*parts), pace
