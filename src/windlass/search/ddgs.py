@@ -42,4 +42,6 @@ class DDGS:
             return text(query, max_results=count, backend=self.engines)
         except errors.DDGSException as error:
             # An engine that refuses us looks to the package like one that found nothing, so neither is "no hits".
-            raise failed("Keyless search", f"gave no answer, the engines may be refusing us: {error}") from error
+            # What follows the colon is the engine's address with the query in it, which nobody needs to read again.
+            why = str(error).partition(":")[0].rstrip(".")
+            raise failed("Keyless search", f"gave no answer, the engines may be refusing us: {why}") from error
