@@ -32,3 +32,19 @@ async def test_the_same_call_asks_in_a_later_turn(tmp_path: Path, strict_llm: St
         done = await server.settled(second.body["turn_id"])
         assert [one["state"] for one in done["calls"]] == ["denied", "ok"]
     assert ledger.counts() == {"e1": 1, "e2": 1}
+
+
+async def test_a_result_that_cannot_be_kept_does_not_pass_for_a_failed_call(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    """The tool did its work; told that it failed, a model would do it again."""
+    home = tmp_path / "home"
+    with_ledger(home, ledger)
+    (home / "blobs").write_text("a file where the folder should be")
+    strict_llm.then(call("big", chars=200_000), say("I do not know whether that worked."))
+    async with windlass(home, env=model_settings(strict_llm.base_url)) as server:
+        await server.running("ledger")
+        conversation = (await server.post("/conversations", {}))["conversation"]["id"]
+        answer = await server.post(f"/conversations/{conversation}/chat", {"content": "much, please"})
+        turn = (await server.get(f"/turns/{answer['turn_id']}"))["turn"]
+        assert [one["state"] for one in turn["calls"]] == ["unknown"]

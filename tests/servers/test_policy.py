@@ -149,6 +149,8 @@ def test_a_grant_holds_for_the_definition_and_arguments_it_was_given_for() -> No
     assert judge(spaced, spec(), rules=asks, grants=(bound,)).verdict == "auto"
     assert judge(swapped, spec(), rules=asks, grants=(bound,)).verdict == "ask"
     assert judge(CALL, spec(), rules=asks, grants=(Grant("other", "always"),)).verdict == "ask"
+    elsewhere = Grant(HASH, "always", server="srv-of-another-account")
+    assert judge(CALL, spec(), rules=asks, grants=(elsewhere,)).verdict == "ask"
     unhashed = ToolSpec("write", "srv-1", "write")
     assert judge(CALL, unhashed, rules=asks, grants=(Grant("", "always"),)).verdict == "ask"
 

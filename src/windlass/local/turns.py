@@ -137,7 +137,7 @@ class Turns:
         said = CallDecided(call_id, allow, word.scope, arguments, word.reason, "person")
         landed = await self._runner.decide(turn_id, said)
         if landed and allow and word.scope != "once" and call.judged:
-            grant = Grant(call.judged.tool_hash, word.scope, emphatic=bool(word.hash))
+            grant = Grant(call.judged.tool_hash, word.scope, emphatic=word.emphatic, server=call.judged.server)
             await self._toolbox.grant(record.conversation_id, grant)
         return self._shown(turn_id, "Decided" if landed else "Decided already")
 

@@ -43,6 +43,7 @@ class Grant:
     scope: Literal["conversation", "always"]
     arguments_hash: str = ""  # "" for any arguments
     emphatic: bool = False  # given once more for a tool that claims to destroy or to reach out
+    server: str = ""  # its id; two servers may run the same program for two accounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,8 @@ def _at(value: Any, where: str) -> tuple[bool, Any]:
 def _granted(call: ToolCall, spec: ToolSpec, grants: Sequence[Grant]) -> Grant | None:
     wanted = arguments_hash(call.arguments)
     for grant in grants:
-        fits = bool(spec.hash) and grant.tool_hash == spec.hash and grant.arguments_hash in ("", wanted)
+        same_tool = bool(spec.hash) and grant.tool_hash == spec.hash and grant.server in ("", spec.server)
+        fits = same_tool and grant.arguments_hash in ("", wanted)
         heavy = grant.scope == "always" and (spec.destructive or spec.open_world)
         if fits and (not heavy or grant.emphatic):
             return grant

@@ -147,6 +147,9 @@ class Decision(Request):
     arguments: Annotated[Object, Meta(description="Edited arguments; checked against the tool's schema")] | None = None
     reason: Annotated[str, Meta(max_length=2000, description="The model is told")] = ""
     hash: Annotated[str, Meta(max_length=200, description="`hash` of the pending call; another one is a 409")] = ""
+    emphatic: Annotated[
+        bool, Meta(description="Said once more: needed to always allow what claims to destroy or to reach out")
+    ] = False
 
 
 class Resolution(Request):

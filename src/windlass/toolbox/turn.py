@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from windlass.core.errors import BadInput, ToolError
+from windlass.core.errors import BadInput, ToolError, Unavailable
 from windlass.core.events import CallJudged, Event, Settings, ToolFinished
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
 from windlass.core.ports import Hear, InputNeeded, ToolProgress
@@ -61,17 +61,18 @@ class TurnTools:
         spec = self.toolset.by_name.get(call.name)
         if spec and spec.server == CALLER:
             return CallJudged(call.id, "refuse", CALLER, refusal="handed_over", reason="Handed over.", server=CALLER)
+        standing = self._standing(spec) if spec else Standing()
         judged = judge(
             call,
             spec,
             offered=list(self.toolset.by_name),
             errors=self._errors(call, spec),
-            standing=self._standing(spec) if spec else Standing(),
+            standing=standing,
             rules=self._means.rules(),
             grants=self._means.grants(self._conversation_id),
             in_doubt=self._in_doubt(call, log),
         )
-        if judged.verdict == "auto" and spec and _reaches_out(spec) and self._has_read_outside(log):
+        if judged.verdict == "auto" and spec and _reaches_out(spec, standing) and self._has_read_outside(log):
             judged = replace(judged, verdict="ask", rule=UNTRUSTED_READ)
         if judged.verdict == "ask" and not self._can_ask:
             reason = f"This call needs a person's word ({judged.rule}), and nobody can be asked here."
@@ -95,7 +96,10 @@ class TurnTools:
             on_input=lambda question: self._ask(call.id, question, hear),
             answered=await self._means.questions.take(call.id),
         )
-        return await tool_output(result, self._keep, untrusted=spec.open_world)
+        try:
+            return await tool_output(result, self._keep, untrusted=spec.open_world)
+        except (OSError, Unavailable) as error:  # the call was carried out: it must not pass for one that failed
+            raise ToolError(f"The result could not be kept: {error}", cause="not_kept", sent=True) from error
 
     def _in_doubt(self, call: ToolCall, log: Sequence[Event]) -> bool:
         """The same call may have taken effect already, in this turn or in one before."""
@@ -158,8 +162,9 @@ def _checker(spec: ToolSpec) -> Checker | None:
         return None
 
 
-def _reaches_out(spec: ToolSpec) -> bool:
-    return (spec.open_world or spec.destructive) and not spec.read_only
+def _reaches_out(spec: ToolSpec, standing: Standing) -> bool:
+    """That it only reads is believed of a server the operator trusts; else the claim would loosen."""
+    return (spec.open_world or spec.destructive) and not (spec.read_only and standing.trusted)
 
 
 UNTRUSTED_READ = "this conversation has read text from outside"
