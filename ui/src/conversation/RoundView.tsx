@@ -50,7 +50,10 @@ function RoundFrame({ turnId, n, live, last, picked, children }: FrameProps) {
 
 interface Props {
   turn: Turn;
-  round: Round;
+  n: number;
+  /** One of the two: what was replied, or what is being written. */
+  round: Round | null;
+  draft: Draft | null;
   last: boolean;
   picked: boolean;
   sources: number;
@@ -58,32 +61,44 @@ interface Props {
   children?: ReactNode;
 }
 
-export const RoundView = memo(function RoundView({
-  turn,
-  round,
-  last,
-  picked,
-  sources,
-  onCite,
-  children,
-}: Props) {
-  const { reply } = round;
-  const live = last && turn.finished === null;
-  if (reply.blanked)
-    return (
-      <RoundFrame turnId={turn.id} n={round.n} live={live} last={last} picked={picked}>
-        <p className="dim">This reply was deleted.</p>
-      </RoundFrame>
-    );
+/**
+ * A round, from its first word on. It stays the same element when the reply is complete, so that the end of a long
+ * answer does not draw all of it anew.
+ */
+export const RoundView = memo(function RoundView(props: Props) {
+  const { turn, n, round, draft, last, picked, sources, onCite, children } = props;
+  const text = round?.reply.text ?? draft?.text ?? "";
   return (
-    <RoundFrame turnId={turn.id} n={round.n} live={live} last={last} picked={picked}>
-      {reply.reasoning && <Reasoning text={reply.reasoning} ms={thoughtMs(reply)} />}
-      {reply.text && <Prose text={reply.text} sources={sources} onCite={onCite} />}
-      <Calls calls={round.calls} turn={turn} />
+    <RoundFrame turnId={turn.id} n={n} live={last && turn.finished === null} last={last} picked={picked}>
+      {round?.reply.blanked && <p className="dim">This reply was deleted.</p>}
+      {draft?.lost && (
+        <div className="lost">
+          <Prose text={draft.lost} />
+        </div>
+      )}
+      <Thoughts round={round} draft={draft} />
+      {text && <Prose text={text} sources={sources} onCite={onCite} growing={draft !== null} />}
+      {round && !round.reply.blanked && <Calls calls={round.calls} turn={turn} />}
+      {draft?.calls.map((call) => (
+        <DraftCall key={call.index} call={call} />
+      ))}
       {children}
     </RoundFrame>
   );
 });
+
+function Thoughts({ round, draft }: Pick<Props, "round" | "draft">) {
+  if (round?.reply.reasoning) return <Reasoning text={round.reply.reasoning} ms={thoughtMs(round.reply)} />;
+  if (!draft?.reasoning) return null;
+  const thinking = draft.textSince === 0;
+  return (
+    <Reasoning
+      text={draft.reasoning}
+      ms={thinking ? null : draft.textSince - draft.since}
+      since={draft.since}
+    />
+  );
+}
 
 /** Those that wait for a person stand by themselves, as cards; the rest are one group. */
 function Calls({ calls, turn }: { calls: readonly Call[]; turn: Turn }) {
@@ -115,39 +130,5 @@ function WaitingCall({ call, turn, first }: { call: Call; turn: Turn; first: boo
 function LaterApproval({ call, turn }: { call: Call; turn: Turn }) {
   return (
     <CallRow call={call} turn={turn} waitingCard={<ApprovalCard call={call} turn={turn} first={false} />} />
-  );
-}
-
-interface DraftProps {
-  turn: Turn;
-  draft: Draft;
-  sources: number;
-  onCite: (n: number) => void;
-  children?: ReactNode;
-}
-
-/** The round that is being written. */
-export function DraftRound({ turn, draft, sources, onCite, children }: DraftProps) {
-  const thinking = draft.reasoning !== "" && draft.textSince === 0;
-  return (
-    <RoundFrame turnId={turn.id} n={turn.rounds.length + 1} live last picked={false}>
-      {draft.lost && (
-        <div className="lost">
-          <Prose text={draft.lost} />
-        </div>
-      )}
-      {draft.reasoning && (
-        <Reasoning
-          text={draft.reasoning}
-          ms={thinking ? null : draft.textSince - draft.since}
-          since={draft.since}
-        />
-      )}
-      {draft.text && <Prose text={draft.text} sources={sources} onCite={onCite} growing />}
-      {draft.calls.map((call) => (
-        <DraftCall key={call.index} call={call} />
-      ))}
-      {children}
-    </RoundFrame>
   );
 }

@@ -1,8 +1,8 @@
 import { memo, useCallback, useMemo, useState } from "react";
 
 import { unknownCitations } from "../prose/citations";
-import { sourcesOf, type Turn, type Versions } from "../state";
-import { DraftRound, RoundView } from "./RoundView";
+import { sourcesOf, type Draft, type Round, type Turn, type Versions } from "../state";
+import { RoundView } from "./RoundView";
 import { Opening } from "./Opening";
 import { Sources } from "./Sources";
 import { TurnBanner } from "./TurnBanner";
@@ -28,31 +28,33 @@ export const TurnView = memo(function TurnView({
   const sources = useMemo(() => sourcesOf(turn), [turn]);
   const [cited, setCited] = useState({ n: 0, times: 0 });
   const onCite = useCallback((n: number) => setCited(({ times }) => ({ n, times: times + 1 })), []);
-  const draft = hasWords(turn) ? turn.draft : null;
-  const lastRound = turn.rounds.at(-1);
+  const entries = entriesOf(turn);
+  const answer = entries.at(-1)?.round?.reply.text ?? "";
   const strip = sources.length > 0 && <Sources turn={turn} sources={sources} cited={cited} />;
   return (
     <article className="turn" id={turn.id} tabIndex={-1} data-turn>
       <Opening turn={turn} wordings={unpacked(wordings)} />
-      {turn.rounds.map((round) => (
-        <RoundView
-          key={round.n}
-          turn={turn}
-          round={round}
-          last={round === lastRound && !draft}
-          picked={inspected && round.n === inspectedRound}
-          sources={sources.length}
-          onCite={onCite}
-        >
-          {round === lastRound && !draft && round.calls.length === 0 && strip}
-        </RoundView>
-      ))}
-      {draft && (
-        <DraftRound turn={turn} draft={draft} sources={sources.length} onCite={onCite}>
-          {draft.text && draft.calls.length === 0 && strip}
-        </DraftRound>
-      )}
-      <Unsourced text={draft ? "" : (lastRound?.reply.text ?? "")} sources={sources.length} />
+      {entries.map(({ n, round, draft }) => {
+        const last = n === entries.length;
+        const ends =
+          last && (round ? round.calls.length === 0 : draft?.text !== "" && draft?.calls.length === 0);
+        return (
+          <RoundView
+            key={n}
+            turn={turn}
+            n={n}
+            round={round}
+            draft={draft}
+            last={last}
+            picked={inspected && n === inspectedRound}
+            sources={sources.length}
+            onCite={onCite}
+          >
+            {ends && strip}
+          </RoundView>
+        );
+      })}
+      <Unsourced text={answer} sources={sources.length} />
       <TurnBanner turn={turn} />
       <TurnEnd turn={turn} answers={unpacked(answers)} inspected={inspected} />
     </article>
@@ -69,6 +71,18 @@ function Unsourced({ text, sources }: { text: string; sources: number }) {
       {unknown.length === 1 ? `${numbers} has no source.` : `${numbers} have no source.`}
     </p>
   );
+}
+
+interface Entry {
+  n: number;
+  round: Round | null;
+  draft: Draft | null;
+}
+
+/** What was replied, then what is being written: one list, so that a reply keeps its place when it is complete. */
+function entriesOf(turn: Turn): Entry[] {
+  const entries = turn.rounds.map((round): Entry => ({ n: round.n, round, draft: null }));
+  return hasWords(turn) ? [...entries, { n: entries.length + 1, round: null, draft: turn.draft }] : entries;
 }
 
 function hasWords({ draft }: Turn): boolean {
