@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.conftest import OwnHouse
 from tests.browser.payloads import payloads
-from tests.browser.visit import House, ledger_table
+from tests.browser.visit import House, Visit, ledger_table
 from tests.kit.ledger_file import Ledger
 from windlass.testing import ChatRequest, Reply, call, raw_call, say, think
 
@@ -104,3 +104,10 @@ async def test_hostile_names_titles_and_descriptions_are_only_shown(own_house: O
         picker = house.page.get_by_role("dialog", name="Tools of this conversation")
         await expect(picker.get_by_role("checkbox").nth(len(texts))).to_be_attached()
         assert await house.page.evaluate(INTRUDERS) == []
+
+
+async def test_the_check_sees_what_was_let_through(demo: Visit) -> None:
+    planted = ["<a href='javascript:0'>x</a>", "<b onodd=1>x</b>", "<math></math>", "<template></template>"]
+    main = demo.page.locator("main")
+    await main.evaluate("(main, markup) => main.insertAdjacentHTML('beforeend', markup)", "".join(planted))
+    assert len(await demo.page.evaluate(INTRUDERS)) == len(planted)
