@@ -41,13 +41,17 @@ def stages() -> list[Stage]:
         Stage("kills, faults and races", ("tests/faults",)),
         Stage("injections, secrets and incidents", (*abuse, "tests/proof/test_rows.py")),
         Stage("the matrix as other tests show it", tuple(elsewhere)),
-        Stage("coverage of core and store", ("tests/core", "tests/store"), 1, COVERED),
+        Stage("coverage of core and store", COVERING, 1, COVERED),
         Stage("the page in a browser", ("tests/browser/test_screens.py",), 1),
         Stage("broken on purpose", ("tests/proof/test_mutations.py",)),
         Stage("measures", ("tests/proof/test_measures.py",), 1),
     ]
 
 
+COVERING = (
+    *("tests/core", "tests/store", "tests/test_runner.py", "tests/faults/test_races.py"),
+    *("tests/web/test_conversations.py", "tests/web/test_messages.py"),
+)
 COVERED = ("--cov=windlass.core", "--cov=windlass.store", "--cov-branch", "--cov-report=json:{folder}/coverage.json")
 
 

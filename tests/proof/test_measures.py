@@ -163,13 +163,15 @@ async def test_a_stop_is_confirmed_soon_whatever_is_under_way(tmp_path: Path, le
 
 
 async def _under_way(server: WindlassProcess, conversation: str, kind: str) -> str:
-    async with asyncio.timeout(20):
-        while True:
-            turns = (await server.get(f"/conversations/{conversation}/turns"))["turns"]
-            if turns and not kind:
-                return str(turns[0]["id"])
-            if turns and any(e["event"] == kind for e in (await server.get(f"/turns/{turns[0]['id']}/log"))["events"]):
-                return str(turns[0]["id"])
+    until = time.monotonic() + 30
+    log: list[dict[str, Any]] = []
+    while time.monotonic() < until:
+        turns = (await server.get(f"/conversations/{conversation}/turns"))["turns"]
+        log = (await server.get(f"/turns/{turns[0]['id']}/log"))["events"] if turns else []
+        if turns and (not kind or any(event["event"] == kind for event in log)):
+            return str(turns[0]["id"])
+        await asyncio.sleep(0.005)
+    raise AssertionError(f"no {kind or 'turn'} in 30 s: {log} {server.log[-2000:]}")
 
 
 @pytest.mark.timeout(300)
@@ -280,12 +282,16 @@ async def test_idle_watchers_cost_little_and_too_many_are_survived(tmp_path: Pat
     note("idle watchers", count=WATCHERS, kb=kb)
 
 
-async def _watch(server: WindlassProcess, conversation: str) -> asyncio.StreamWriter:
+async def _watch(server: WindlassProcess, conversation: str, patience_s: float = 20) -> asyncio.StreamWriter:
     host, _, port = server.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port), limit=1024)
     head = f"GET /conversations/{conversation}/events HTTP/1.1\r\nHost: {host}:{port}\r\n"
     writer.write(f"{head}Authorization: Bearer {server.token}\r\n\r\n".encode())
-    assert b"200" in await asyncio.wait_for(reader.readline(), 20)
+    try:
+        assert b"200" in await asyncio.wait_for(reader.readline(), patience_s)
+    except BaseException:
+        writer.close()
+        raise
     return writer
 
 
@@ -296,7 +302,7 @@ async def _too_many(server: WindlassProcess, conversation: str, process: psutil.
     writers = []
     for _ in range(20):
         try:
-            writers.append(await asyncio.wait_for(_watch(server, conversation), 1))
+            writers.append(await _watch(server, conversation, 1))
         except (OSError, TimeoutError, AssertionError):
             break
     for writer in writers:
