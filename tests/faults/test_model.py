@@ -56,7 +56,7 @@ async def test_no_cut_of_a_generated_stream_passes_for_whole() -> None:
 
 async def cut_everywhere(body: bytes, profile: str, whole_body: bool) -> int:
     whole = await replay([body], profile)
-    end = len(body.rstrip()) if whole_body else body.rfind(b'"finish_reason":"')
+    end = len(body.rstrip()) if whole_body else body.find(b'"finish_reason":"')
     for at in range(len(body)):
         given = await replay([body[:at]], profile)
         if not isinstance(given, ModelError):
