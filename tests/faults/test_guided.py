@@ -38,7 +38,7 @@ def test_no_stream_that_the_fuzzer_finds_breaks_the_parser(tmp_path: Path) -> No
         "-print_final_stats=1",
         f"-artifact_prefix={tmp_path}/",
     )
-    argv = [sys.executable, "-m", "tests.faults.guided", *options, str(inputs)]
+    argv = [sys.executable, "-m", "tests.faults.guided_stream", *options, str(inputs)]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     stats = dict(re.findall(r"stat::(\w+):\s+(\d+)", done.stderr))
