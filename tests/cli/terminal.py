@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 CTRL_C, CTRL_D = "\x03", "\x04"
 # Gives the program the terminal as its own, so that Ctrl-C reaches it as a signal.
 TAKE_OVER = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 
 
 async def until(condition: Callable[[], bool], what: str = "the condition", patience_s: float = PATIENCE_S) -> None:

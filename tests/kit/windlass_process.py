@@ -15,7 +15,7 @@ import aiohttp
 
 from tests.kit.waiting import until
 
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 PASSED_ON = ("PYTHONPATH",)  # so that a test can run another copy of the source
 _ADDRESS = re.compile(rb"http://[^\s/]+/\S*")
 
