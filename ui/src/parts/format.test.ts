@@ -5,7 +5,8 @@ import { bytes, counting, dayOf, duration, humanised, tokens, waited } from "./f
 const plain = (text: string) => text.replaceAll("\u00a0", " ");
 
 test("ended times have tenths, short ones hundredths, long ones minutes", () => {
-  expect([40, 3200, 41_800, 72_000].map((ms) => plain(duration(ms)))).toEqual([
+  expect([4, 40, 3200, 41_800, 72_000].map((ms) => plain(duration(ms)))).toEqual([
+    "4 ms",
     "0.04 s",
     "3.2 s",
     "41.8 s",

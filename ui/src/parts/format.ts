@@ -2,8 +2,9 @@
 
 const NBSP = "\u00a0";
 
-/** A time that has ended: 0.04 s, 3.2 s, 41.8 s, 1:12. */
+/** A time that has ended: 4 ms, 0.04 s, 3.2 s, 41.8 s, 1:12. */
 export function duration(ms: number): string {
+  if (ms < 10) return `${Math.max(0, Math.round(ms))}${NBSP}ms`;
   if (ms < 100) return `${(ms / 1000).toFixed(2)}${NBSP}s`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)}${NBSP}s`;
   return minutes(ms);

@@ -1,9 +1,8 @@
 import { results } from "../../api";
-import { Banner, CopyButton, JsonView, bytes, grouped, parseJson } from "../../parts";
+import { Banner, bytes, CopyButton, duration, grouped, JsonView, parseJson } from "../../parts";
 import { argumentsOf, type Call } from "../../state";
 import { useLoaded } from "../useLoaded";
 import { sentence } from "./repairs";
-import { spanTime } from "./times";
 
 /** What was sent to the tool, and what the model had written. */
 export function CallSent({ call }: { call: Call }) {
@@ -115,7 +114,7 @@ function attempts(call: Call): string {
   const times = call.attempts.map((attempt) =>
     attempt.until === null
       ? "running"
-      : `${spanTime(attempt.until - attempt.from)}${attempt.interrupted ? ", cut off" : ""}`,
+      : `${duration(attempt.until - attempt.from)}${attempt.interrupted ? ", cut off" : ""}`,
   );
   return `${call.attempts.length}: ${times.join("; ")}`;
 }

@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { Badge, CopyButton, Segments, Tag, grouped } from "../../parts";
+import { Badge, CopyButton, duration, grouped, Segments, Tag } from "../../parts";
 import type { DurableEvent, Turn } from "../../state";
 import { CallSent, CallResult } from "./CallDetail";
 import { EventRows } from "./EventRows";
@@ -10,7 +10,6 @@ import { PromptSent } from "./PromptSent";
 import { RawReply } from "./RawReply";
 import { WaitDetail } from "./WaitDetail";
 import { requestOf, type Span } from "./spans";
-import { spanTime } from "./times";
 
 interface Props {
   span: Span;
@@ -83,7 +82,7 @@ function Label({ view, span, events }: { view: View; span: Span; events: number 
 
 function Facts({ span, turn }: { span: Span; turn: Turn }) {
   if (span.kind !== "model") {
-    const took = span.took === null ? "" : ` · ${spanTime(span.took)}`;
+    const took = span.took === null ? "" : ` · ${duration(span.took)}`;
     return (
       <span className="dim num">
         {lookWord(span.look)}
@@ -109,7 +108,7 @@ function replyFacts({
   usage?: Turn["rounds"][0]["reply"]["usage"];
 }) {
   const facts = [
-    first ? `first token ${spanTime(first)}` : "",
+    first ? `first token ${duration(first)}` : "",
     usage ? `${grouped(usage.prompt)} in${usage.cached ? `, ${grouped(usage.cached)} cached` : ""}` : "",
     usage ? `${grouped(usage.completion)} out` : "",
   ];

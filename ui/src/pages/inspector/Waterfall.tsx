@@ -1,11 +1,10 @@
 import { useLayoutEffect, useMemo, useRef, type KeyboardEvent } from "react";
 
-import { Icon, PlacedBar, Tag } from "../../parts";
+import { duration, Icon, PlacedBar, Tag } from "../../parts";
 import type { Turn } from "../../state";
 import { lookMark } from "./marks";
 import { scaleOf, type Scale } from "./scale";
 import { endOf, type BarKind, type Span } from "./spans";
-import { spanTime } from "./times";
 
 interface Props {
   turn: Turn;
@@ -125,7 +124,7 @@ function Row({ span, scale, on, onClick }: RowProps) {
           />
         ))}
       </span>
-      <span className="dur">{span.took === null ? "–" : spanTime(span.took)}</span>
+      <span className="dur">{span.took === null ? "–" : duration(span.took)}</span>
     </button>
   );
 }

@@ -1,10 +1,9 @@
 /** The six figures over the waterfall. */
 
-import { tokens } from "../../parts";
+import { duration, tokens } from "../../parts";
 import { phaseOf, usageOf, type Outcome, type Turn } from "../../state";
 import { covered } from "./scale";
 import { endOf, type Span } from "./spans";
-import { spanTime } from "./times";
 
 export interface Figure {
   name: string;
@@ -24,8 +23,8 @@ export function figuresOf(turn: Turn, spans: readonly Span[], now: number): Figu
   const usage = usageOf(turn);
   return [
     { name: "Outcome", value: outcomeWord(turn) },
-    { name: "Total", value: spanTime(endOf(turn, spans, now)) },
-    { name: "Model", value: spanTime(timeOf(spans, "model")) },
+    { name: "Total", value: duration(endOf(turn, spans, now)) },
+    { name: "Model", value: duration(timeOf(spans, "model")) },
     { name: "Tools", value: orNone(timeOf(spans, "tool")) },
     { name: "Waited for you", value: orNone(timeOf(spans, "wait")) },
     { name: "Tokens in, out", value: `${tokens(usage.prompt)}, ${tokens(usage.completion)}` },
@@ -38,7 +37,7 @@ export function timeOf(spans: readonly Span[], kind: Span["kind"]): number {
 }
 
 function orNone(ms: number): string {
-  return ms > 0 ? spanTime(ms) : "–";
+  return ms > 0 ? duration(ms) : "–";
 }
 
 export function outcomeWord(turn: Turn): string {

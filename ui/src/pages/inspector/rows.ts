@@ -1,9 +1,8 @@
 /** Rows of the log in words, and which of them belong to a span. */
 
-import { tokens } from "../../parts";
+import { duration, tokens } from "../../parts";
 import { callsOf, type DurableEvent, type Turn } from "../../state";
 import { dotted, type Span } from "./spans";
-import { spanTime } from "./times";
 
 /** The rows of a call; or those of a round, all its calls included. */
 export function rowsOf(span: Span, turn: Turn, log: readonly DurableEvent[]): DurableEvent[] {
@@ -46,7 +45,7 @@ export function eventWords(row: DurableEvent, turn: Turn): string {
     case "tool_started":
       return nameOf(row.call_id, turn);
     case "tool_finished":
-      return [nameOf(row.call_id, turn), row.state, row.cause, spanTime(row.took_ms ?? 0)]
+      return [nameOf(row.call_id, turn), row.state, row.cause, duration(row.took_ms ?? 0)]
         .filter(Boolean)
         .join(", ");
     case "stop_requested":

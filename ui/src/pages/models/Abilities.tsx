@@ -44,7 +44,7 @@ function Row({ ability }: { ability: Ability }) {
         <Icon name={ICONS[grade]} className={grade === "failed" ? "bad" : ""} />
         {ability.words}
       </td>
-      <td>{gradeWord(grade)}</td>
+      <td className={grade === "waiting" ? "vh" : undefined}>{gradeWord(grade)}</td>
       <td className="detail dim">{ability.detail}</td>
     </tr>
   );
