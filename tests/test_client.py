@@ -15,6 +15,7 @@ from windlass.client.wire import KINDS
 from windlass.core.errors import BadInput, Conflict, NotFound, Unavailable, WindlassError
 from windlass.core.events import ToolFinished, ToolStarted, TurnFinished
 from windlass.core.ports import TextDelta, ToolProgress
+from windlass.testing import ScriptedModel, scripted
 from windlass.web.routes import ROUTES
 
 
@@ -33,6 +34,23 @@ async def w(request: pytest.FixtureRequest) -> AsyncIterator[Windlass]:
         client = Windlass(served.url, served.token)
     async with client:
         yield client
+
+
+async def test_a_scripted_model_answers_for_a_programs_own_test() -> None:
+    asked: list[str] = []
+
+    @tool
+    def stock(item: str) -> int:
+        """How many of an item are on the shelf."""
+        asked.append(item)
+        return 12
+
+    model = ScriptedModel(scripted.call("stock", item="rope"), scripted.say("Twelve."))
+    async with Windlass(model=model, functions=[stock]) as own:
+        turn = await own.ask("How much rope is left?")
+    assert (turn.answer, asked) == ("Twelve.", ["rope"])
+    with pytest.raises(BadInput, match="only work in process"):
+        Windlass("http://127.0.0.1:1", model=model)
 
 
 async def test_a_question_gets_an_answer_through_a_tool(w: Windlass) -> None:

@@ -11,6 +11,7 @@ from windlass import config as settings
 from windlass import demo
 from windlass.bus import Bus
 from windlass.config import Config, resolve_secret
+from windlass.core.ports import Model
 from windlass.local import Local
 from windlass.local.providers import patience_of
 from windlass.opening import Openings
@@ -25,6 +26,7 @@ from windlass.toolbox import Function, Toolbox
 from windlass.vault import Vault
 
 DEMO = "demo"
+OWN = "own"
 GRACE_S = 20
 TIDY_S = 3600.0
 logger = logging.getLogger("windlass")
@@ -50,12 +52,21 @@ class House:
 
 @asynccontextmanager
 async def open_house(
-    config: Config, *, functions: Sequence[Function] = (), recover: bool = True, grace_s: float = GRACE_S
+    config: Config,
+    *,
+    functions: Sequence[Function] = (),
+    model: Model | None = None,
+    recover: bool = True,
+    grace_s: float = GRACE_S,
 ) -> AsyncIterator[House]:
-    """Only one process may have a data folder open. With `recover`, every unfinished turn is run on."""
+    """Only one process may have a data folder open. With `recover`, every unfinished turn is run on. A `model` of the
+    program's own answers unless a turn names another."""
     bus = Bus(lambda conversation_id, after: store.conversations.events_after(conversation_id, after))
     store = Store(config.home, durability=config.durability, publish=bus.committed)
     house = await _furnish(config, store, bus, functions)
+    if model:
+        house.models.use(OWN, model)
+        house.models.default = OWN
     try:
         await _bring_in(house)
         if recover:

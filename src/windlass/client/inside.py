@@ -16,6 +16,7 @@ from windlass.bus import Frame, SoFar
 from windlass.client.wire import TurnEvent, route_of
 from windlass.config import Config
 from windlass.core.events import Recorded
+from windlass.core.ports import Model
 from windlass.local.watching import Stream
 from windlass.toolbox import Function
 from windlass.views import NAMES
@@ -41,8 +42,12 @@ class InsideWire:
         self._stack = AsyncExitStack()
         self._waited = False
 
-    async def open(self, config: Config, functions: tuple[Function, ...], *, recover: bool) -> "InsideWire":
-        self.house = await self._stack.enter_async_context(open_house(config, functions=functions, recover=recover))
+    async def open(
+        self, config: Config, functions: tuple[Function, ...], model: Model | None, *, recover: bool
+    ) -> "InsideWire":
+        self.house = await self._stack.enter_async_context(
+            open_house(config, functions=functions, model=model, recover=recover)
+        )
         return self
 
     async def call(self, verb: str, *path: str, query: shapes.Request | None = None, body: object = None) -> Any:

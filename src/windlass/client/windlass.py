@@ -26,6 +26,7 @@ from windlass.client.wire import TurnEvent, Wire
 from windlass.config import Config, load
 from windlass.core.errors import BadInput
 from windlass.core.ids import new_id
+from windlass.core.ports import Model
 
 WebSearch = Literal["auto", "on", "off"]
 Decided = bool | shapes.Decision | None
@@ -35,7 +36,8 @@ LONG_S = 300.0
 
 class Windlass:
     """`Windlass()` opens the data folder with the settings the command line uses, and picks up unfinished turns;
-    `Windlass(url=..., token=...)` talks to a server. `functions` are Python functions the model may call."""
+    `Windlass(url=..., token=...)` talks to a server. `functions` are Python functions the model may call; `model`
+    answers instead of a configured one, such as `windlass.testing.ScriptedModel` in a test."""
 
     conversations: Conversations
     messages: Messages
@@ -54,15 +56,17 @@ class Windlass:
         *,
         config: Config | None = None,
         functions: Iterable[Callable[..., Any]] = (),
+        model: Model | None = None,
         recover: bool = True,
     ) -> None:
         self._url = url
         self._token = token
         self._config = config
         self._functions = tuple(functions)
+        self._model = model
         self._recover = recover
-        if url and self._functions:
-            raise BadInput("Functions of this program can only be called in process.", hint="Leave out `url`.")
+        if url and (self._functions or model):
+            raise BadInput("Functions and models of this program only work in process.", hint="Leave out `url`.")
 
     async def __aenter__(self) -> Self:
         self.wire: Wire = HttpWire(self._url, self._token) if self._url else await self._inside()
@@ -206,7 +210,7 @@ class Windlass:
         from windlass.client.inside import InsideWire
 
         functions = tuple(as_function(function) for function in self._functions)
-        return await InsideWire().open(self._config or load(), functions, recover=self._recover)
+        return await InsideWire().open(self._config or load(), functions, self._model, recover=self._recover)
 
 
 def ask_sync(text: str, *, url: str = "", token: str = "", **options: Any) -> shapes.Turn:

@@ -1,5 +1,7 @@
-"""For people's own tests: a strict, scripted model server and the check it holds histories against."""
+"""For people's own tests: a strict, scripted model server and the check it holds histories against; and a scripted
+model without a network, whose lines are made by `scripted.say` and `scripted.call`."""
 
+from windlass.providers import ScriptedModel, scripted
 from windlass.testing.recording import ChatRequest, read_recording
 from windlass.testing.replies import (
     FileGate,
@@ -29,6 +31,7 @@ __all__ = [
     "FileGate",
     "Gate",
     "Reply",
+    "ScriptedModel",
     "StrictLLM",
     "Usage",
     "by_round",
@@ -45,6 +48,7 @@ __all__ = [
     "raw_event",
     "read_recording",
     "say",
+    "scripted",
     "stream_error",
     "think",
     "wait_for",
