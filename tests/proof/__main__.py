@@ -107,7 +107,19 @@ def _run(stage: Stage, figures: Path, folder: Path, quick: bool) -> None:
 
 def _count_findings(figures: Path) -> None:
     """The linter has bandit's rules; what needs the network (audits of packages) is not run."""
-    argv = [sys.executable, "-m", "ruff", "check", "--select", "S", "--output-format", "json", "src"]
+    argv = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--select",
+        "S",
+        "--ignore",
+        "S603",
+        "--output-format",
+        "json",
+        "src",
+    ]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode in (0, 1):
         _add(figures, measure="linters", count=len(json.loads(done.stdout)))

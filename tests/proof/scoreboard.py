@@ -192,5 +192,5 @@ MEASURES = (
     Measure("broken on purpose, caught", "7", "all", _counted("mutations", 7, 10, "caught")),
     Measure("branch coverage core and store", "95 %", "100 %", _coverage),
     Measure("axe-core serious/critical", "0", "0 + keyboard", _axe),
-    Measure("security linters, high", "0", "0", _counted("linters", 0, 0, "findings of ruff's S rules; no audits")),
+    Measure("security linters, high", "0", "0", _at_most("linters", "count", 0, 0, "of ruff's S rules; no audits")),
 )
