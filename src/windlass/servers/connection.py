@@ -22,6 +22,7 @@ from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, T
 if TYPE_CHECKING:
     from windlass.servers.session import Session
 
+LISTEN_S = 5.0  # a server that neither takes nor refuses to tell of changes is used without
 QUIET_S, LONGEST_STORM_S = 0.25, 2.0  # a storm of "my tools changed" is followed once it pauses, or after this long
 CHECK_S = 10.0
 NEWLINE = "\n"
@@ -165,13 +166,17 @@ class Connection:
                 on_lost=self._note_loss,
             ) as session,
         ):
-            self.tools = await session.tools()
-            self.era, self.program = session.era, session.program
-            self._session = session
-            deadline.reschedule(None)
-            opened.set_result(None)
-            listener = asyncio.create_task(loaded.hear_changes(session, self._note_change))
+            # Listen first, then list: a change between the two would be told to nobody.
+            listening = asyncio.Event()
+            listener = asyncio.create_task(loaded.hear_changes(session, self._note_change, listening))
             try:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(listening.wait(), LISTEN_S)
+                self.tools = await session.tools()
+                self.era, self.program = session.era, session.program
+                self._session = session
+                deadline.reschedule(None)
+                opened.set_result(None)
                 await self._until_over(session)
             finally:
                 listener.cancel()
@@ -285,4 +290,6 @@ class _Loaded(Protocol):
         on_lost: Callable[[], None],
     ) -> AbstractAsyncContextManager["Session"]: ...
 
-    async def hear_changes(self, session: "Session", on_changed: Callable[[], None]) -> None: ...
+    async def hear_changes(
+        self, session: "Session", on_changed: Callable[[], None], listening: asyncio.Event
+    ) -> None: ...

@@ -229,19 +229,21 @@ def _streams(config: ServerConfig, http: HttpClient) -> AbstractAsyncContextMana
     return open_streams(config.url, http, config.line_cap)
 
 
-async def hear_changes(session: Session, on_changed: Callable[[], None]) -> None:
+async def hear_changes(session: Session, on_changed: Callable[[], None], listening: asyncio.Event) -> None:
     """In the stateless era changes are subscribed to; in the other they come by themselves. Returns when the server
-    will not tell."""
+    will not tell. `listening` is set once no change can be missed, or none will be told."""
     client = session._client
     tools = client.server_capabilities.tools
-    if client.session.discover_result is None or tools is None or not tools.list_changed:
-        return
     try:
-        async with client.listen(tools_list_changed=True) as changes:
-            async for _ in changes:
-                on_changed()
+        if client.session.discover_result is not None and tools is not None and tools.list_changed:
+            async with client.listen(tools_list_changed=True) as changes:
+                listening.set()
+                async for _ in changes:
+                    on_changed()
     except (MCPError, SubscriptionLost, TimeoutError):
         return
+    finally:
+        listening.set()
 
 
 def _changes(on_changed: Callable[[], None]) -> MessageHandlerFnT:
