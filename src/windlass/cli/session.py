@@ -126,7 +126,7 @@ async def _live(windlass: Windlass, ready: "asyncio.Future[None]", done: asyncio
         async with windlass:
             ready.set_result(None)
             await done.wait()
-    except Exception as error:
+    except Exception as error:  # the root of this task; whoever waits for it to open hears why it did not
         if ready.done():
             raise
         ready.set_exception(error)

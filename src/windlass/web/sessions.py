@@ -13,7 +13,7 @@ from windlass.web.static import no_session_cookie, session_cookie
 
 class SessionEndpoint(Endpoint):
     def __init__(self, route: Route, access: Access, most: int) -> None:
-        super().__init__(route, _unused, most)
+        super().__init__(route, _answers_itself, most)
         self._access = access
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,5 +40,5 @@ def login_url(host: str, key: str) -> str:
     return f"http://{host}/?key={key}"
 
 
-async def _unused() -> None:
-    raise NotImplementedError
+async def _answers_itself() -> None:
+    """`SessionEndpoint.answer` needs the request, which no verb gets."""
