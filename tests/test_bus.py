@@ -5,7 +5,16 @@ import asyncio
 import pytest
 
 from windlass.bus import MOST_QUEUED, Bus, Frame, SoFar, Watcher
-from windlass.core.events import Committed, ModelReplied, Recorded, TurnFinished, TurnStarted
+from windlass.core.events import (
+    Committed,
+    Event,
+    ModelReplied,
+    Recorded,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
 from windlass.core.messages import Message
 from windlass.core.ports import CallDelta, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
 
@@ -19,7 +28,7 @@ class Disk:
         self.rows: list[Committed] = []
         self.bus = Bus(lambda conversation, after: [one for one in self.rows if one.rows[0].number > after][:100])
 
-    def commit(self, turn_id: str = "turn-1", event: ModelReplied | TurnFinished | TurnStarted | None = None) -> None:
+    def commit(self, turn_id: str = "turn-1", event: Event | None = None) -> None:
         row = Recorded(0, len(self.rows) + 1, 0.0, event or TurnStarted((Message("user", "x"),)))
         done = Committed(CONVERSATION, turn_id, None, (row,))
         self.rows.append(done)
@@ -189,3 +198,15 @@ async def caught_up(disk: Disk) -> Watcher:
     await asyncio.sleep(0)
     reading.cancel()
     return watcher
+
+
+async def test_who_joins_in_the_middle_of_a_call_hears_how_far_it_is(disk: Disk) -> None:
+    disk.commit(event=ToolStarted("c1"))
+    for step in (1, 2):
+        disk.bus.heard(CONVERSATION, "turn-1", ToolProgress("c1", step, 3))
+    watcher = disk.bus.watch(CONVERSATION)
+    frames = [*await watcher.frames(), *await watcher.frames()]
+    assert [frame.what for frame in frames[1:]] == [ToolProgress("c1", 2, 3)]
+    disk.commit(event=ToolFinished("c1", "ok"))
+    disk.bus.heard(CONVERSATION, "turn-1", ToolProgress("c1", 3, 3))
+    assert disk.bus.so_far(CONVERSATION, None) == []

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from windlass.core.events import Committed, ModelFailed, ModelReplied, Recorded, ToolFinished, TurnFinished
+from windlass.core.events import Committed, ModelFailed, ModelReplied, Recorded, ToolFinished, ToolStarted, TurnFinished
 from windlass.core.ports import CallDelta, Heard, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
 
 MOST_QUEUED = 1000
@@ -54,6 +54,7 @@ class Bus:
         self._watchers: dict[str, set[Watcher]] = {}
         self._listeners: list[Listener] = []
         self._partial: dict[str, _Partial] = {}
+        self._progress: dict[str, Frame | None] = {}  # calls under way, and the last that was heard of each
         self._closed = False
 
     def listen(self, listener: Listener) -> None:
@@ -64,13 +65,21 @@ class Bus:
         for row in done.rows:
             if isinstance(row.event, ModelReplied | ModelFailed | TurnFinished):
                 self._partial.pop(done.turn_id, None)
-            elif isinstance(row.event, ToolFinished) and (partial := self._partial.get(done.turn_id)):
-                partial.inputs.pop(row.event.call_id, None)
+            elif isinstance(row.event, ToolStarted):
+                self._progress[row.event.call_id] = None
+            elif isinstance(row.event, ToolFinished):
+                self._progress.pop(row.event.call_id, None)
+                if partial := self._partial.get(done.turn_id):
+                    partial.inputs.pop(row.event.call_id, None)
             self._send(Frame(done.conversation_id, done.turn_id, done.parent_id, row))
 
     def heard(self, conversation_id: str, turn_id: str, heard: Heard) -> None:
-        self._remember(conversation_id, turn_id, heard)
-        self._send(Frame(conversation_id, turn_id, None, heard))
+        frame = Frame(conversation_id, turn_id, None, heard)
+        if not isinstance(heard, ToolProgress):
+            self._remember(conversation_id, turn_id, heard)
+        elif heard.call_id in self._progress:  # it may also come when the call is over
+            self._progress[heard.call_id] = frame
+        self._send(frame)
 
     def watch(
         self, conversation_id: str, after: int = 0, turn_id: str | None = None, *, unborn: bool = False
@@ -98,6 +107,9 @@ class Bus:
                 said = SoFar(partial.attempt, "".join(partial.text), "".join(partial.reasoning), calls)
                 frames.append(Frame(conversation_id, place, None, said))
                 frames.extend(Frame(conversation_id, place, None, asked) for asked in partial.inputs.values())
+        for last in self._progress.values():
+            if last and last.conversation_id == conversation_id and turn_id in (None, last.turn_id):
+                frames.append(last)
         return frames
 
     def leave(self, watcher: "Watcher") -> None:
@@ -125,8 +137,6 @@ class Bus:
             watcher.put(frame)
 
     def _remember(self, conversation_id: str, turn_id: str, heard: Heard) -> None:
-        if isinstance(heard, ToolProgress):
-            return  # no part of a reply, and it may come when the turn is over and nothing forgets it any more
         partial = self._partial.setdefault(turn_id, _Partial(conversation_id))
         match heard:
             case TextDelta():
