@@ -85,6 +85,7 @@ class Visit:
 
     async def go(self, path: str) -> None:
         await self.page.goto(self.server.url + path)
+        await drawn(self.page)
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
@@ -147,10 +148,16 @@ async def window(
     try:
         page = await context.new_page()
         await page.goto(server.login_url)
+        await drawn(page)
         yield context, page, watch
     finally:
         await context.close()
     watch.is_clean()
+
+
+async def drawn(page: Page) -> None:
+    """Wait for the page itself: a browser says that it has loaded before anything is drawn, and keys would be lost."""
+    await page.locator("#root > *").first.wait_for(state="attached")
 
 
 Table = Mapping[str, object]

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 PATIENCE_S = 60.0
+UNNOTICED_S = 2.0
 CTRL_C, CTRL_D = "\x03", "\x04"
 # Gives the program the terminal as its own, so that Ctrl-C reaches it as a signal.
 TAKE_OVER = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
@@ -45,16 +46,20 @@ class Terminal:
 
     def expect(self, wanted: str) -> None:
         """Wait until the text appears after what was expected before."""
-        ends = time.monotonic() + PATIENCE_S
-        with self._news:
-            while (place := self.text.find(wanted, self._seen_until)) < 0:
-                left = ends - time.monotonic()
-                if left <= 0 or not self._news.wait(left):
-                    raise AssertionError(f"{wanted!r} never appeared; seen:\n{self.text}")
-            self._seen_until = place + len(wanted)
+        if not self._appears(wanted, PATIENCE_S):
+            raise AssertionError(f"{wanted!r} never appeared; seen:\n{self.text}")
 
     def send(self, text: str) -> None:
         os.write(self._main, text.encode())
+
+    def interrupt_line(self, wanted: str) -> None:
+        """Press Ctrl-C where a line is typed, as often as it takes until the text appears: Python's readline overlooks
+        a signal that comes in the moment before it waits for the next key."""
+        for _ in range(int(PATIENCE_S / UNNOTICED_S)):
+            self.send(CTRL_C)
+            if self._appears(wanted, UNNOTICED_S):
+                return
+        raise AssertionError(f"{wanted!r} never appeared; seen:\n{self.text}")
 
     def wait(self) -> int:
         code = self.process.wait(PATIENCE_S)
@@ -70,6 +75,17 @@ class Terminal:
         os.close(self._side)
         self._reader.join()
         os.close(self._main)
+
+    def _appears(self, wanted: str, patience_s: float) -> bool:
+        ends = time.monotonic() + patience_s
+        with self._news:
+            while (place := self.text.find(wanted, self._seen_until)) < 0:
+                left = ends - time.monotonic()
+                if left <= 0:
+                    return False
+                self._news.wait(left)
+            self._seen_until = place + len(wanted)
+        return True
 
     def _read(self) -> None:
         while True:

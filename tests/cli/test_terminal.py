@@ -158,8 +158,9 @@ def test_a_chats_own_commands_switch_tools_models_and_branches(alone: Commands) 
 def test_ctrl_c_at_the_prompt_only_says_how_to_leave(alone: Commands) -> None:
     with typed(alone, "chat") as screen:
         screen.expect("> ")
-        screen.send("half a thou" + CTRL_C)
-        screen.expect("Ctrl-D leaves.")
+        screen.send("half a thou")
+        screen.expect("half a thou")
+        screen.interrupt_line("Ctrl-D leaves.")
         screen.expect("> ")
         screen.send(CTRL_D)
         assert screen.wait() == 0
