@@ -125,11 +125,14 @@ class Store:
         self._writer.put(work)
         return result_id
 
-    async def result(self, result_id: str, offset: int = 0, length: int | None = None) -> KeptResult:
+    async def result(
+        self, result_id: str, offset: int = 0, length: int | None = None, *, within: str = ""
+    ) -> KeptResult:
+        """With `within`, one of another conversation is as good as none."""
         found = self._reader.execute(
             "select conversation, turn_id, mime, size, body from results where id = ?", (result_id,)
         ).fetchone()
-        if not found:
+        if not found or within not in ("", found[0]):
             raise NotFound(f"There is no result {result_id}.")
         conversation_id, turn_id, mime, size, body = found
         end = size if length is None else min(size, offset + length)

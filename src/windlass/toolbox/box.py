@@ -235,8 +235,8 @@ class Toolbox:
             f"grants:{conversation_id}", lambda: [*self._grants.all(conversation_id), *self._grants.all()]
         )
 
-    async def _whole(self, result_id: str) -> bytes:
-        return (await self._store.result(result_id)).body
+    async def _whole(self, conversation_id: str, result_id: str) -> bytes:
+        return (await self._store.result(result_id, within=conversation_id)).body
 
 
 class _Remembered:

@@ -13,11 +13,11 @@ from windlass.servers.preview import read_piece, search_whole
 from windlass.toolbox.turn import BuiltIn
 
 SearchFor = Callable[[Settings], WebSearch]
-Whole = Callable[[str], Awaitable[bytes]]
+Whole = Callable[[str, str], Awaitable[bytes]]  # conversation and result; a model reads those of its own only
 
 
 def built_in_tools(search_for: SearchFor, whole: Whole) -> dict[str, BuiltIn]:
-    async def web_search(call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
+    async def web_search(conversation_id: str, call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
         asked = wanted(call.arguments)
         steps = iter(range(1, 1000))
 
@@ -26,20 +26,21 @@ def built_in_tools(search_for: SearchFor, whole: Whole) -> dict[str, BuiltIn]:
 
         return await search_for(settings).search(asked.query, asked.count, say)
 
-    async def result_read(call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
+    async def result_read(conversation_id: str, call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
         given = json.loads(call.arguments)
-        body = await _whole(whole, given["result_id"])
+        body = await _whole(whole, conversation_id, given["result_id"])
         return ToolOutput(read_piece(body, given.get("offset", 0), given.get("length", 12_000)))
 
-    async def result_search(call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
+    async def result_search(conversation_id: str, call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
         given = json.loads(call.arguments)
-        return ToolOutput(search_whole(await _whole(whole, given["result_id"]), given["query"]))
+        body = await _whole(whole, conversation_id, given["result_id"])
+        return ToolOutput(search_whole(body, given["query"]))
 
     return {"web_search": web_search, "result_read": result_read, "result_search": result_search}
 
 
-async def _whole(whole: Whole, result_id: str) -> bytes:
+async def _whole(whole: Whole, conversation_id: str, result_id: str) -> bytes:
     try:
-        return await whole(result_id)
+        return await whole(conversation_id, result_id)
     except NotFound as error:
         raise ToolError(error.message, cause="not_found") from None

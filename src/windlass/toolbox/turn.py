@@ -19,7 +19,7 @@ from windlass.toolbox.offers import Offer, Offers
 from windlass.toolbox.questions import Questions
 
 BUILT_IN, CALLER = "windlass", "caller"
-BuiltIn = Callable[[ToolCall, Settings, Hear], Awaitable[ToolOutput]]
+BuiltIn = Callable[[str, ToolCall, Settings, Hear], Awaitable[ToolOutput]]  # the first is the conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class TurnTools:
     async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
         spec = self.toolset.by_name[call.name]
         if spec.server == BUILT_IN:
-            return await self._means.built_in[spec.tool](call, self._settings, hear)
+            return await self._means.built_in[spec.tool](self._conversation_id, call, self._settings, hear)
         if spec.server == PYTHON:
             return ToolOutput(await self._means.functions.get(spec.tool).call(json.loads(call.arguments)))
         await self._unchanged(spec)
