@@ -79,7 +79,7 @@ async def test_the_model_reads_on_in_a_result_that_was_too_long_to_show(tmp_path
     assert whole == "0123456789abcdef" * (200_000 // 16)
     first, piece, places = llm.requests[-1].results
     assert len(first) <= 16_000 and "200,000 characters" in first
-    assert piece.endswith("0123456789abcdef" * 4) and "bytes 100000 to 100064 of 200000" in piece
+    assert "0123456789abcdef" * 4 in piece and "bytes 100000 to 100064 of 200000" in piece
     assert "abcdef01" in places and llm.refused == []
 
 
@@ -144,7 +144,7 @@ async def test_a_tool_asks_a_person_and_its_clock_stands_still(
         path = f"/turns/{turn['id']}/calls/{turn['calls'][0]['id']}/input"
         await server.post(path, {"action": "accept", "content": {"name": "Ada", "number": 3}})
         done = await server.settled(turn["id"])
-    assert (done["outcome"], strict_llm.requests[-1].results) == ("answered", ["Ada wants 3"])
+    assert done["outcome"] == "answered" and "Ada wants 3" in strict_llm.requests[-1].results[0]
 
 
 @pytest.mark.parametrize("era", ["handshake", "stateless"])

@@ -73,7 +73,8 @@ class ToolOutput:
     shortened: bool = False
     digest: str = ""
     sources: tuple[Source, ...] = ()
-    untrusted: bool = False
+    untrusted: bool = False  # from outside: afterwards, calls that reach out ask
+    foreign: bool = False  # others wrote it; this and what is untrusted is fenced in the prompt
     failed: bool = False  # the tool itself says so
 
 

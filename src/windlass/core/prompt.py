@@ -20,8 +20,7 @@ def prompt_for(log: Sequence[Event], past: tuple[PastTurn, ...]) -> Prompt:
 
 def prompt_of(view: TurnView, past: tuple[PastTurn, ...]) -> Prompt:
     current = list(_messages(view))
-    forced = force(view)
-    if forced:
+    if forced := force(view):
         current.append(Message("user", ANSWER_NOW[forced]))
     return Prompt(view.started.settings.system, past, tuple(current), "none" if forced else "auto")
 
@@ -73,7 +72,7 @@ def _told(call: CallView, numbers: dict[str, int]) -> str:
     text = result_text(call)
     if call.decided and call.decided.arguments:
         text = f"[The person changed the arguments to {call.decided.arguments} before this ran.]\n{text}"
-    if call.finished and call.finished.output.untrusted:
+    if call.finished and (call.finished.output.foreign or call.finished.output.untrusted):
         inner = text.replace("</result", "<\\/result")
         text = f'<result tool="{_name(call.call.name)}" trust="untrusted">\n{inner}\n</result>'
     if call.finished and call.finished.output.sources:

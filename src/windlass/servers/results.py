@@ -5,6 +5,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import IO
 
 from windlass.core.messages import ToolOutput
@@ -16,10 +17,10 @@ Keep = Callable[[bytes, str], Awaitable[str]]
 JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
 
 
-async def tool_output(result: CallResult, keep: Keep, *, untrusted: bool = False) -> ToolOutput:
+async def tool_output(result: CallResult, keep: Keep, *, untrusted: bool = False, foreign: bool = False) -> ToolOutput:
     """`keep` stores the whole and gives its result id; it is only called where the model is not shown everything."""
     if result.spilled:
-        return await _spilled(result, keep, untrusted)
+        return replace(await _spilled(result, keep), untrusted=untrusted, foreign=foreign)
     text = text_of(result)
     whole, mime = _whole(result)
     shown_all = len(text) <= LONGEST and _only_text(result)
@@ -33,6 +34,7 @@ async def tool_output(result: CallResult, keep: Keep, *, untrusted: bool = False
         digest=_digest(whole),
         sources=sources_in(result),
         untrusted=untrusted,
+        foreign=foreign,
         failed=result.failed,
     )
 
@@ -96,7 +98,7 @@ def _block(part: Part) -> dict[str, object]:
             return {"type": "resource", "resource": {"uri": uri, "mimeType": mime, **held}}
 
 
-async def _spilled(result: CallResult, keep: Keep, untrusted: bool) -> ToolOutput:
+async def _spilled(result: CallResult, keep: Keep) -> ToolOutput:
     """An answer too long to be parsed is kept as the server wrote it, and shown by its two ends."""
     line = result.spilled
     assert line is not None and line.file is not None  # noqa: S101 - only kept lines become results
@@ -109,7 +111,6 @@ async def _spilled(result: CallResult, keep: Keep, untrusted: bool) -> ToolOutpu
         line.size,
         shortened=True,
         digest=digest,
-        untrusted=untrusted,
         failed=failed,
     )
 

@@ -29,12 +29,12 @@ def built_in_tools(search_for: SearchFor, whole: Whole) -> dict[str, BuiltIn]:
     async def result_read(conversation_id: str, call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
         given = json.loads(call.arguments)
         body = await _whole(whole, conversation_id, given["result_id"])
-        return ToolOutput(read_piece(body, given.get("offset", 0), given.get("length", 12_000)))
+        return ToolOutput(read_piece(body, given.get("offset", 0), given.get("length", 12_000)), foreign=True)
 
     async def result_search(conversation_id: str, call: ToolCall, settings: Settings, hear: Hear) -> ToolOutput:
         given = json.loads(call.arguments)
         body = await _whole(whole, conversation_id, given["result_id"])
-        return ToolOutput(search_whole(body, given["query"]))
+        return ToolOutput(search_whole(body, given["query"]), foreign=True)
 
     return {"web_search": web_search, "result_read": result_read, "result_search": result_search}
 

@@ -85,7 +85,7 @@ class TurnTools:
             return await self._means.built_in[spec.tool](self._conversation_id, call, self._settings, hear)
         if spec.server == PYTHON:
             return ToolOutput(await self._means.functions.get(spec.tool).call(json.loads(call.arguments)))
-        await self._unchanged(spec)
+        offer = await self._unchanged(spec)
         result = await self._means.servers.call(
             spec.server,
             spec.tool,
@@ -97,7 +97,8 @@ class TurnTools:
             answered=await self._means.questions.take(call.id),
         )
         try:
-            return await tool_output(result, self._keep, untrusted=spec.open_world)
+            foreign = offer.tool.open_world is not False
+            return await tool_output(result, self._keep, untrusted=spec.open_world, foreign=foreign)
         except (OSError, Unavailable) as error:  # the call was carried out: it must not pass for one that failed
             raise ToolError(f"The result could not be kept: {error}", cause="not_kept", sent=True) from error
 
@@ -123,7 +124,7 @@ class TurnTools:
         hear(InputNeeded(call_id, question.message, json.dumps(question.schema or {}), question.url))
         return await self._means.questions.ask(call_id, question, self._conversation_id)
 
-    async def _unchanged(self, spec: ToolSpec) -> None:
+    async def _unchanged(self, spec: ToolSpec) -> Offer:
         """The tool is still the one that was judged. After a restart its server may need a moment to come up."""
         if spec.server not in self._means.servers:
             raise ToolError(f"The server of {spec.name} has been removed.", cause="not_running")
@@ -135,6 +136,7 @@ class TurnTools:
         offer = self._means.offers.get(spec.server, spec.tool)
         if offer is None or offer.hash != spec.hash:
             raise ToolError(f"{spec.name} changed after this turn began, so it was not run.", cause="changed")
+        return offer
 
     def _standing(self, spec: ToolSpec) -> Standing:
         if spec.server in (BUILT_IN, PYTHON):
