@@ -44,6 +44,20 @@ async def test_a_changed_command_must_be_confirmed_again(site: Site, ledger: Led
     assert (await site.call("POST", "/servers/ledger/start")).status == 409
 
 
+@pytest.mark.parametrize("name", ["PATH", "HOME", "Path", "HTTPS_PROXY", "XDG_CONFIG_HOME", "UV_INDEX_URL"])
+async def test_a_variable_that_decides_which_program_runs_must_be_confirmed_when_it_changes(
+    site: Site, ledger: Ledger, name: str
+) -> None:
+    await site.add_ledger(ledger, env={name: "/usr/bin:/bin", "KEY": "old"})
+
+    same = await site.call("PATCH", "/servers/ledger", {"env": {name: "/usr/bin:/bin", "KEY": "new"}})
+    assert same.body["server"]["status"] in {"starting", "running"}
+
+    changed = await site.call("PATCH", "/servers/ledger", {"env": {name: "/tmp/evil:/bin", "KEY": "new"}})
+    assert changed.body["server"]["status"] == "draft"
+    assert (await site.call("POST", "/servers/ledger/start")).code == "draft"
+
+
 async def test_a_command_that_leaves_its_sandbox_must_be_confirmed_again(site: Site, ledger: Ledger) -> None:
     command, *args = ledger.argv()
     body = {"name": "ledger", "command": command, "args": args, "sandbox": "bwrap"}

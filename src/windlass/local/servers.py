@@ -14,6 +14,7 @@ from windlass.core.errors import BadInput, Conflict
 from windlass.core.ids import new_id
 from windlass.local.tools import plain
 from windlass.servers import ServerConfig, Servers, ServerStatus, imported_servers, tool_output, visible
+from windlass.servers.environment import steered_by
 from windlass.store import Documents, Store
 from windlass.toolbox import Offer, Toolbox
 from windlass.vault import PREFIX, Vault
@@ -69,7 +70,8 @@ class ServerVerbs:
         kept = self._own(server)
         given = _given(change)
         config = _config(kept.config, given)
-        if _what_was_confirmed(config) != _what_was_confirmed(kept.config) or _leaves_sandbox(kept.config, config):
+        same = self._what_was_confirmed(config) == self._what_was_confirmed(kept.config)
+        if not same or _leaves_sandbox(kept.config, config):
             config = replace(config, confirmed=False)
         await self._put(replace(kept, config=config))
         return self._answer(config.id, "Server changed")
@@ -177,6 +179,11 @@ class ServerVerbs:
         await self._kept.put(config.id, replace(kept, config=hidden))
         if rotated and self._servers.status(config.id).state in {"running", "starting"}:
             await self._servers.restart(config.id)  # rows only name secrets, so nothing else sees that one is new
+
+    def _what_was_confirmed(self, config: ServerConfig) -> tuple[object, ...]:
+        """Values of the environment may rotate, but not those that decide which program the command is."""
+        steering = {name: self._vault.reveal(config.env[name]) for name in steered_by(config.env)}
+        return config.argv, config.cwd, set(config.env), steering
 
     def _rotates(self, config: ServerConfig) -> bool:
         slots = {f"{config.id}/env/{name}": value for name, value in config.env.items()}
@@ -290,10 +297,6 @@ def _config(config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
     if "transport" not in made and made.get("url"):
         made["transport"] = "http"
     return replace(config, **made)
-
-
-def _what_was_confirmed(config: ServerConfig) -> tuple[object, ...]:
-    return config.argv, config.cwd, set(config.env)
 
 
 def _leaves_sandbox(before: ServerConfig, after: ServerConfig) -> bool:
