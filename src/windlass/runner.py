@@ -209,6 +209,9 @@ class NoTools:
     async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
         raise ToolError("This turn is being closed.")
 
+    async def worked(self, limit_s: float) -> None:
+        await asyncio.sleep(limit_s)
+
 
 class Places:
     """So many turns at once; the rest queue in order. A stop does not have to queue."""

@@ -78,6 +78,9 @@ class World:
             raise OSError("boom")
         return ToolOutput("done")
 
+    async def worked(self, limit_s: float) -> None:
+        await asyncio.sleep(limit_s)
+
 
 @dataclass
 class Schedule:

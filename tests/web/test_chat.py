@@ -11,7 +11,7 @@ from tests.kit import real_servers
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site, open_site
 from windlass.config import Limits
-from windlass.testing import StrictLLM, call, calls, error, raw_call, say
+from windlass.testing import StrictLLM, call, calls, error, hang, raw_call, say
 
 OPTIONAL = {"turn_id", "sources", "usage", "reasoning", "error"}
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "seed_messages.json").read_text())
@@ -259,6 +259,27 @@ async def test_a_tool_that_asks_a_person_gives_202_and_takes_the_answer(
     assert "Ada wants 3" in strict_llm.requests[1].results[0]
     late = await site.call("POST", f"{turn}/calls/{pending['call_id']}/input", answer)
     assert late.status == 409
+
+
+async def test_the_time_a_person_takes_to_answer_is_no_work_of_the_turns(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    """Known by a later turn, which works until its time is up."""
+    limits = Limits(turn_s=4)
+    async with open_site(tmp_path / "home", strict_llm, durability="normal", limits=limits) as site:
+        await site.add_ledger(ledger)
+        conversation = await site.conversation()
+        await site.enable(conversation, "ask")
+        strict_llm.then(call("ask"), hang())
+        asked = await site.post(f"/conversations/{conversation}/chat", {"content": "Ask me"})
+        works = await site.call("POST", f"/conversations/{await site.conversation()}/chat", {"content": "Work"})
+        assert (works.status, works.body["error"]["code"]) == (504, "turn_timeout")
+
+        assert (await site.get(f"/turns/{asked['turn_id']}"))["turn"]["state"] == "awaiting_person"
+        strict_llm.then(say("Hello Ada."))
+        path = f"/turns/{asked['turn_id']}/calls/{asked['pending_calls'][0]['call_id']}/input"
+        await site.post(path, {"action": "accept", "content": {"name": "Ada", "number": 3}})
+        assert (await site.get(f"/turns/{asked['turn_id']}?wait=10"))["turn"]["answer"] == "Hello Ada."
 
 
 async def test_fifty_identical_posts_at_once_make_one_turn(site: Site, strict_llm: StrictLLM) -> None:

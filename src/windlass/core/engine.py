@@ -57,7 +57,7 @@ async def run_turn(log: Log, model: Model, tools: Tools, history: History, hear:
     try:
         async with asyncio.TaskGroup() as group:
             crew = Crew(log, model, tools, history, hear, group, folding)
-            crew.alarm = group.create_task(_sound_deadline(log, view.started.settings.limits.work_s))
+            crew.alarm = group.create_task(_sound_deadline(log, tools, view.started.settings.limits.work_s))
             step = await _drive(crew)
             _dismiss(crew)
     except* Fenced as fenced:
@@ -106,8 +106,8 @@ def _let_go(crew: Crew, view: TurnView, step: Step) -> None:
         crew.asking = None
 
 
-async def _sound_deadline(log: Log, limit_s: float) -> None:
-    await asyncio.sleep(limit_s)
+async def _sound_deadline(log: Log, tools: Tools, limit_s: float) -> None:
+    await tools.worked(limit_s)
     await log.record(StopRequested("deadline"))
 
 

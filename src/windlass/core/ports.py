@@ -143,6 +143,9 @@ class Tools(Protocol):
     async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
         """Give the result or raise `ToolError`; must be safe to cancel."""
 
+    async def worked(self, limit_s: float) -> None:
+        """Return once the turn has worked so long; people's time to answer a tool's question is no work."""
+
 
 class History(Protocol):
     """The finished turns on the path to this one."""

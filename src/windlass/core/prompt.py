@@ -52,9 +52,7 @@ def result_text(call: CallView) -> str:
 
 
 def _messages(view: TurnView) -> Iterator[Message]:
-    for place, message in enumerate(view.started.opening):
-        if place not in view.started.blanked:
-            yield message
+    yield from (said for place, said in enumerate(view.started.opening) if place not in view.started.blanked)
     numbers = {source.url: n for n, (source, _) in enumerate(numbered_sources(view), 1)}
     for round_ in view.rounds:
         reply = round_.reply

@@ -14,6 +14,7 @@ from windlass.servers.pins import arguments_hash
 from windlass.servers.policy import Grant, Rule, Standing, doubtful, judge
 from windlass.servers.results import tool_output
 from windlass.servers.schemas import Checker
+from windlass.toolbox.clock import WorkClock
 from windlass.toolbox.functions import PYTHON, Functions
 from windlass.toolbox.offers import Offer, Offers
 from windlass.toolbox.questions import Questions
@@ -56,6 +57,7 @@ class TurnTools:
         self._turn_id = turn_id
         self._settings = settings
         self._can_ask = can_ask
+        self._clock = WorkClock()
 
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         spec = self.toolset.by_name.get(call.name)
@@ -79,7 +81,14 @@ class TurnTools:
             return replace(judged, verdict="refuse", refusal="policy", reason=reason)
         return judged
 
+    async def worked(self, limit_s: float) -> None:
+        await self._clock.worked(limit_s)
+
     async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
+        with self._clock.running(call.id):
+            return await self._run(call, hear)
+
+    async def _run(self, call: ToolCall, hear: Hear) -> ToolOutput:
         spec = self.toolset.by_name[call.name]
         if spec.server == BUILT_IN:
             return await self._means.built_in[spec.tool](self._conversation_id, call, self._settings, hear)
@@ -122,7 +131,8 @@ class TurnTools:
         if not self._can_ask:
             return Answer("cancel")
         hear(InputNeeded(call_id, question.message, json.dumps(question.schema or {}), question.url))
-        return await self._means.questions.ask(call_id, question, self._conversation_id)
+        with self._clock.asking(call_id):
+            return await self._means.questions.ask(call_id, question, self._conversation_id)
 
     async def _unchanged(self, spec: ToolSpec) -> Offer:
         """The tool is still the one that was judged. After a restart its server may need a moment to come up."""
