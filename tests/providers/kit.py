@@ -11,7 +11,6 @@ from windlass.core.messages import Choice, Message, PastTurn, Toolset, ToolSpec
 from windlass.core.ports import Heard, ModelRequest, Prompt
 from windlass.providers.config import ProviderConfig
 from windlass.providers.failures import Patience
-from windlass.providers.models import new_session
 from windlass.providers.openai_chat import OpenAIChat
 
 QUICK = Patience(connect_s=5, first_byte_s=5, silence_s=5, linger_s=0.2, backoff_s=0)
@@ -66,16 +65,22 @@ async def chat_with(
     config = ProviderConfig(
         "p1", "P", base_url, api_key, model, temperature=temperature, profile=profile, patience=patience
     )
-    async with new_session() as session:
-        yield OpenAIChat(config, session)
+    chat = OpenAIChat(config)
+    try:
+        yield chat
+    finally:
+        chat.close()
 
 
 SERVER_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 
 
+Talk = Callable[[StreamReader, StreamWriter], Awaitable[None]]
+
+
 @asynccontextmanager
-async def raw_server(answer: Callable[[StreamWriter], Awaitable[None]]) -> AsyncIterator[str]:
-    """A server that reads each request whole and leaves the rest to `answer`; gives its base URL."""
+async def talking(talk: Talk) -> AsyncIterator[int]:
+    """A server of raw bytes; gives its port. In the end it hangs up on everybody."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: StreamReader, writer: StreamWriter) -> None:
@@ -83,20 +88,31 @@ async def raw_server(answer: Callable[[StreamWriter], Awaitable[None]]) -> Async
         assert task
         tasks.add(task)
         try:
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
-            await reader.readexactly(int(length[1]) if length else 0)
-            await answer(writer)
-        except (asyncio.CancelledError, ConnectionError):
+            await talk(reader, writer)
+        except (asyncio.CancelledError, asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks)
+
+
+@asynccontextmanager
+async def raw_server(answer: Callable[[StreamWriter], Awaitable[None]]) -> AsyncIterator[str]:
+    """A server that reads each request whole and leaves the rest to `answer`; gives its base URL."""
+
+    async def talk(reader: StreamReader, writer: StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+        await reader.readexactly(int(length[1]) if length else 0)
+        await answer(writer)
+
+    async with talking(talk) as port:
+        yield f"http://127.0.0.1:{port}/v1"

@@ -15,17 +15,18 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from yarl import URL
 
-from tests.providers.kit import QUICK, Ears, ask
+from tests.providers.kit import QUICK, Ears, ask, talking
 from windlass.core.errors import ModelError
 from windlass.providers import Models, ProviderConfig
 from windlass.providers.address import proxy_for
 
+NAMES = [x509.IPAddress(ip_address("127.0.0.1")), x509.DNSName("models.example")]
 ANSWER = b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'
 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 that nobody signed, with its key in one file."""
+    """A certificate for 127.0.0.1 and models.example that nobody signed, with its key in one file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "windlass tests")])
     now = datetime.now(UTC)
@@ -33,7 +34,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(NAMES), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
@@ -120,11 +121,65 @@ async def test_requests_really_go_through_the_proxy(monkeypatch: pytest.MonkeyPa
     async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked.append(await reader.readuntil(b"\r\n\r\n"))
         writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
-        writer.close()
 
-    async with await asyncio.start_server(proxy, "127.0.0.1", 0) as server:
-        monkeypatch.setenv("http_proxy", f"http://me:secret@127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    async with talking(proxy) as port:
+        monkeypatch.setenv("http_proxy", f"http://me:secret@127.0.0.1:{port}")
         with pytest.raises(ModelError, match="HTTP 403"):
             await replied("http://models.example/v1", "")
     assert asked[0].startswith(b"POST http://models.example/v1/chat/completions HTTP/1.1\r\n")
     assert b"Proxy-Authorization: Basic bWU6c2VjcmV0\r\n" in asked[0]
+
+
+async def tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asked: list[bytes]) -> None:
+    """A proxy that opens the way it is asked for, and then only carries bytes."""
+    asked.append(await reader.readuntil(b"\r\n\r\n"))
+    port = asked[0].split()[1].rpartition(b":")[2]
+    far_reader, far_writer = await asyncio.open_connection("127.0.0.1", int(port))
+    writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+
+    async def carry(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
+        while piece := await source.read(4096):
+            to.write(piece)
+        to.close()
+
+    try:
+        await asyncio.gather(carry(reader, far_writer), carry(far_reader, writer), return_exceptions=True)
+    finally:
+        far_writer.close()
+
+
+@asynccontextmanager
+async def a_proxy(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[bytes]]:
+    asked: list[bytes] = []
+    async with talking(lambda reader, writer: tunnel(reader, writer, asked)) as port:
+        monkeypatch.setenv("https_proxy", f"http://me:secret@127.0.0.1:{port}")
+        yield asked
+
+
+async def test_a_secure_request_goes_through_the_proxys_tunnel(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with secure_server(certificate) as base_url, a_proxy(monkeypatch) as asked:
+        address = base_url.replace("127.0.0.1", "models.example")
+        assert await replied(address, str(certificate)) == "Hi"
+    assert asked[0].startswith(b"CONNECT models.example:")
+    assert b"Proxy-Authorization: Basic bWU6c2VjcmV0\r\n" in asked[0]
+
+
+async def test_the_host_is_checked_inside_the_tunnel_too(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with secure_server(certificate) as base_url, a_proxy(monkeypatch):
+        with pytest.raises(ModelError) as caught:
+            await replied(base_url.replace("127.0.0.1", "other.example"), str(certificate))
+    assert (caught.value.code, caught.value.retryable) == ("tls", False)
+
+
+async def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+
+    async with talking(refuse) as port:
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
+        with pytest.raises(ModelError, match="407") as caught:
+            await replied("https://models.example/v1", "")
+    assert caught.value.code == "proxy"

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.providers.kit import SERVER_HEAD, TOOLS, Ears, ask, chat_with, raw_server
+from tests.providers.kit import SERVER_HEAD, TOOLS, Ears, ask, chat_with, raw_server, talking
 from windlass.core.errors import ModelError
 from windlass.core.messages import Message, PastTurn, ToolCall, Toolset, Usage
 from windlass.core.ports import CallDelta, DraftCall, ReasoningDelta, TextDelta
@@ -189,20 +189,6 @@ async def test_a_reply_without_end_is_a_timeout_however_much_it_says() -> None:
     assert caught.value.partial.startswith("and and ")
 
 
-async def test_the_connection_is_kept_for_the_next_request() -> None:
-    gate = Gate()
-    gate.open()
-    async with StrictLLM([say("a"), say("b", wait_for(gate))]) as llm, chat_with(llm.base_url) as chat:
-        await chat.reply(ask(), Ears())
-        pool = chat._session.connector
-        assert pool is not None
-        first = [transport for transports in pool._conns.values() for transport in transports]
-        await chat.reply(ask(), Ears())
-        second = [transport for transports in pool._conns.values() for transport in transports]
-    assert len(first) == len(second) == 1
-    assert first[0][0] is second[0][0]
-
-
 async def test_the_key_is_in_no_error() -> None:
     script = [error(401, "invalid_api_key", "Incorrect API key provided: abc123def456")]
     async with StrictLLM(script) as llm, chat_with(llm.base_url, api_key="abc123def456") as chat:
@@ -244,12 +230,10 @@ async def test_a_kept_connection_that_was_closed_meanwhile_costs_nothing() -> No
             served.append(nth)
             if nth == 0:
                 writer.write(head + answer)
-        writer.close()
 
-    async with await asyncio.start_server(once_per_connection, "127.0.0.1", 0) as server:
-        async with chat_with(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1") as chat:
-            assert (await chat.reply(ask(), Ears())).text == "Hi"
-            assert (await chat.reply(ask(), Ears())).text == "Hi"
+    async with talking(once_per_connection) as port, chat_with(f"http://127.0.0.1:{port}/v1") as chat:
+        assert (await chat.reply(ask(), Ears())).text == "Hi"
+        assert (await chat.reply(ask(), Ears())).text == "Hi"
     assert served == [0, 1, 0]
 
 

@@ -4,7 +4,7 @@ from windlass.providers.catalogue import LocalServer, detect_local
 from windlass.providers.config import ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.failures import Patience
-from windlass.providers.models import Models, new_session
+from windlass.providers.models import Models
 from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Finding, Findings
 from windlass.providers.profiles import PROFILES, Profile, profile_for
@@ -24,6 +24,5 @@ __all__ = [
     "ProviderConfig",
     "ScriptedModel",
     "detect_local",
-    "new_session",
     "profile_for",
 ]

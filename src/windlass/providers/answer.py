@@ -4,10 +4,8 @@ JSON body, or something that is no reply at all."""
 import asyncio
 from typing import Protocol
 
-import aiohttp
-
 from windlass.providers.assembly import Assembly
-from windlass.providers.failures import INVALID, WEB_PAGE, Patience, failure, shown
+from windlass.providers.failures import INVALID, WEB_PAGE, BadAnswer, Cut, Patience, failure, shown
 from windlass.providers.sse import EventStream, LineTooLong
 
 REPLY_CAP = 64 * 1024 * 1024
@@ -15,7 +13,7 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
 class Body(Protocol):
-    """What is needed of `aiohttp.StreamReader`."""
+    """What is needed of a `Line`."""
 
     async def readany(self) -> bytes: ...
 
@@ -63,7 +61,7 @@ async def read_answer(body: Body, assembly: Assembly, deadline: Deadline) -> Non
     """Feed the assembly until the body ends. A cut after the reply's own end loses nothing and is no error."""
     try:
         await _read(body, assembly, deadline)
-    except aiohttp.ClientPayloadError as error:
+    except (BadAnswer, Cut) as error:
         if not assembly.finished:
             raise assembly.interrupted("the connection was cut") from error
     except LineTooLong as error:
@@ -77,7 +75,7 @@ async def read_up_to(body: Body, most: int) -> bytes:
         while size < most and (piece := await body.readany()):
             pieces.append(piece)
             size += len(piece)
-    except aiohttp.ClientPayloadError:
+    except (BadAnswer, Cut):
         pass
     return b"".join(pieces)[:most]
 

@@ -9,7 +9,8 @@ import msgspec
 from windlass.providers.address import way_to
 from windlass.providers.answer import read_up_to
 from windlass.providers.config import ProviderConfig
-from windlass.providers.failures import INVALID, exception_failure, failure, http_failure, shown
+from windlass.providers.failures import INVALID, BadAnswer, exception_failure, failure, http_failure, shown
+from windlass.providers.wire import Wire
 
 LOCAL_PORTS = (11434, 1234, 8080, 8000)
 LIST_S = 20.0
@@ -25,27 +26,22 @@ class LocalServer:
     models: tuple[str, ...]
 
 
-async def fetch_models(session: aiohttp.ClientSession, config: ProviderConfig) -> tuple[str, ...]:
+async def fetch_models(config: ProviderConfig) -> tuple[str, ...]:
     """The names at `/models`; none where the server has no such list."""
-    way = way_to(config, "/models")
-    timeout = aiohttp.ClientTimeout(total=LIST_S)
+    wire = Wire(way_to(config, "/models"), LIST_S)
     try:
-        async with session.get(
-            way.url,
-            headers=way.headers,
-            proxy=way.proxy,
-            proxy_headers=way.proxy_headers,
-            ssl=way.trust,
-            allow_redirects=False,
-            timeout=timeout,
-        ) as response:
-            body = await read_up_to(response.content, _LIST_CAP)
-            if response.status in (404, 405):
-                return ()
-            if response.status != 200:
-                raise http_failure(response.status, response.headers, body, 0)
-    except (aiohttp.ClientError, OSError, ValueError) as error:
+        async with asyncio.timeout(LIST_S):
+            line = await wire.send("GET", b"")
+            try:
+                status, body = await line.answered(), await read_up_to(line, _LIST_CAP)
+            finally:
+                line.close()
+    except (OSError, ValueError, BadAnswer) as error:
         raise exception_failure(error, 0) from error
+    if status in (404, 405):
+        return ()
+    if status != 200:
+        raise http_failure(status, line.headers, body, 0)
     names = model_names(body)
     if names is None:
         raise failure(INVALID, f"no list of models: {shown(body.decode(errors='replace'))}")

@@ -9,13 +9,36 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
-import aiohttp
 import msgspec
 
 from windlass.core.errors import ModelError
 
 LONGEST_WAIT_S = 120.0
 SHOWN_CHARS = 200
+
+
+class NotConnected(OSError):
+    """Nobody answers there."""
+
+
+class ProxyRefused(OSError):
+    """The proxy would not open a way."""
+
+
+class HungUp(ConnectionError):
+    """The other end went away before the first byte of an answer."""
+
+
+class Stale(HungUp):
+    """So it did, and the connection was an old one: most likely it was closed before we asked."""
+
+
+class Cut(ConnectionError):
+    """The other end went away in the middle of an answer."""
+
+
+class BadAnswer(Exception):
+    """What came is no HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,11 +287,10 @@ def _too_long_a_wait(kind: Kind, where: str, asked: float, status: int) -> Model
 
 _EXCEPTIONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Kind], ...] = (
     (TimeoutError, TIMEOUT),
-    (aiohttp.InvalidURL, BAD_URL),
-    ((aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError), CERTIFICATE),
-    ((aiohttp.ClientSSLError, ssl.SSLError), TLS),
-    ((aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError), PROXY),
-    (aiohttp.ClientConnectorError, UNREACHABLE),
-    (aiohttp.ClientResponseError, INVALID),
+    (ssl.SSLCertVerificationError, CERTIFICATE),
+    (ssl.SSLError, TLS),
+    (ProxyRefused, PROXY),
+    (NotConnected, UNREACHABLE),
+    (BadAnswer, INVALID),
     (ValueError, BAD_URL),
 )

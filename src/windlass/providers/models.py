@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable
 
-import aiohttp
-
 from windlass.core.errors import ModelError
 from windlass.core.ports import Hear, Model, ModelRequest, Reply
 from windlass.providers.catalogue import fetch_models
 from windlass.providers.config import ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.encoding import ByteCache
-from windlass.providers.openai_chat import KEEP_ALIVE_S, OpenAIChat
+from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, probe
 
 
@@ -24,7 +22,6 @@ class Models:
         self._configs: dict[str, ProviderConfig] = {}
         self._models: dict[str, Model] = {}
         self._cache = ByteCache()
-        self._session: aiohttp.ClientSession | None = None
         self.default = default
         for config in providers:
             self.put(config)
@@ -32,7 +29,7 @@ class Models:
     def put(self, config: ProviderConfig) -> None:
         """Add a provider, or replace the one with this id."""
         self._configs[config.id] = config
-        self._models.pop(config.id, None)
+        self._retire(config.id)
 
     def use(self, provider: str, model: Model) -> None:
         """Let any `Model` answer for a provider: a scripted one in a test, another wire in a program."""
@@ -41,7 +38,7 @@ class Models:
 
     def remove(self, provider: str) -> None:
         self._configs.pop(provider, None)
-        self._models.pop(provider, None)
+        self._retire(provider)
 
     def config(self, provider: str = "") -> ProviderConfig:
         """The provider of this id; the default one for ""."""
@@ -71,7 +68,7 @@ class Models:
         config = self.config(provider)
         if config.kind == "demo":
             return (DEMO_MODEL,)
-        found = await fetch_models(self._open_session(), config)
+        found = await fetch_models(config)
         return found or ((config.model,) if config.model else ())
 
     async def probe(self, provider: str = "", model: str = "") -> Findings:
@@ -80,10 +77,8 @@ class Models:
         return await probe(self.model(provider), config.id, model or config.model)
 
     async def aclose(self) -> None:
-        if self._session:
-            await self._session.close()
-            self._session = None
-        self._models.clear()
+        for provider in list(self._models):
+            self._retire(provider)
 
     def _first(self) -> str:
         """The demo steps back the moment there is a real model."""
@@ -93,19 +88,9 @@ class Models:
     def _made(self, config: ProviderConfig) -> Model:
         if config.kind == "demo":
             return DemoModel()
-        return OpenAIChat(config, self._open_session(), self._cache)
+        return OpenAIChat(config, self._cache)
 
-    def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = new_session()
-        return self._session
-
-
-def new_session() -> aiohttp.ClientSession:
-    """Warm connections, no cookies, no limit of its own: the limiter of each provider is the limit."""
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_S, ttl_dns_cache=60),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        headers={"User-Agent": "windlass", "Accept-Encoding": "identity"},
-        read_bufsize=256 * 1024,
-    )
+    def _retire(self, provider: str) -> None:
+        model = self._models.pop(provider, None)
+        if isinstance(model, OpenAIChat):
+            model.close()

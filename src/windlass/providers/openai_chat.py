@@ -2,9 +2,6 @@
 
 import asyncio
 import re
-import time
-
-import aiohttp
 
 from windlass.core.errors import ModelError
 from windlass.core.ports import Hear, ModelRequest, Reply
@@ -13,13 +10,21 @@ from windlass.providers.answer import Deadline, read_answer, read_up_to
 from windlass.providers.assembly import Assembly
 from windlass.providers.config import ProviderConfig
 from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
-from windlass.providers.failures import BAD_REQUEST, RATE, TIMEOUT, exception_failure, failure, http_failure
+from windlass.providers.failures import (
+    BAD_REQUEST,
+    RATE,
+    TIMEOUT,
+    BadAnswer,
+    Stale,
+    exception_failure,
+    failure,
+    http_failure,
+)
 from windlass.providers.limiter import Limiter
 from windlass.providers.profiles import Profile, profile_for
+from windlass.providers.wire import Line, Wire
 
 ERROR_CAP = 64 * 1024
-KEEP_ALIVE_S = 30.0
-_HUNG_UP = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError)
 
 
 class OpenAIChat:
@@ -28,18 +33,14 @@ class OpenAIChat:
     def __init__(
         self,
         config: ProviderConfig,
-        session: aiohttp.ClientSession,
         cache: ByteCache | None = None,
         limiter: Limiter | None = None,
     ) -> None:
         self.config = config
         self.limiter = limiter or Limiter()
-        self._session = session
         self._encoder = Encoder(config.id, cache or ByteCache())
-        self._way = way_to(config, "/chat/completions")
-        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=config.patience.connect_s)
+        self._wire = Wire(way_to(config, "/chat/completions"), config.patience.connect_s)
         self._profiles: dict[str, Profile] = {}
-        self._warm_until = 0.0
 
     async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
         await self.limiter.acquire()
@@ -53,6 +54,9 @@ class OpenAIChat:
             self.limiter.release()
         self.limiter.went_well()
         return reply
+
+    def close(self) -> None:
+        self._wire.close()
 
     def body(self, request: ModelRequest) -> bytes:
         """The request exactly as it is sent."""
@@ -84,50 +88,39 @@ class OpenAIChat:
         except ModelError as error:
             self._learn(error, body, model)
             raise self._without_key(error) from error.__cause__
-        self._warm_until = time.monotonic() + KEEP_ALIVE_S
         return reply
 
     async def _exchange(self, body: bytes, assembly: Assembly) -> float:
         """A kept connection may have been closed at its other end just now: then the request is sent once more."""
-        try:
-            return await self._send(body, assembly)
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            stale = isinstance(error, _HUNG_UP) and not isinstance(error, aiohttp.ClientConnectorError)
-            if not stale or assembly.fed or time.monotonic() > self._warm_until:
+        while True:
+            try:
+                return await self._send(body, assembly)
+            except Stale:
+                continue
+            except (OSError, ValueError, BadAnswer) as error:
                 raise exception_failure(error, assembly.backoff_s, assembly.text) from error
-        self._warm_until = 0.0
-        return await self._exchange(body, assembly)
 
     async def _send(self, body: bytes, assembly: Assembly) -> float:
         """Ask and read the answer; gives the moment of its first word."""
         deadline = Deadline(self.config.patience)
+        line: Line | None = None
         try:
-            async with deadline.timer, self._post(body) as response:
+            async with deadline.timer:
+                line = await self._wire.send("POST", body)
+                status = await line.answered()
                 deadline.answered()
-                if not 200 <= response.status < 300:
-                    text = await read_up_to(response.content, ERROR_CAP)
-                    raise http_failure(response.status, response.headers, text, assembly.backoff_s)
-                await read_answer(response.content, assembly, deadline)
-        except aiohttp.ServerTimeoutError as error:
-            said = f"no connection within {self.config.patience.connect_s:g} s"
-            raise failure(TIMEOUT, said, wait_s=assembly.backoff_s) from error
+                if not 200 <= status < 300:
+                    text = await read_up_to(line, ERROR_CAP)
+                    raise http_failure(status, line.headers, text, assembly.backoff_s)
+                await read_answer(line, assembly, deadline)
         except TimeoutError as error:
             if not assembly.finished:
-                raise failure(TIMEOUT, deadline.stage, wait_s=assembly.backoff_s, partial=assembly.text) from error
+                said = str(error) or deadline.stage
+                raise failure(TIMEOUT, said, wait_s=assembly.backoff_s, partial=assembly.text) from error
+        finally:
+            if line:
+                self._wire.give_back(line)
         return deadline.first_at
-
-    def _post(self, body: bytes) -> "aiohttp.client._BaseRequestContextManager[aiohttp.ClientResponse]":
-        way = self._way
-        return self._session.post(
-            way.url,
-            data=body,
-            headers=way.headers,
-            proxy=way.proxy,
-            proxy_headers=way.proxy_headers,
-            ssl=way.trust,
-            allow_redirects=False,
-            timeout=self._timeout,
-        )
 
     def _learn(self, error: ModelError, body: bytes, model: str) -> None:
         """A server that refuses an optional field by its name is asked again without it."""
