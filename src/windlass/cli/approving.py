@@ -17,12 +17,13 @@ def answer_pending(session: Session, turn: shapes.Turn, mode: Mode, asked: set[s
     """Answer what waits and was not asked before. False when something waits that nobody here can answer."""
     able = True
     for call in turn.pending_calls:
-        if call.call_id in asked:
+        what = f"{call.call_id} {call.kind} {call.question or ''}"  # one call may ask several things in turn
+        if what in asked:
             continue
         if mode == "ask" and not sys.stdin.isatty():
             able = False
             continue
-        asked.add(call.call_id)
+        asked.add(what)
         try:
             _answer(session, turn.id, call, mode)
         except Conflict as conflict:

@@ -1,7 +1,9 @@
 """Questions that servers ask people in the middle of a call, and the answers on their way back."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from weakref import WeakValueDictionary
 
 from windlass.core.errors import BadInput, Conflict
 from windlass.servers import Answer, Answered, Question
@@ -31,10 +33,18 @@ class Questions:
         self._kept = kept
         self._left = {one.call_id: one for one in kept.everything()}  # by the house that ran here before
         self._asked: dict[str, Asked] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def ask(self, call_id: str, question: Question, conversation_id: str) -> Answer:
+    async def ask(self, call_id: str, question: Question, conversation_id: str, put: Callable[[], None]) -> Answer:
+        """`put` shows it to people, when its turn has come: a call may ask several at once."""
+        turn = self._turns.setdefault(call_id, asyncio.Lock())
+        async with turn:
+            return await self._ask(call_id, question, conversation_id, put)
+
+    async def _ask(self, call_id: str, question: Question, conversation_id: str, put: Callable[[], None]) -> Answer:
         asked = Asked(question, asyncio.get_running_loop().create_future())
         self._asked[call_id] = asked
+        put()
         try:
             if question.request:
                 kept = KeptQuestion(call_id, conversation_id, question)

@@ -130,9 +130,9 @@ class TurnTools:
     async def _ask(self, call_id: str, question: Question, hear: Hear) -> Answer:
         if not self._can_ask:
             return Answer("cancel")
-        hear(InputNeeded(call_id, question.message, json.dumps(question.schema or {}), question.url))
+        needed = InputNeeded(call_id, question.message, json.dumps(question.schema or {}), question.url)
         with self._clock.asking(call_id):
-            return await self._means.questions.ask(call_id, question, self._conversation_id)
+            return await self._means.questions.ask(call_id, question, self._conversation_id, lambda: hear(needed))
 
     async def _unchanged(self, spec: ToolSpec) -> Offer:
         """The tool is still the one that was judged. After a restart its server may need a moment to come up."""

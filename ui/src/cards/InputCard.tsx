@@ -23,7 +23,7 @@ export function InputCard({ call, input, first }: { call: Call; input: InputNeed
   const answer = async (action: "accept" | "decline" | "cancel") => {
     const content = action === "accept" ? values : undefined;
     const sent = await run(() => callVerbs.answer(call.turnId, call.id, action, content));
-    if (sent) store.put({ type: "input_sent", turn_id: call.turnId, call_id: call.id });
+    if (sent) store.put({ type: "input_sent", turn_id: call.turnId, call_id: call.id, asked_at: input.at });
   };
   const stop = () => run(() => callVerbs.stop(call.turnId, call.id));
   return (

@@ -121,7 +121,8 @@ function Calls({ calls, turn }: { calls: readonly Call[]; turn: Turn }) {
 function WaitingCall({ call, turn, first }: { call: Call; turn: Turn; first: boolean }) {
   const look = lookOf(call);
   if (look === "unknown") return <UnknownCard call={call} first={first} />;
-  if (look === "asked" && call.input) return <InputCard call={call} input={call.input} first={first} />;
+  if (look === "asked" && call.input)
+    return <InputCard key={call.input.at} call={call} input={call.input} first={first} />;
   const next = waitingCalls(turn).find((one) => lookOf(one) === "waiting") === call;
   if (next) return <ApprovalCard call={call} turn={turn} first={first} />;
   return <LaterApproval call={call} turn={turn} />;

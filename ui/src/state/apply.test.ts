@@ -102,6 +102,17 @@ describe("calls", () => {
     expect(lookOf(callsOf(resolved.turns.get("turn-i")!)[2]!)).toBe("again");
   });
 
+  test("that ask a second thing keep asking when the first is known to be answered", () => {
+    const asked = replay(golden("unknown"));
+    const call = (state: Conversation) => callsOf(state.turns.get("turn-i")!)[3]!;
+    const first = call(asked).input!;
+    const second = { ...first, message: "And when?", at: "2026-11-15T14:06:00Z" };
+    const sent = { type: "input_sent", turn_id: "turn-i", call_id: first.call_id } as const;
+    const both = applyAll(asked, [second, { ...sent, asked_at: first.at }]);
+    expect([lookOf(call(both)), call(both).input?.message]).toEqual(["asked", "And when?"]);
+    expect(lookOf(call(apply(both, { ...sent, asked_at: second.at })))).toBe("again");
+  });
+
   test("count how often the same call gave the same result", () => {
     const turn = turnAt("states", "turn-s3");
     expect(callsOf(turn).map((call) => timesRepeated(turn, call))).toEqual([1, 1, 2, 3, 1]);

@@ -46,7 +46,7 @@ export function onCall(call: Call, event: CallEvent, at: number): Call {
     case "input_needed":
       return { ...call, input: event, inputSent: false };
     case "input_sent":
-      return { ...call, inputSent: true };
+      return event.asked_at === call.input?.at ? { ...call, inputSent: true } : call;
   }
 }
 

@@ -259,6 +259,8 @@ export interface WordSent {
   type: "stop_sent" | "stop_unsent" | "input_sent";
   turn_id: string;
   call_id: string;
+  /** When the question came that was answered: the call's next one may be here already. */
+  asked_at?: string;
 }
 
 export interface BranchPicked {
