@@ -34,6 +34,8 @@ class Asked:
     max_rounds: int | None = None
     origin: Origin = "chat"
     extra_tools: tuple[ToolSpec, ...] = ()
+    only_extra: bool = False  # and one of them must be called
+    max_tokens: int | None = None
 
 
 class Openings:
@@ -62,7 +64,7 @@ class Openings:
         provider, model = self._model(conversation, persona, wanted)
         intent = self._intent(wanted, persona, provider)
         opening = _said(wanted.opening, intent)
-        toolset = self._toolset(conversation_id, intent, wanted.extra_tools)
+        toolset = self._toolset(conversation_id, intent, wanted)
         system = self._system(conversation, persona, toolset, intent)
         settings = Settings(
             provider=provider.id,
@@ -75,6 +77,8 @@ class Openings:
             toolset=toolset.hash,
             history_from=self._history_from(conversation, wanted.parent_id, system, opening, toolset),
             limits=self._turn_limits(wanted),
+            max_tokens=wanted.max_tokens,
+            choice="required" if wanted.only_extra else "auto",
         )
         return TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
 
@@ -112,7 +116,10 @@ class Openings:
         backend = backend_at(self._web_search.backend, provider.base_url)
         return asked(text, mode, self._web_search.prefix, backend)
 
-    def _toolset(self, conversation_id: str, intent: Intent, extra: Sequence[ToolSpec]) -> Toolset:
+    def _toolset(self, conversation_id: str, intent: Intent, wanted: Asked) -> Toolset:
+        if wanted.only_extra:
+            return self._toolbox.freeze_only(wanted.extra_tools)
+        extra = wanted.extra_tools
         return Toolset() if intent.small_talk else self._toolbox.freeze(conversation_id, intent.search, extra)
 
     def _system(self, conversation: Conversation, persona: Persona, toolset: Toolset, intent: Intent) -> str:

@@ -63,6 +63,12 @@ def test_untrusted_text_is_fenced_and_cannot_close_its_fence() -> None:
     assert text.count("</result>") == 1
 
 
+def test_a_call_is_insisted_on_in_the_first_request_only() -> None:
+    insisting = started("find it", Settings(choice="required"))
+    assert prompt_for([insisting], ()).choice == "required"
+    assert prompt_for([insisting, ModelReplied("", (CALL,)), ToolFinished("c1", "ok")], ()).choice == "auto"
+
+
 def test_sources_are_numbered_once_over_the_whole_turn() -> None:
     first, second = Source("A", "https://a.example"), Source("B", "https://b.example")
     log: list[Event] = [

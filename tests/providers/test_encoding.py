@@ -1,6 +1,7 @@
 """Request bodies: what each profile gets, what is cached, what goes back to whom."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.providers.kit import TOOLS, ask
+from windlass.core.events import Settings
 from windlass.core.messages import Choice, Message, PastTurn, ToolCall, Toolset, ToolSpec
 from windlass.core.ports import ModelRequest
 from windlass.providers.encoding import ByteCache, Encoder
@@ -57,6 +59,15 @@ def test_every_profile_makes_requests_its_provider_accepts(
 def test_glm_gets_a_temperature_inside_its_open_interval(asked: float, sent: tuple[float, bool | None]) -> None:
     made = body(ask(), GLM, asked)
     assert (made["temperature"], made.get("do_sample")) == sent
+
+
+@pytest.mark.parametrize(
+    ("address", "field"),
+    [("https://api.openai.com/v1", "max_completion_tokens"), ("https://api.z.ai/api/paas/v4", "max_tokens")],
+)
+def test_the_limit_of_a_reply_stands_where_its_server_looks_for_it(address: str, field: str) -> None:
+    request = replace(ask(*turn_with_a_call()), settings=Settings(max_tokens=7))
+    assert body(request, profile_for(address, "gpt-4o"))[field] == 7
 
 
 def test_reasoning_goes_back_only_where_the_profile_wants_it() -> None:

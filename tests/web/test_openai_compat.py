@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from openai import AsyncOpenAI, OpenAIError
+from openai import AsyncOpenAI, NotFoundError, OpenAIError, UnprocessableEntityError
 from zai import ZaiClient
 
 from tests.kit.ledger_file import Ledger
@@ -195,6 +195,81 @@ async def test_errors_come_in_openais_form(client: AsyncOpenAI, equipped: Site, 
         await client.chat.completions.create(model="windlass/nobody", messages=HELLO)
     bare = await equipped.call("POST", "/v1/chat/completions", {"messages": 7})
     assert bare.status == 422 and set(bare.body["error"]) == {"message", "type", "code", "param"}
+
+
+@pytest.mark.parametrize("model", ["nothing-like-it", "strict/nothing-like-it", "windlass/nobody"])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_model_that_is_not_there_is_not_found_in_openais_words(
+    client: AsyncOpenAI, strict_llm: StrictLLM, model: str, streamed: bool
+) -> None:
+    with pytest.raises(NotFoundError) as refused:
+        await client.chat.completions.create(model=model, messages=HELLO, stream=streamed)
+    error: Any = refused.value.body
+    assert (error["code"], error["type"], error["param"]) == ("model_not_found", "invalid_request_error", "model")
+    assert strict_llm.requests == []
+
+
+async def test_a_model_that_its_own_server_does_not_know_is_not_found_either(
+    client: AsyncOpenAI, strict_llm: StrictLLM
+) -> None:
+    strict_llm.then(error(404, "model_not_found", "The model does not exist."))
+    with pytest.raises(NotFoundError) as refused:
+        await client.chat.completions.create(model="strict-model", messages=HELLO)
+    assert refused.value.code == "model_not_found"
+
+
+@pytest.mark.parametrize("model", ["", "strict-model", "strict-model:latest", "strict/strict-model"])
+async def test_a_model_is_found_by_each_of_its_names(client: AsyncOpenAI, strict_llm: StrictLLM, model: str) -> None:
+    strict_llm.then(say("Here."))
+    done = await client.chat.completions.create(model=model, messages=HELLO)
+    assert done.choices[0].message.content == "Here."
+
+
+@pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
+async def test_the_length_of_a_reply_is_limited_as_the_caller_says(
+    client: AsyncOpenAI, strict_llm: StrictLLM, field: str
+) -> None:
+    strict_llm.then(call("record", effect_id="a"), say("Short.").ending("length"))
+    limit: Any = {field: 7}
+    done = await client.chat.completions.create(model="strict-model", messages=HELLO, **limit)
+    assert [request.body["max_tokens"] for request in strict_llm.requests] == [7, 7]
+    assert done.choices[0].finish_reason == "length"
+    none: Any = {field: 0}
+    with pytest.raises(UnprocessableEntityError, match=field):
+        await client.chat.completions.create(model="strict-model", messages=HELLO, **none)
+
+
+CHOICES: Any = {"required": "required", "named": {"type": "function", "function": {"name": "open_door"}}}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+async def test_a_call_the_caller_insists_on_is_of_the_callers_own_tools(
+    client: AsyncOpenAI, strict_llm: StrictLLM, choice: str
+) -> None:
+    other: Any = {"type": "function", "function": {"name": "close_door", "parameters": {"type": "object"}}}
+    own: Any = [OWN_TOOL, other]
+    strict_llm.then(call("open_door", n=1), say("It is open."))
+    done = await client.chat.completions.create(
+        model="strict-model", messages=HELLO, tools=own, tool_choice=CHOICES[choice]
+    )
+    [made] = done.choices[0].message.tool_calls or []
+    sent = strict_llm.requests[0]
+    offered = [tool["function"]["name"] for tool in sent.body["tools"]]
+    assert sent.tool_choice == "required" and made.type == "function" and made.function.name == "open_door"
+    assert offered == (["open_door", "close_door"] if choice == "required" else ["open_door"])
+
+
+@pytest.mark.parametrize("choice", [*CHOICES.values(), "sometimes", {"type": "function"}], ids=str)
+async def test_a_choice_among_tools_that_were_not_given_is_refused(client: AsyncOpenAI, choice: Any) -> None:
+    with pytest.raises(UnprocessableEntityError, match="tool_choice"):
+        await client.chat.completions.create(model="strict-model", messages=HELLO, tool_choice=choice)
+
+
+async def test_the_name_of_who_says_something_goes_along(client: AsyncOpenAI, strict_llm: StrictLLM) -> None:
+    strict_llm.then(say("Hello Ada."))
+    messages: Any = [{"role": "user", "content": "Hello", "name": "ada lovelace"}]
+    await client.chat.completions.create(model="strict-model", messages=messages)
+    assert strict_llm.requests[0].messages[-1] == {"role": "user", "content": "Hello", "name": "ada_lovelace"}
 
 
 async def test_models_and_personas_are_listed(client: AsyncOpenAI) -> None:

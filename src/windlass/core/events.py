@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from windlass.core.messages import CallState, Message, Source, ToolCall, ToolOutput, Usage
+from windlass.core.messages import CallState, Choice, Message, Source, ToolCall, ToolOutput, Usage
 
 Outcome = Literal["answered", "limit", "stopped", "failed", "handed_over", "added"]
 Origin = Literal["chat", "continue", "retry", "call_retry", "added", "v1"]
@@ -40,6 +40,8 @@ class Settings:
     toolset: str = ""
     history_from: str = ""  # the first earlier turn the prompt shows; "" shows all of the path
     limits: Limits = Limits()
+    max_tokens: int | None = None  # of one reply
+    choice: Choice = "auto"  # for the first request; after a call the model is free
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ def new_id(prefix: str) -> str:
 
 
 def call_id(turn_id: str, reply: int, index: int) -> str:
-    """The id of a call follows from its place, so a replayed log gives the same one. At most 40 characters: some
-    providers refuse longer ones."""
+    """It follows from the call's place, so a replay gives the same one. Some providers take 40 letters at most."""
     return f"call_{turn_id.partition('-')[2]}_{reply}_{index}"
 
 

@@ -11,8 +11,7 @@ from windlass.core.messages import Choice, Message, PastTurn, Source, ToolCall, 
 class Log(Protocol):
     """One turn's log as its driver holds it.
 
-    `record` and `begin` enqueue before they return; awaiting them only waits, so a cancelled driver loses nothing.
-    """
+    `record` and `begin` enqueue before they return; awaiting them only waits, so a cancelled driver loses nothing."""
 
     turn_id: str
 

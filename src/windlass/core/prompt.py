@@ -19,10 +19,10 @@ def prompt_for(log: Sequence[Event], past: tuple[PastTurn, ...]) -> Prompt:
 
 
 def prompt_of(view: TurnView, past: tuple[PastTurn, ...]) -> Prompt:
-    current = list(_messages(view))
+    asked, current = view.started.settings, list(_messages(view))
     if forced := force(view):
         current.append(Message("user", ANSWER_NOW[forced]))
-    return Prompt(view.started.settings.system, past, tuple(current), "none" if forced else "auto")
+    return Prompt(asked.system, past, tuple(current), "none" if forced else "auto" if view.rounds else asked.choice)
 
 
 def past_turn(turn_id: str, log: Sequence[Event], revision: int = 0) -> PastTurn:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from windlass import shapes
-from windlass.core.errors import BadInput, WindlassError
+from windlass.core.errors import BadInput, NotFound, WindlassError
 from windlass.core.events import StopRequested
 from windlass.core.messages import Message, ToolSpec
 from windlass.local.records import Records
@@ -22,6 +22,8 @@ from windlass.views import TurnRecord
 
 PREFIX = "windlass/"
 CALLER = "caller"
+CATALOGUE_S = 300
+INSISTS = "Answer by calling one of the tools, without any text of your own."
 
 
 class Completions:
@@ -43,18 +45,22 @@ class Completions:
         self._records = records
         self._tools = tools
         self._waiting = waiting
+        self._catalogues: dict[str, tuple[float, tuple[str, ...]]] = {}
 
     async def begin(self, request: shapes.CompletionRequest) -> str:
         """Start the turn; its id is what the other verbs take."""
         persona = request.model.removeprefix(PREFIX) if request.model.startswith(PREFIX) else ""
         if persona and self._openings.persona(persona).id != persona:
-            raise BadInput(f"model: there is no persona {persona}.", code="model_not_found", detail={"path": "model"})
+            raise _no_model(f"There is no persona {persona}.")
+        if not persona:
+            await self._check_model(request.model)
+        own, insists = _own_tools(request)
         history = mended(request.messages)
         system, said = _apart([message for turn in history.turns for message in turn])
         if not said:
             raise BadInput("messages: at least one is needed.", detail={"path": "messages"})
         conversation = await self._store.conversations.create(
-            Conversation("", system_prompt=self._system(persona, system), persona=persona, hidden=True)
+            Conversation("", system_prompt=self._system(persona, system, insists), persona=persona, hidden=True)
         )
         if persona:
             await self._tools.enable_matching(conversation.id, self._openings.persona(persona).tools)
@@ -64,9 +70,11 @@ class Completions:
             None,
             model="" if persona else request.model,
             temperature=request.temperature,
-            web_search="auto" if asked_by_person else "off",
+            web_search="auto" if asked_by_person and not insists else "off",
             origin="v1",
-            extra_tools=() if request.tool_choice == "none" else _specs(request.tools or []),
+            extra_tools=own,
+            only_extra=insists,
+            max_tokens=request.max_completion_tokens or request.max_tokens,
         )
         started = self._openings.open(conversation.id, wanted)
         return (await self._runner.start(conversation.id, started, parent_id=None)).turn_id
@@ -102,9 +110,30 @@ class Completions:
             if turn.conversation_id in hidden:
                 await self._store.logs.append(turn.id, (StopRequested("caller"),))
 
-    def _system(self, persona: str, system: str) -> str:
+    def _system(self, persona: str, system: str, insists: bool) -> str:
         own = self._openings.persona(persona).system_prompt if persona else ""
-        return "\n\n".join(filter(None, (own, system)))
+        return "\n\n".join(filter(None, (own, system, INSISTS if insists else "")))
+
+    async def _check_model(self, name: str) -> None:
+        """One that its server does not list is refused; a list that cannot be had refuses nothing."""
+        provider, _, rest = name.partition("/")
+        if not rest or all(config.id != provider for config in self._models.configs()):
+            provider, rest = "", name
+        config = self._models.config(provider)
+        if rest in ("", config.model):
+            return
+        # `llama3:latest` is `llama3`, and some servers take more suffixes than they list.
+        listed = {one.partition(":")[0] for one in await self._catalogue(config.id, config.model)}
+        if listed and rest.partition(":")[0] not in listed:
+            raise _no_model(f"The model {rest!r} does not exist, or its provider does not list it.")
+
+    async def _catalogue(self, provider: str, configured: str) -> tuple[str, ...]:
+        now = time.monotonic()
+        known = self._catalogues.get(provider)
+        if known is None or known[0] < now - CATALOGUE_S:
+            listed = await self._listed(provider, "")
+            known = self._catalogues[provider] = (now, (*listed, configured) if listed else ())
+        return known[1]
 
     async def _listed(self, provider: str, configured: str) -> tuple[str, ...]:
         try:
@@ -116,6 +145,28 @@ class Completions:
 def _apart(messages: list[Message]) -> tuple[str, list[Message]]:
     system = [message.content or "" for message in messages if message.role == "system"]
     return "\n\n".join(system), [message for message in messages if message.role != "system"]
+
+
+def _own_tools(request: shapes.CompletionRequest) -> tuple[tuple[ToolSpec, ...], bool]:
+    """The caller's tools to offer, and whether one of them must be called."""
+    own = _specs(request.tools or [])
+    match request.tool_choice:
+        case None | "auto":
+            return own, False
+        case "none":
+            return (), False
+        case "required" if own:
+            return own, True
+        case {"type": "function", "function": {"name": name}} if named := [one for one in own if one.name == name]:
+            return tuple(named), True
+    raise BadInput(
+        "tool_choice: `auto`, `none`, `required`, or a function that stands in `tools`.",
+        detail={"path": "tool_choice"},
+    )
+
+
+def _no_model(message: str) -> NotFound:
+    return NotFound(message, code="model_not_found", detail={"path": "model"})
 
 
 def _specs(tools: list[dict[str, Any]]) -> tuple[ToolSpec, ...]:

@@ -101,7 +101,7 @@ def _readable(messages: Sequence[Any], repairs: list[str]) -> Iterator[Message]:
             case "system":
                 yield Message("system", content)
             case _:
-                yield Message("user", content)
+                yield Message("user", content, name=_NOT_IN_NAMES.sub("_", str(raw.get("name") or ""))[:64])
 
 
 def _text(content: Any) -> str:

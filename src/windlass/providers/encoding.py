@@ -54,6 +54,8 @@ class Encoder:
             fields.append(("temperature", _dumps(profile.temperature.fit(temperature))))
             if profile.greedy and temperature <= profile.temperature.low:
                 fields.append((profile.greedy, b"false"))
+        if request.settings.max_tokens is not None:
+            fields.append((profile.most_field, _dumps(request.settings.max_tokens)))
         choice = request.prompt.choice
         if request.tools.tools and choice != "auto" and choice in profile.choices:
             fields.append(("tool_choice", _dumps(choice)))
@@ -82,6 +84,8 @@ class Encoder:
             wire["tool_calls"] = [self._call(call) for call in message.calls]
         if message.role == "tool":
             wire["tool_call_id"] = message.call_id
+        elif message.role == "user" and message.name:
+            wire["name"] = message.name
         if message.reasoning and profile.reasoning_field:
             wire[profile.reasoning_field] = message.reasoning
         return _json(wire)

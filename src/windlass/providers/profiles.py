@@ -32,6 +32,7 @@ class Profile:
     greedy: str = ""  # a flag to send as false when the temperature asked for is 0
     reasoning_field: str = ""  # where the reasoning goes when it is sent back within a turn; "" sends none
     choices: frozenset[Choice] = frozenset({"auto", "none", "required"})
+    most_field: str = "max_tokens"  # where the limit of a reply's length goes
     usage_option: bool = True  # usage in a stream has to be asked for
     body: str = ""  # fields of every request, as JSON without its braces
     tools_body: str = ""  # the same, for requests with tools
@@ -56,6 +57,7 @@ GLM = Profile(
 )
 _GLM_THINKING = replace(GLM, body='"thinking":{"type":"enabled"}')
 _GLM_STREAMS_CALLS = replace(_GLM_THINKING, tools_body='"tool_stream":true')
+_OPENAI = Profile("openai", "*//api.openai.com*", most_field="max_completion_tokens")
 
 PROFILES: tuple[Profile, ...] = (
     replace(_GLM_STREAMS_CALLS, model="glm-4.6*"),
@@ -63,9 +65,9 @@ PROFILES: tuple[Profile, ...] = (
     replace(_GLM_STREAMS_CALLS, model="glm-5*"),
     replace(_GLM_THINKING, model="glm-4.5*"),
     GLM,
-    Profile("openai", "*//api.openai.com*", "o[0-9]*", temperature=None),
-    Profile("openai", "*//api.openai.com*", "gpt-5*", temperature=None),
-    Profile("openai", "*//api.openai.com*"),
+    replace(_OPENAI, model="o[0-9]*", temperature=None),
+    replace(_OPENAI, model="gpt-5*", temperature=None),
+    _OPENAI,
     Profile(
         "deepseek",
         "*deepseek.com*",

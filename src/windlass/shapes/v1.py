@@ -22,8 +22,10 @@ class CompletionRequest(Struct):
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     temperature: Temperature | None = None
+    max_tokens: Annotated[int, Meta(ge=1, le=10_000_000)] | None = None
+    max_completion_tokens: Annotated[int, Meta(ge=1, le=10_000_000, description="The newer name")] | None = None
     tools: Annotated[list[Object], Meta(max_length=512)] | None = None
-    tool_choice: Any = None
+    tool_choice: Annotated[Any, Meta(description="`auto`, `none`, `required`, or one function of `tools`")] = None
 
 
 class V1Function(Answer):

@@ -84,6 +84,11 @@ class Toolbox:
         self._store.keep_toolset(toolset)
         return toolset
 
+    def freeze_only(self, tools: Sequence[ToolSpec]) -> Toolset:
+        toolset = _toolset(tools)
+        self._store.keep_toolset(toolset)
+        return toolset
+
     def missing(self, conversation_id: str) -> list[ServerStatus]:
         """Servers whose enabled tools cannot be offered now."""
         wanted = {word.server_id for word in self._words(conversation_id).values() if word.enabled}

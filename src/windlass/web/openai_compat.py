@@ -24,7 +24,8 @@ from windlass.web.routes import Route
 from windlass.web.sse import HEADERS, PING_S, disconnected
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
-KINDS = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+KINDS = {401: "authentication_error", 429: "rate_limit_error"}
+NO_MODEL = "unknown_model"  # as a provider's server says it
 
 
 class V1Endpoint(Endpoint):
@@ -62,8 +63,8 @@ class CompletionEndpoint(V1Endpoint):
         end = record.view.finished
         if end is None or end.outcome in {"failed", "stopped"}:
             cause, message = (end.cause, end.message) if end else ("stopped", "The turn did not end.")
-            status = failure_status(cause)
-            await send_json(send, status, _failed(status, message, cause, None))
+            failed = _upstream(cause, message)
+            await send_json(send, 404 if cause == NO_MODEL else failure_status(cause), failed)
         else:
             await send_json(send, 200, completion(record))
 
@@ -121,7 +122,7 @@ class Talk:
         view = record.view
         if view.finished is None or view.finished.outcome in {"failed", "stopped"}:
             cause, message = (view.finished.cause, view.finished.message) if view.finished else ("stopped", "Stopped.")
-            yield _failed(failure_status(cause), message, cause, None)
+            yield _upstream(cause, message)
             return
         calls = [msgspec.structs.replace(call, index=place) for place, call in enumerate(_handed_over(view))]
         last = shapes.V1Message(tool_calls=calls or msgspec.UNSET, annotations=_annotations(view))
@@ -190,6 +191,12 @@ def _annotations(view: TurnView) -> list[shapes.Annotation] | msgspec.UnsetType:
 def _usage(view: TurnView) -> shapes.V1Usage:
     used = view.usage
     return shapes.V1Usage(used.prompt, used.completion, used.prompt + used.completion)
+
+
+def _upstream(cause: str, message: str) -> shapes.V1Failed:
+    if cause == NO_MODEL:
+        return _failed(404, message, "model_not_found", {"path": "model"})
+    return _failed(failure_status(cause), message, cause, None)
 
 
 def _failed(status: int, message: str, code: str, detail: object) -> shapes.V1Failed:
