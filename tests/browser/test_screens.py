@@ -9,6 +9,7 @@ from playwright.async_api import Page
 from tests.browser.conftest import ROOT, OwnHouse
 from tests.browser.screens import first_run_screens, server_screens, turn_screens
 from tests.browser.visit import PHONE, WIDE, House, Visit
+from tests.proof.figures import note
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(240)]
 
@@ -54,16 +55,19 @@ async def findings(page: Page) -> list[str]:
 async def test_the_first_run_and_the_pages_around_it(demo: Visit) -> None:
     found = {screen: await findings(demo.page) async for screen in first_run_screens(demo)}
     assert len(found) == 6
+    note("screens", count=len(found))
     assert {screen: those for screen, those in found.items() if those} == {}
 
 
 async def test_a_turn_its_inspector_and_its_approvals(house: House) -> None:
     found = {screen: await findings(house.page) async for screen in turn_screens(house)}
     assert len(found) == 7
+    note("screens", count=len(found))
     assert {screen: those for screen, those in found.items() if those} == {}
 
 
 async def test_servers_drafts_and_their_forms(own_house: OwnHouse, tmp_path: Path) -> None:
     found = {screen: await findings(house.page) async for house, screen in server_screens(own_house, tmp_path)}
     assert len(found) == 3
+    note("screens", count=len(found))
     assert {screen: those for screen, those in found.items() if those} == {}

@@ -1,7 +1,6 @@
 """Hostile text through every sink: it is shown as text, runs nothing, fetches nothing."""
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from tests.browser.conftest import OwnHouse
 from tests.browser.payloads import payloads
 from tests.browser.visit import House, Visit, ledger_table
 from tests.kit.ledger_file import Ledger
+from tests.proof.figures import FULL, note
 from windlass.testing import ChatRequest, Reply, call, raw_call, say, think
 
-FULL = os.environ.get("SCALE") == "full"
 COUNT = 1000 if FULL else 100
 A_PAGE = 50  # a conversation this long is drawn whole
 pytestmark = [
@@ -39,6 +38,11 @@ INTRUDERS = """() => {
     const found = [...document.querySelectorAll("*")].filter(odd).map((element) => element.outerHTML.slice(0, 200));
     return "canary" in window ? [...found, "a script ran"] : found;
 }"""
+
+
+# Where each is shown: words of a person, the model, its thoughts, a tool and a refusal, names and arguments of calls;
+# then names, titles and descriptions of tools, names and commands of servers.
+SAID, NAMED = 7, 5
 
 
 def hostile(request: ChatRequest) -> Reply:
@@ -78,6 +82,7 @@ async def test_hostile_words_of_people_models_and_tools_are_only_shown(own_house
         await is_harmless(house.page)
         await house.page.get_by_role("tab", name="Raw reply").click()
         await is_harmless(house.page)
+    note("xss", payloads=len(every), sinks=SAID)
 
 
 async def test_hostile_names_titles_and_descriptions_are_only_shown(own_house: OwnHouse, tmp_path: Path) -> None:
@@ -104,6 +109,7 @@ async def test_hostile_names_titles_and_descriptions_are_only_shown(own_house: O
         picker = house.page.get_by_role("dialog", name="Tools of this conversation")
         await expect(picker.get_by_role("checkbox").nth(len(texts))).to_be_attached()
         assert await house.page.evaluate(INTRUDERS) == []
+    note("xss", payloads=len(texts), sinks=NAMED)
 
 
 async def test_the_check_sees_what_was_let_through(demo: Visit) -> None:

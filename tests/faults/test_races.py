@@ -3,6 +3,8 @@ after a stop, and the second word changes nothing."""
 
 import asyncio
 import itertools
+import threading
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +13,8 @@ from typing import Any
 import pytest
 
 from tests.core.memory import Script, says
+from tests.proof.checker import broken_promises
+from tests.proof.figures import FULL, note
 from tests.test_runner import HELLO, House
 from windlass.core.errors import Conflict, WindlassError
 from windlass.core.events import (
@@ -36,8 +40,8 @@ class Stage:
     """A turn with one call that asks; its tool and its model wait for a tick each, so that words fit between."""
 
     house: House
-    turn: str = ""
-    call: str = ""
+    turn: str = "turn-raced"
+    call: str = "call_none"  # until the model has asked for one
     ran: list[str] = field(default_factory=list)
 
     async def open(self) -> None:
@@ -46,9 +50,9 @@ class Stage:
         script.judge_as = lambda call: CallJudged(call.id, "ask")
         script.tool = self._tool
         conversation = await self.house.store.conversations.create(Conversation(""))
-        self.turn = (await self.house.runner.start(conversation.id, HELLO)).turn_id
+        await self.house.runner.start(conversation.id, HELLO, turn_id=self.turn)
         await self.house.runner.settled(self.turn)
-        self.call = next(c.id for e in self.log() if isinstance(e, ModelReplied) for c in e.calls)
+        self.call = next((c.id for c in self.calls()), self.call)
 
     def _tool(self, call: ToolCall, hear: Hear) -> "asyncio.Future[ToolOutput]":
         self.ran.append(call.id)
@@ -58,6 +62,9 @@ class Stage:
         for _ in range(3):
             await asyncio.sleep(0)
         return ToolOutput("sent")
+
+    def calls(self) -> list[ToolCall]:
+        return [call for event in self.log() if isinstance(event, ModelReplied) for call in event.calls]
 
     def log(self) -> list[Event]:
         return [row.event for row in self.house.store.conversations.log(self.turn)]
@@ -125,10 +132,93 @@ async def test_whatever_the_order_of_words_there_is_one_end(
 def _check(stage: Stage) -> None:
     log = stage.log()
     assert sum(isinstance(event, TurnFinished) for event in log) == 1 and isinstance(log[-1], TurnFinished)
-    assert sum(isinstance(event, ToolFinished) for event in log) == 1
+    assert sum(isinstance(event, ToolFinished) for event in log) == len(stage.calls())
     assert sum(isinstance(event, CallDecided) for event in log) <= 1
     assert len(stage.ran) <= 1
     stops = [n for n, event in enumerate(log) if isinstance(event, StopRequested) and not event.call_id]
     assert not any(isinstance(event, ToolStarted) for event in (log[stops[0] :] if stops else []))
     denied = any(isinstance(event, CallDecided) and not event.allow for event in log)
     assert not (denied and stage.ran)
+
+
+@dataclass
+class Explorer:
+    """Speaks at one named fault point of a turn's life, the n-th time it is reached; without a place it only writes
+    down which are reached. A point of the writer's thread is held until the word is on its way."""
+
+    speak: Callable[[], Coroutine[Any, Any, object]] | None = None
+    place: tuple[str, int] = ("", 0)
+    reached: "Counter[str]" = field(default_factory=Counter)
+    places: list[tuple[str, int]] = field(default_factory=list)
+    spoken: "asyncio.Task[object] | None" = None
+
+    def __post_init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+
+    def __call__(self, point: str) -> None:
+        self.reached[point] += 1
+        self.places.append((point, self.reached[point]))
+        if self.speak is None or self.places[-1] != self.place:
+            return
+        if threading.get_ident() == self._thread:
+            self._begin(self.speak)
+        else:
+            begun = threading.Event()
+            self._loop.call_soon_threadsafe(self._begin, self.speak, begun)
+            assert begun.wait(20)
+
+    def _begin(self, speak: Callable[[], Coroutine[Any, Any, object]], begun: threading.Event | None = None) -> None:
+        self.spoken = self._loop.create_task(speak())
+        if begun:  # the word's own first step comes before this
+            self._loop.call_soon(begun.set)
+
+
+def listen(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every point is armed, and what it does is the explorer's; the product itself stays as it is."""
+    for module in ("windlass.runner", "windlass.core.engine", "windlass.store.turnlog"):
+        monkeypatch.setattr(f"{module}.reach", explorer)
+
+
+RIVALS = (stop, stop_call, allow, deny) if FULL else (stop, allow)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("second", RIVALS, ids=lambda word: word.__name__)
+@pytest.mark.parametrize("first", RIVALS, ids=lambda word: word.__name__)
+async def test_a_word_at_any_fault_point_of_a_turn_leaves_one_end(
+    first: Word, second: Word, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first word is said when the turn waits for one, the second at each point that such a turn reaches."""
+    places = (await _explored(first, None, ("", 0), tmp_path / "first", monkeypatch)).places
+    assert len(places) > 10
+    for number, place in enumerate(places):
+        met = await _explored(first, second, place, tmp_path / str(number), monkeypatch)
+        assert met.spoken, f"{place} was not reached again"
+    note("interleavings", count=len(places))
+
+
+async def _explored(
+    first: Word, second: Word | None, place: tuple[str, int], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Explorer:
+    house = House(folder, Script())
+    stage = Stage(house)
+    explorer = Explorer((lambda: second(stage)) if second else None, place)
+    try:
+        with monkeypatch.context() as patch:
+            listen(explorer, patch)
+            await stage.open()
+            said = [await asyncio.gather(first(stage), return_exceptions=True)]
+            await house.runner.settled(stage.turn, 20)
+            if explorer.spoken:
+                said.append(await asyncio.gather(explorer.spoken, return_exceptions=True))
+            await house.runner.settled(stage.turn, 20)
+        odd = [word for words in said for word in words if isinstance(word, BaseException)]
+        assert all(isinstance(word, WindlassError) for word in odd), f"{place}: {odd}"
+        _check(stage)
+    finally:
+        await house.runner.drain(0)
+        await house.store.close()
+    faulty = broken_promises(folder / "windlass.db", folder / "no ledger")
+    assert faulty == [], f"{first.__name__}, {second}, {place}: {faulty}"
+    return explorer

@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,12 @@ FULL = os.environ.get("SCALE") == "full"
 def note(measure: str, **numbers: float | str) -> None:
     """Something measured; the same measure may be noted many times."""
     if file := os.environ.get("PROOF_FIGURES"):
-        with Path(file).open("a") as lines:
-            lines.write(json.dumps({"measure": measure, **numbers}) + "\n")
+        add(Path(file), measure, **numbers)
+
+
+def add(file: Path, measure: str, **numbers: object) -> None:
+    with file.open("a") as lines:
+        lines.write(json.dumps({"measure": measure, **numbers}) + "\n")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -29,10 +34,10 @@ class Figures:
     """What a run left behind."""
 
     outcomes: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
+    notes: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
 
     def total(self, measure: str, name: str = "count") -> float:
-        return sum(numbers.get(name, 0) for numbers in self.notes.get(measure, []))
+        return float(sum(numbers.get(name, 0) for numbers in self.notes.get(measure, [])))
 
     def most(self, measure: str, name: str) -> float | None:
         return max((numbers[name] for numbers in self.notes.get(measure, []) if name in numbers), default=None)
@@ -45,8 +50,10 @@ class Figures:
         """Whether each of them ran and none of their cases failed."""
         return all((found := self.ended(test)) and "failed" not in found and "passed" in found for test in tests)
 
-    def passed(self, *tests: str) -> int:
-        return sum(outcome == "passed" for test in tests for outcome in self.ended(test))
+    def crashed(self, test: str) -> bool:
+        """Whether it never ran, and the stage it belongs to broke off."""
+        stages = [one["tests"] for one in self.notes.get("crash", [])]
+        return not self.ended(test) and any(_names(part, test) for tests in stages for part in tests)
 
 
 def read_figures(file: Path) -> Figures:

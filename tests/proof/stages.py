@@ -1,0 +1,90 @@
+"""The stages of the proof: which tests run together, and what becomes of a stage that does not come to its end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.proof.figures import add
+from tests.proof.incidents import INCIDENTS
+from tests.proof.rows import ROWS
+from tests.proof.scoreboard import GUARD, SSRF
+
+ROOT = Path(__file__).parents[2]
+RAN = (0, 1)  # pytest's exit codes when every test came to its end, well or badly
+LONGEST_S = 25 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    name: str
+    tests: tuple[str, ...]
+    workers: int = 2
+    options: tuple[str, ...] = ()
+
+
+def stages() -> list[Stage]:
+    """Measures run alone, so that nothing else is in their figures."""
+    mapped = {test for table in (ROWS, INCIDENTS) for tests in table.values() for test in tests}
+    own = ("tests/faults/", "tests/proof/", "tests/browser/")
+    elsewhere = sorted(test for test in {*mapped, *SSRF, *GUARD} if not test.startswith(own))
+    abuse = ("tests/proof/test_injection.py", "tests/proof/test_canaries.py", "tests/proof/test_incidents.py")
+    return [
+        Stage("kills, faults and races", ("tests/faults",)),
+        Stage("injections, secrets and incidents", (*abuse, "tests/proof/test_rows.py")),
+        Stage("the matrix as other tests show it", tuple(elsewhere)),
+        Stage("every route, by its description", ("tests/web/test_fuzz.py",), 1),
+        Stage("coverage of core and store", COVERING, 1, COVERED),
+        Stage("the page in a browser", BROWSER),
+        Stage("broken on purpose", ("tests/proof/test_mutations.py",)),
+        Stage("measures", ("tests/proof/test_measures.py",), 1),
+    ]
+
+
+BROWSER = tuple(f"tests/browser/test_{name}.py" for name in ("xss", "screens", "keyboard"))
+COVERING = (
+    *("tests/core", "tests/store", "tests/test_runner.py", "tests/faults/test_races.py"),
+    *("tests/web/test_conversations.py", "tests/web/test_messages.py"),
+)
+COVERED = ("--cov=windlass.core", "--cov=windlass.store", "--cov-branch", "--cov-report=json:{folder}/coverage.json")
+
+
+def run(stage: Stage, figures: Path, folder: Path, *, quick: bool = False, longest_s: float = LONGEST_S) -> None:
+    """What its tests found is in `figures` afterwards; so is a stage that crashed, or hung until its time was up."""
+    print(f"\n== {stage.name}", flush=True)
+    began = time.monotonic()
+    env = {**os.environ, "SCALE": "small" if quick else "full", "PROOF_FIGURES": str(figures)}
+    code = _code(_argv(stage, folder), env, longest_s)
+    if code not in RAN:
+        add(figures, "crash", stage=stage.name, tests=stage.tests, code=code)
+    coverage = folder / "coverage.json"
+    if coverage.exists():
+        add(figures, "coverage", percent=json.loads(coverage.read_text())["totals"]["percent_covered"])
+        coverage.unlink()
+    seconds = time.monotonic() - began
+    add(figures, "stage", name=stage.name, seconds=round(seconds))
+    print(f"== {stage.name}: {'' if code in RAN else f'CRASHED ({code}) after '}{seconds:.0f} s", flush=True)
+
+
+def _argv(stage: Stage, folder: Path) -> list[str]:
+    workers = ("-n", str(stage.workers), "--dist", "worksteal") if stage.workers > 1 else ("-p", "no:xdist")
+    options = [option.format(folder=folder) for option in stage.options]
+    plugin = ("--timeout=600", "-p", "tests.proof.figures")
+    return [sys.executable, "-m", "pytest", "-q", *plugin, *workers, *options, *stage.tests]
+
+
+def _code(argv: list[str], env: dict[str, str], longest_s: float) -> int:
+    """In a group of its own, so that nothing of a stage that hangs is left to disturb the next."""
+    process = subprocess.Popen(argv, cwd=ROOT, env=env, start_new_session=True)
+    try:
+        return process.wait(longest_s)
+    except subprocess.TimeoutExpired:
+        return -signal.SIGALRM
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

@@ -1,0 +1,89 @@
+"""The proof itself: a stage that breaks off or hangs is said, the others go on, and nothing passes unseen."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.proof import audits
+from tests.proof.figures import Figures, read_figures
+from tests.proof.scoreboard import MEASURES, Figure, Measure, figures_of
+from tests.proof.stages import Stage, run, stages
+
+ENDS = {
+    "well": "def test_it(): pass",
+    "crashed": "import os\ndef test_it(): os._exit(70)",
+    "broken": "import nothing_of_this_name",
+    "hung": "import time\ndef test_it(): time.sleep(600)",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_stage_that_does_not_come_to_its_end_is_said_and_the_next_one_runs(end: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "test_first.py", tmp_path / "test_second.py"
+    first.write_text(ENDS[end])
+    second.write_text(ENDS["well"])
+    for file in (first, second):
+        stage = Stage(file.stem, (str(file),), 1, ("-p", "no:cacheprovider"))
+        run(stage, tmp_path / "figures", tmp_path, longest_s=5 if end == "hung" and file is first else 60)
+    found = read_figures(tmp_path / "figures")
+    assert [one["stage"] for one in found.notes["crash"]] == ([] if end == "well" else ["test_first"])
+    assert found.crashed(f"{first}::test_it") is (end != "well")
+    assert not found.crashed(f"{second}::test_it") and "passed" in found.outcomes.values()
+
+
+def test_the_row_of_a_crashed_stage_says_so_and_misses_its_floor() -> None:
+    row = next(measure for measure in MEASURES if measure.name == "canary secrets leaked")
+    found = Figures()
+    found.notes["crash"].append({"stage": "x", "tests": ["tests/proof/test_canaries.py"], "code": -9})
+    assert dict(figures_of(found))[row] == Figure("crashed", False)
+
+
+def test_a_failed_test_misses_the_floor_whatever_was_counted() -> None:
+    row = next(measure for measure in MEASURES if measure.name == "canary secrets leaked")
+    found = Figures({"tests/proof/test_canaries.py::test_x": "failed"})
+    found.notes["canaries"].append({"count": 1000})
+    figure = dict(figures_of(found))[row]
+    assert figure.met is False and figure.text.startswith("1 failed")
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
+def test_what_shows_a_row_is_in_a_stage(measure: Measure) -> None:
+    parts = [part for stage in stages() for part in stage.tests]
+    for test in measure.tests:
+        assert any(test == part or test.startswith((f"{part}/", f"{part}::")) for part in parts), test
+
+
+@pytest.mark.parametrize(
+    ("npm", "pip", "met", "text"),
+    [
+        ({"why": "not run"}, {"why": "not run"}, None, "npm: not run; pip: not run"),
+        ({"high": 0, "packages": 9}, {"why": "not run"}, True, "npm: 0 known-vulnerable of 9; pip: not run"),
+        ({"why": "not run"}, {"high": 1, "packages": 9}, False, "npm: not run; pip: 1 known-vulnerable of 9"),
+    ],
+)
+def test_an_audit_that_was_not_run_counts_for_nothing(
+    npm: dict[str, object], pip: dict[str, object], met: bool | None, text: str
+) -> None:
+    row = next(measure for measure in MEASURES if measure.name == "known-vulnerable packages")
+    found = Figures()
+    found.notes["audit"] += [{"who": "npm", **npm}, {"who": "pip", **pip}]
+    assert dict(figures_of(found))[row] == Figure(text, met)
+
+
+def test_a_registry_that_does_not_answer_is_no_clean_bill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs of their names that give the answers of a network that is not there, and of one with a finding."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "not run" in str(audits._npm()) and "not installed" in str(audits._pip())
+    answers = {"npm": {"statusCode": 405}, "pip-audit": {"dependencies": [{"name": "x", "skip_reason": "unknown"}]}}
+    _programs(tmp_path, answers)
+    assert "405" in str(audits._npm()) and "0 of 1" in str(audits._pip())
+    counts = {"vulnerabilities": {"high": 1, "critical": 1}, "dependencies": {"total": 5}}
+    _programs(tmp_path, {"npm": {"metadata": counts}, "pip-audit": {"dependencies": [{"name": "x", "vulns": [{}]}]}})
+    assert audits._npm() == {"high": 6, "packages": 15} and audits._pip() == {"high": 1, "packages": 1}
+
+
+def _programs(folder: Path, answers: dict[str, object]) -> None:
+    for name, answer in answers.items():
+        (folder / name).write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\nexit 1\n")
+        (folder / name).chmod(0o755)
