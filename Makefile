@@ -52,7 +52,7 @@ dist: setup  ## build sdist and wheel into dist/
 	$(BIN)/python -m hatchling build
 
 docs: setup  ## write the pages that follow from the code again
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
 
 pictures: setup  ## take the pictures in docs/ anew
 	$(BIN)/python scripts/take-pictures

@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from tests.proof.incidents import INCIDENTS, NOT_OURS, PAINS
 from windlass.cli.program import VERBS, run
 from windlass.web.routes import ROUTES, Route
 
@@ -22,7 +23,7 @@ def main() -> None:
 
 
 def pages() -> dict[str, str]:
-    return {"routes.md": _routes(), "cli.md": _cli()}
+    return {"routes.md": _routes(), "cli.md": _cli(), "incidents.md": _incidents()}
 
 
 def _routes() -> str:
@@ -44,6 +45,23 @@ def _table(routes: list[Route]) -> str:
 def _name(shape: Any) -> str:
     name = getattr(shape, "__name__", "")
     return f"`{name}`" if name and name != "Annotated" else ""
+
+
+def _incidents() -> str:
+    head = (
+        "# Incidents of the field\n\nMade from `tests/proof/incidents.py` by `docs/generate.py`. What went wrong"
+        " elsewhere, and the\ntests that would have caught it here; the first of each row is named after it."
+        " `make proof` runs them all.\n"
+    )
+    rows = {**INCIDENTS, **PAINS}
+    table = "".join(f"| {name} | {', '.join(map(_test, tests))} |\n" for name, tests in rows.items())
+    apart = "".join(f"- {name}: {why}.\n" for name, why in NOT_OURS.items())
+    return f"{head}\n| incident | shown by |\n|---|---|\n{table}\nCannot happen here:\n\n{apart}"
+
+
+def _test(named: str) -> str:
+    test, _, case = named.partition("[")
+    return f"`{test}`" + (f" [{case}" if case else "")
 
 
 def _cli() -> str:

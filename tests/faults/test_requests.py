@@ -1,5 +1,5 @@
-"""Requests that no honest client sends: bad bodies, ids, queries, headers and bytes on every route. Never a 5xx that is
-not ours to say, never a crash."""
+"""Requests that no honest client sends: bad bodies, ids, queries, headers and bytes on every route. Never a 5xx, and
+never a crash."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ NOT_TRIED = {"access.rotate", "access.log_in"}  # they would end the test's own 
 
 @pytest.mark.timeout(900)
 async def test_bad_requests_never_give_a_5xx(tmp_path: Path) -> None:
-    """Every route with random bodies, path parts and queries. 502 and 503 with an error of ours are answers."""
+    """Every route with random bodies, path parts and queries."""
     rng = random.Random(SEED)
     routes = [route for route in ROUTES if route.kind != "events" and route.verb not in NOT_TRIED]
     async with StrictLLM(lambda request: say("Hi.")) as llm, open_site(tmp_path, llm, durability="normal") as site:
@@ -36,7 +36,7 @@ async def test_bad_requests_never_give_a_5xx(tmp_path: Path) -> None:
             seen = (
                 f"seed {SEED}, request {number}: {route.method} {path} {body!r} gave {reply.status} {reply.text[:300]}"
             )
-            assert reply.status != 500 and reply.status < 504, seen
+            assert reply.status < 500, seen
             assert "Traceback" not in reply.text, seen
         assert (await site.call("GET", "/health")).status == 200
     note("bad inputs", count=COUNT, seed=SEED)

@@ -154,6 +154,7 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{SERVERS}/test_http.py::test_an_answer_longer_than_allowed_fails_its_own_call",
     ),
     "M12 both eras": (
+        f"{SERVERS}/test_conformance.py::test_a_scenario_passes_with_all_its_checks",
         f"{SERVERS}/test_connection.py::test_the_era_is_found_out_and_the_tools_are_listed",
         "tests/kit/test_ledger_server.py::test_an_older_handshake_version_can_be_pinned",
     ),
@@ -166,7 +167,10 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{WEB}/test_chat.py::test_a_second_message_on_a_running_branch_is_refused_naming_the_turn",
         f"{FAULTS}/test_clients.py::test_two_clients_see_one_log",
     ),
-    "C4 races of words": (f"{FAULTS}/test_races.py::test_whatever_the_order_of_words_there_is_one_end",),
+    "C4 races of words": (
+        f"{FAULTS}/test_races.py::test_whatever_the_order_of_words_there_is_one_end",
+        f"{FAULTS}/test_races.py::test_a_word_at_any_fault_point_of_a_turn_leaves_one_end",
+    ),
     "C5 a slow reader": (
         "tests/test_bus.py::test_a_stalled_watcher_is_brought_up_to_date_from_the_log",
         f"{FAULTS}/test_clients.py::test_a_reader_that_does_not_read_holds_up_nobody",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.proof.figures import add
-from tests.proof.incidents import INCIDENTS
+from tests.proof.incidents import INCIDENTS, PAINS
 from tests.proof.rows import ROWS
 from tests.proof.scoreboard import GUARD, SSRF
 
@@ -29,13 +29,12 @@ class Stage:
 
 def stages() -> list[Stage]:
     """Measures run alone, so that nothing else is in their figures."""
-    mapped = {test for table in (ROWS, INCIDENTS) for tests in table.values() for test in tests}
+    mapped = {test for table in (ROWS, INCIDENTS, PAINS) for tests in table.values() for test in tests}
     own = ("tests/faults/", "tests/proof/", "tests/browser/")
     elsewhere = sorted(test for test in {*mapped, *SSRF, *GUARD} if not test.startswith(own))
-    abuse = ("tests/proof/test_injection.py", "tests/proof/test_canaries.py", "tests/proof/test_incidents.py")
     return [
         Stage("kills, faults and races", ("tests/faults",)),
-        Stage("injections, secrets and incidents", (*abuse, "tests/proof/test_rows.py")),
+        Stage("injections, secrets and incidents", ABUSE),
         Stage("the matrix as other tests show it", tuple(elsewhere)),
         Stage("every route, by its description", ("tests/web/test_fuzz.py",), 1),
         Stage("coverage of core and store", COVERING, 1, COVERED),
@@ -45,7 +44,11 @@ def stages() -> list[Stage]:
     ]
 
 
-BROWSER = tuple(f"tests/browser/test_{name}.py" for name in ("xss", "screens", "keyboard"))
+ABUSE = tuple(
+    f"tests/proof/test_{name}.py"
+    for name in ("injection", "canaries", "incidents", "incidents_access", "incidents_peers", "rows")
+)
+BROWSER = tuple(f"tests/browser/test_{name}.py" for name in ("xss", "screens", "keyboard", "incidents"))
 COVERING = (
     *("tests/core", "tests/store", "tests/test_runner.py", "tests/faults/test_races.py"),
     *("tests/web/test_conversations.py", "tests/web/test_messages.py"),

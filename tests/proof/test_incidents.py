@@ -1,5 +1,5 @@
-"""What happened to others, tried here. Each test is named after its incident; those that other tests show already are
-in the table of `incidents`."""
+"""Commands and secrets of others that ran or leaked, tried here. Each test is named after its incident; the table is
+`incidents`."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ async def test_cve_2026_45018_a_request_that_carries_a_command_runs_nothing(tmp_
     assert not canary.exists()
 
 
-async def test_cve_2026_42271_trying_a_draft_runs_nothing(tmp_path: Path) -> None:
+async def test_cve_2026_42271_and_cve_2026_30623_trying_a_draft_runs_nothing(tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     async with open_site(tmp_path / "home") as site:
         await site.post("/servers", {"name": "bad", **touch(canary)})
@@ -63,7 +63,7 @@ async def test_cve_2026_42271_trying_a_draft_runs_nothing(tmp_path: Path) -> Non
     assert not canary.exists()
 
 
-async def test_cve_2026_40933_two_hundred_imports_over_http_start_nothing(tmp_path: Path) -> None:
+async def test_cve_2026_40933_langflow_and_localai_9394_no_import_starts_anything(tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     async with open_site(tmp_path / "home", durability="normal") as site:
         for number in range(IMPORTS):
@@ -158,7 +158,7 @@ async def test_cve_2025_64496_events_of_the_model_server_are_data(tmp_path: Path
     assert answer["assistant_message"]["content"] == "Hello"
 
 
-async def test_cve_2026_45339_there_is_one_way_in(tmp_path: Path) -> None:
+async def test_cve_2026_45339_and_cve_2026_44567_there_is_one_way_in(tmp_path: Path) -> None:
     async with open_site(tmp_path) as site:
         for headers in (
             {"x-api-key": TOKEN},

@@ -27,7 +27,7 @@ from windlass.testing.replies import Scripted
 
 SEED = 3
 SOAK_S = 600 if FULL else 8
-WARM_UP = (50_000, 0)  # what is added to a message, phase by phase
+WARM_UP = (100_000, 0)  # what is added to a message, phase by phase
 MOST_GROWTH = 1.1 if FULL else 1.5  # a short run has no time to warm up
 WATCHERS = 10_000 if FULL else 200
 STOPS = 100 if FULL else 6
@@ -89,7 +89,7 @@ async def _warm_up(server: WindlassProcess, rng: random.Random) -> None:
     """The caches have limits, the largest 16 MiB of encoded turns; small turns would take most of the soak to fill it,
     and its filling would look like a leak. Large ones fill it in a moment, then small ones take their places."""
     for size in WARM_UP:
-        for _ in range(100 if FULL else 2):
+        for _ in range(50 if FULL else 2):
             await _lives(server, rng, "x" * size)
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import sqlite3
 from functools import cache
 from pathlib import Path
@@ -10,13 +11,13 @@ import pytest
 
 from tests.proof.checker import Transcript, broken_promises
 from tests.proof.figures import Figures
-from tests.proof.incidents import INCIDENTS
+from tests.proof.incidents import INCIDENTS, PAINS
 from tests.proof.rows import ROWS
 from tests.proof.scoreboard import MEASURES, drawn, figures_of
 
 ROOT = Path(__file__).parents[2]
 NAMED = sorted(
-    {test for table in (ROWS, INCIDENTS) for tests in table.values() for test in tests}
+    {test for table in (ROWS, INCIDENTS, PAINS) for tests in table.values() for test in tests}
     | {test for measure in MEASURES for test in measure.tests}
 )
 
@@ -29,9 +30,19 @@ def functions_of(file: str) -> frozenset[str]:
 
 @pytest.mark.parametrize("test", NAMED)
 def test_a_named_test_exists(test: str) -> None:
-    file, _, name = test.partition("::")
+    file, _, named = test.partition("::")
+    name, _, case = named.removesuffix("]").partition("[")
     assert (ROOT / file).exists(), file
     assert not name or name in functions_of(file), f"{file} has no {name}"
+    assert not case or f'id="{case}"' in (ROOT / file).read_text(), f"{name} has no case {case}"
+
+
+@pytest.mark.parametrize("incident", INCIDENTS)
+def test_a_regression_test_is_named_after_its_incident(incident: str) -> None:
+    """By its function, or by its case."""
+    who = incident.partition(":")[0].lower()
+    name = INCIDENTS[incident][0].partition("::")[2].lower()
+    assert re.sub(r"\W", "_", who) in name or f"[{who}" in name
 
 
 def test_every_row_of_the_matrix_is_in_the_table() -> None:
