@@ -4,8 +4,9 @@ after a stop, and the second word changes nothing."""
 import asyncio
 import itertools
 import threading
+import types
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,13 +142,18 @@ def _check(stage: Stage) -> None:
     assert not (denied and stage.ran)
 
 
+Speak = Callable[[], Coroutine[Any, Any, object]]
+
+
 @dataclass
 class Explorer:
     """Speaks at one named fault point of a turn's life, the n-th time it is reached; without a place it only writes
-    down which are reached. A point of the writer's thread is held until the word is on its way."""
+    down which are reached. `at_once`, the word is on its way before the point is left; else it is as late as a word
+    can be that came before. A point of the writer's thread is held until the word is on its way."""
 
-    speak: Callable[[], Coroutine[Any, Any, object]] | None = None
+    speak: Speak | None = None
     place: tuple[str, int] = ("", 0)
+    at_once: bool = False
     reached: "Counter[str]" = field(default_factory=Counter)
     places: list[tuple[str, int]] = field(default_factory=list)
     spoken: "asyncio.Task[object] | None" = None
@@ -168,10 +174,35 @@ class Explorer:
             self._loop.call_soon_threadsafe(self._begin, self.speak, begun)
             assert begun.wait(20)
 
-    def _begin(self, speak: Callable[[], Coroutine[Any, Any, object]], begun: threading.Event | None = None) -> None:
-        self.spoken = self._loop.create_task(speak())
+    def _begin(self, speak: Speak, begun: threading.Event | None = None) -> None:
+        self.spoken = self._loop.create_task(_begun(speak()) if self.at_once else speak())
         if begun:  # the word's own first step comes before this
             self._loop.call_soon(begun.set)
+
+
+def _begun(word: Coroutine[Any, Any, object]) -> Coroutine[Any, Any, object]:
+    """Its first step is taken here and now; what is left of it is for a task."""
+    try:
+        waits_for = word.send(None)
+    except StopIteration as over:
+        return _over(over.value)
+    except WindlassError as error:
+        return _over(error)
+    return _rest(word, waits_for)
+
+
+async def _over(value: object) -> object:
+    return value
+
+
+@types.coroutine
+def _rest(word: Coroutine[Any, Any, object], waits_for: Any) -> Generator[Any, Any, object]:
+    while True:
+        try:
+            yield waits_for
+            waits_for = word.send(None)
+        except StopIteration as over:
+            return over.value
 
 
 def listen(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,6 +212,7 @@ def listen(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 RIVALS = (stop, stop_call, allow, deny) if FULL else (stop, allow)
+MANNERS = (True, False) if FULL else (True,)
 
 
 @pytest.mark.timeout(600)
@@ -192,18 +224,23 @@ async def test_a_word_at_any_fault_point_of_a_turn_leaves_one_end(
     """The first word is said when the turn waits for one, the second at each point that such a turn reaches."""
     places = (await _explored(first, None, ("", 0), tmp_path / "first", monkeypatch)).places
     assert len(places) > 10
-    for number, place in enumerate(places):
-        met = await _explored(first, second, place, tmp_path / str(number), monkeypatch)
+    for number, (place, at_once) in enumerate(itertools.product(places, MANNERS)):
+        met = await _explored(first, second, place, tmp_path / str(number), monkeypatch, at_once)
         assert met.spoken, f"{place} was not reached again"
-    note("interleavings", count=len(places))
+    note("interleavings", count=len(places) * len(MANNERS))
 
 
 async def _explored(
-    first: Word, second: Word | None, place: tuple[str, int], folder: Path, monkeypatch: pytest.MonkeyPatch
+    first: Word,
+    second: Word | None,
+    place: tuple[str, int],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    at_once: bool = False,
 ) -> Explorer:
     house = House(folder, Script())
     stage = Stage(house)
-    explorer = Explorer((lambda: second(stage)) if second else None, place)
+    explorer = Explorer((lambda: second(stage)) if second else None, place, at_once)
     try:
         with monkeypatch.context() as patch:
             listen(explorer, patch)

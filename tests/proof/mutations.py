@@ -47,7 +47,22 @@ MUTATIONS = (
         (
             "tests/faults/test_schedules.py",
             "tests/store/test_turnlog.py::test_intents_land_only_on_the_log_they_were_decided_on",
+            "tests/faults/test_races.py::test_a_word_at_any_fault_point_of_a_turn_leaves_one_end",
         ),
+    ),
+    Mutation(
+        "a second word counts too",
+        "store/turnlog.py",
+        'return f"decided:{call_id}"',
+        "return None",
+        ("tests/faults/test_races.py::test_a_word_at_any_fault_point_of_a_turn_leaves_one_end",),
+    ),
+    Mutation(
+        "a watcher is told an event twice",
+        "bus.py",
+        "if frame.what.number <= self._last:",
+        "if False:",
+        ("tests/faults/test_reconnects.py::test_every_client_sees_the_log_however_often_it_is_cut_off",),
     ),
     Mutation(
         "a result is shown before it is committed",
@@ -98,6 +113,40 @@ MUTATIONS = (
         'if not endpoint.route.public and endpoint.route.path != "/policy":',
         ("tests/web/test_access.py::test_every_route_refuses_strangers",),
         cheap=True,
+    ),
+    Mutation(
+        "any name is ours",
+        "web/guard.py",
+        "if host in self._hosts:",
+        "if host:",
+        (
+            "tests/web/test_guard.py::test_only_our_own_names_are_answered",
+            "tests/proof/test_incidents_access.py::test_a_page_of_another_name_is_refused_even_with_the_token",
+        ),
+    ),
+    Mutation(
+        "private addresses are public",
+        "search/addresses.py",
+        "if inner in METADATA or not inner.is_global:",
+        "if isinstance(inner, IPv4Address):\n        return True\n    if inner in METADATA:",
+        (
+            "tests/search/test_guard.py::test_no_form_of_a_private_address_is_dialled",
+            "tests/proof/test_incidents_access.py::test_no_address_leads_inside",
+        ),
+    ),
+    Mutation(
+        "a draft starts unconfirmed",
+        "servers/config.py",
+        'return self.transport == "stdio" and not (self.confirmed or self.operator)',
+        "return False",
+        ("tests/proof/test_incidents.py",),
+    ),
+    Mutation(
+        "secrets stay in the rows",
+        "vault.py",
+        "return PREFIX + name",
+        "return secret",
+        ("tests/proof/test_canaries.py",),
     ),
     Mutation(
         "no barrier",
