@@ -12,6 +12,7 @@ from windlass.core.events import (
     Recorded,
     ToolFinished,
     ToolStarted,
+    TurnClaimed,
     TurnFinished,
     TurnStarted,
 )
@@ -210,3 +211,17 @@ async def test_who_joins_in_the_middle_of_a_call_hears_how_far_it_is(disk: Disk)
     disk.commit(event=ToolFinished("c1", "ok"))
     disk.bus.heard(CONVERSATION, "turn-1", ToolProgress("c1", 3, 3))
     assert disk.bus.so_far(CONVERSATION, None) == []
+
+
+async def test_what_a_tool_asks_is_told_again_when_its_turn_is_taken_up_and_forgotten_once_answered(
+    disk: Disk,
+) -> None:
+    asked = InputNeeded("c1", "Who?", "{}")
+    disk.bus.heard(CONVERSATION, "turn-1", asked)
+    watcher = disk.bus.watch(CONVERSATION, unborn=True)
+    disk.commit(event=TurnClaimed())
+    assert [frame.what for frame in await watcher.frames()][1:] == [asked]
+    disk.bus.answered("turn-1", "c1")
+    disk.commit(event=TurnClaimed())
+    disk.bus.heard(CONVERSATION, "turn-2", TextDelta(1, "on"))
+    assert [frame.what for frame in await watcher.frames()][1:] == [TextDelta(1, "on")]

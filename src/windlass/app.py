@@ -22,7 +22,7 @@ from windlass.servers import SandboxRules, ServerConfig, Servers, ToolOverride
 from windlass.servers.policy import Rule
 from windlass.store import Store
 from windlass.telemetry import LoggedModel, Telemetry
-from windlass.toolbox import Function, Toolbox
+from windlass.toolbox import Function, Toolbox, input_needed
 from windlass.vault import Vault
 
 DEMO = "demo"
@@ -69,6 +69,7 @@ async def open_house(
         house.models.default = OWN
     try:
         await _bring_in(house)
+        _tell_questions(house)
         if recover:
             house.runner.recover()
         tidying = asyncio.create_task(_tidy(house))
@@ -81,6 +82,14 @@ async def open_house(
         await house.servers.aclose()
         await house.models.aclose()
         await store.close()
+
+
+def _tell_questions(house: House) -> None:
+    """What was asked before this start, to whoever watches then."""
+    unfinished = {turn.id for turn in house.store.conversations.unfinished()}
+    for kept in house.toolbox.questions.left():
+        if kept.turn_id in unfinished:
+            house.bus.heard(kept.conversation_id, kept.turn_id, input_needed(kept.call_id, kept.question))
 
 
 async def _tidy(house: House) -> None:

@@ -3,10 +3,19 @@ is brought up to date from the log, so every one of them sees each event once an
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from windlass.core.events import Committed, ModelFailed, ModelReplied, Recorded, ToolFinished, ToolStarted, TurnFinished
+from windlass.core.events import (
+    Committed,
+    ModelFailed,
+    ModelReplied,
+    Recorded,
+    ToolFinished,
+    ToolStarted,
+    TurnClaimed,
+    TurnFinished,
+)
 from windlass.core.ports import CallDelta, Heard, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
 
 MOST_QUEUED = 1000
@@ -26,6 +35,16 @@ class SoFar:
     calls: tuple[CallDelta, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class MessagesDeleted:
+    """Messages of one turn that are gone from the log; those who saw them have to forget them too."""
+
+    ids: tuple[str, ...]
+
+
+PASSING: dict[type, str] = {SoFar: "reply_so_far", MessagesDeleted: "messages_deleted"}  # beside what a turn lets hear
+
+
 @dataclass(slots=True)
 class Frame:
     """One thing to tell: a row of the log, or something heard in passing. `encoded` is for whoever puts it on a wire
@@ -34,7 +53,7 @@ class Frame:
     conversation_id: str
     turn_id: str
     parent_id: str | None
-    what: Recorded | Heard | SoFar
+    what: Recorded | Heard | SoFar | MessagesDeleted
     encoded: bytes | None = None
 
 
@@ -72,6 +91,9 @@ class Bus:
                 if partial := self._partial.get(done.turn_id):
                     partial.inputs.pop(row.event.call_id, None)
             self._send(Frame(done.conversation_id, done.turn_id, done.parent_id, row))
+            if isinstance(row.event, TurnClaimed) and (partial := self._partial.get(done.turn_id)):
+                for asked in partial.inputs.values():  # who sees a turn taken up again takes its questions for lost
+                    self._send(Frame(done.conversation_id, done.turn_id, None, asked))
 
     def heard(self, conversation_id: str, turn_id: str, heard: Heard) -> None:
         frame = Frame(conversation_id, turn_id, None, heard)
@@ -80,6 +102,14 @@ class Bus:
         elif heard.call_id in self._progress:  # it may also come when the call is over
             self._progress[heard.call_id] = frame
         self._send(frame)
+
+    def answered(self, turn_id: str, call_id: str) -> None:
+        """Nobody who comes later is asked again."""
+        if partial := self._partial.get(turn_id):
+            partial.inputs.pop(call_id, None)
+
+    def deleted(self, conversation_id: str, turn_id: str, ids: Sequence[str]) -> None:
+        self._send(Frame(conversation_id, turn_id, None, MessagesDeleted(tuple(ids))))
 
     def watch(
         self, conversation_id: str, after: int = 0, turn_id: str | None = None, *, unborn: bool = False

@@ -239,7 +239,7 @@ def _call(record: TurnRecord, call: CallView) -> shapes.Call:
         name=call.call.name,
         server_slug=_slug(record, call),
         arguments=_arguments(call),
-        state=_state(call),
+        state="running" if call.call.id in record.questions else _state(call),
         rule=call.judged.rule if call.judged else "",
         hash=call.judged.tool_hash if call.judged else "",
         started_at=iso(began) if began else None,

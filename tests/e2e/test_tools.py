@@ -167,14 +167,16 @@ async def test_a_question_outlives_the_server_where_the_era_allows_it(
     async with windlass(home, env=env) as server:
         turn = await server.settled(asked["id"])
         [pending] = turn["pending_calls"]
+        drawn = [one["state"] for one in turn["calls"]]
         path = f"/turns/{turn['id']}/calls/{pending['call_id']}"
         answer = {"action": "accept", "content": {"name": "Ada", "number": 3}}
         if era == "handshake":
-            assert pending["kind"] == "unknown"
+            assert (pending["kind"], drawn) == ("unknown", ["unknown"])
             assert (await server.call("POST", f"{path}/input", answer)).status == 409
             await server.post(f"{path}/resolve", {"as": "skip"})
         else:
             assert pending["kind"] == "input" and "Who are you" in pending["question"]
+            assert drawn == ["running"]
             await server.post(f"{path}/input", answer)
         done = await server.settled(turn["id"])
     assert done["outcome"] == "answered"

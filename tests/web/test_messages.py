@@ -115,6 +115,21 @@ async def test_deleting_half_an_imported_pair_takes_the_other_half_too(site: Sit
     assert told == ["Go", "Done.", "On"]
 
 
+async def test_who_watches_the_conversation_sees_at_once_that_a_message_is_gone(
+    site: Site, strict_llm: StrictLLM
+) -> None:
+    strict_llm.then(say("Hello."))
+    conversation = await site.conversation()
+    said = await site.post(f"/conversations/{conversation}/chat", {"content": "Hi"})
+    path = f"/conversations/{conversation}/messages/{said['user_message']['id']}"
+    async with site.events(f"/conversations/{conversation}/events") as events:
+        await events.until("turn_finished")
+        gone = (await site.call("DELETE", path)).body["deleted"]
+        told = (await events.until("messages_deleted"))[-1]
+    assert told.id is None and told.data["turn_id"] == said["turn_id"]
+    assert told.data["ids"] == gone == [said["user_message"]["id"]]
+
+
 async def test_a_message_of_a_running_turn_is_not_deleted(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
     await site.add_ledger(ledger)
     id = await site.conversation()

@@ -237,3 +237,24 @@ async def test_streams_end_when_the_house_goes_down_and_new_ones_do_too(site: Si
         assert [event async for event in stream] == []
     async with site.events(f"/conversations/{id}/events") as late:
         assert [event async for event in late] == []
+
+
+async def test_a_question_that_was_kept_is_told_after_a_restart_and_not_once_it_was_answered(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    """Whoever comes before the turn was taken up again, or after, hears it last."""
+    strict_llm.then(call("ask"), say("Hello Ada."))
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        await site.add_ledger(ledger, "--era", "stateless")
+        conversation = await site.conversation()
+        await site.enable(conversation, "ask")
+        turn_id = (await site.post(f"/conversations/{conversation}/chat", {"content": "Ask me"}))["turn_id"]
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        [pending] = (await site.get(f"/turns/{turn_id}?wait=10"))["turn"]["pending_calls"]
+        assert pending["kind"] == "input"
+        async with site.events(f"/turns/{turn_id}/events") as events:
+            names = [event.event for event in await events.until("input_needed")]
+            assert names[-3:] == ["turn_claimed", "reply_so_far", "input_needed"]
+            answer = {"action": "accept", "content": {"name": "Ada", "number": 3}}
+            await site.post(f"/turns/{turn_id}/calls/{pending['call_id']}/input", answer)
+            assert "input_needed" not in [event.event for event in await events.until("turn_finished")]

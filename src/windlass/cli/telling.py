@@ -12,7 +12,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from windlass.cli.show import clean, err, line, note, shown_arguments
-from windlass.client import SoFar, TurnEvent
+from windlass.client import MessagesDeleted, SoFar, TurnEvent
 from windlass.core.events import (
     CallDecided,
     CallJudged,
@@ -91,6 +91,7 @@ class Teller:
                 | CallDelta()
                 | ReasoningDelta()
                 | InputNeeded()
+                | MessagesDeleted()
             ):
                 pass
             case other:

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message
 
 from windlass import shapes
 from windlass.app import open_house
-from windlass.bus import Frame, SoFar
+from windlass.bus import PASSING, Frame
 from windlass.client.wire import TurnEvent, route_of
 from windlass.config import Config
 from windlass.core.events import Recorded
@@ -135,7 +135,6 @@ def _event(frame: Frame) -> TurnEvent:
     match frame.what:
         case Recorded(number=number, event=event):
             return TurnEvent(NAMES[type(event)], frame.turn_id, event, number)
-        case SoFar():
-            return TurnEvent("reply_so_far", frame.turn_id, frame.what)
-        case heard:
-            return TurnEvent(NAMES[type(heard)], frame.turn_id, heard)
+        case passing:
+            kind = type(passing)
+            return TurnEvent(PASSING.get(kind) or NAMES[kind], frame.turn_id, passing)

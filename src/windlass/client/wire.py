@@ -6,13 +6,13 @@ from functools import cache
 from typing import Any, Protocol, get_args
 
 from windlass import shapes
-from windlass.bus import SoFar
+from windlass.bus import PASSING, MessagesDeleted, SoFar
 from windlass.core.events import Event, TurnFinished
 from windlass.core.ports import Heard
 from windlass.views import NAMES
 from windlass.web.routes import ROUTES, Route
 
-KINDS: dict[str, type] = {**{name: kind for kind, name in NAMES.items()}, "reply_so_far": SoFar}
+KINDS: dict[str, type] = {name: kind for kind, name in (NAMES | PASSING).items()}
 DURABLE = frozenset(NAMES[kind] for kind in get_args(Event))
 
 
@@ -23,7 +23,7 @@ class TurnEvent:
 
     name: str
     turn_id: str
-    what: Event | Heard | SoFar
+    what: Event | Heard | SoFar | MessagesDeleted
     number: int | None = None
 
     @property

@@ -54,9 +54,10 @@ class Local:
         self.search = SearchVerbs(searching, models)
         self.context = Context(store)
         self.tools = Tools(store, toolbox, servers)
-        self.messages = Messages(store, records)
+        self.messages = Messages(store, bus, records)
         self.turns = Turns(
             store=store,
+            bus=bus,
             runner=runner,
             openings=openings,
             toolbox=toolbox,

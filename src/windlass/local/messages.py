@@ -3,6 +3,7 @@
 import re
 
 from windlass import shapes
+from windlass.bus import Bus
 from windlass.core.errors import BadInput, NotFound
 from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.ids import new_id
@@ -15,8 +16,9 @@ _ID = re.compile(r"msg-([0-9a-z]+)-(\d{1,9})(?:\.(\d{1,9}))?")
 
 
 class Messages:
-    def __init__(self, store: Store, records: Records) -> None:
+    def __init__(self, store: Store, bus: Bus, records: Records) -> None:
         self._store = store
+        self._bus = bus
         self._records = records
 
     async def get_all(self, conversation_id: str, query: shapes.HeadQuery) -> shapes.MessageList:
@@ -55,7 +57,9 @@ class Messages:
         await self._store.conversations.blank(turn_id, int(found[2]), int(found[3] or 0))
         await self._store.empty_journal()
         after = set(self._ids(conversation_id, turn_id))
-        return shapes.Deleted([one for one in before if one not in after], message="Message deleted")
+        gone = [one for one in before if one not in after]
+        self._bus.deleted(conversation_id, turn_id, gone)
+        return shapes.Deleted(gone, message="Message deleted")
 
     def _ids(self, conversation_id: str, turn_id: str) -> list[str]:
         return [message.id for message in messages_shown(self._records.in_conversation(conversation_id, turn_id))]

@@ -1,6 +1,5 @@
 """Turns read from the store, ready for the views."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from windlass.bus import Bus
@@ -11,7 +10,7 @@ from windlass.core.ports import InputNeeded
 from windlass.local.watching import Stream
 from windlass.servers import Servers
 from windlass.store import Store, Turn
-from windlass.toolbox import Questions
+from windlass.toolbox import Questions, input_needed
 from windlass.views import TurnRecord
 
 
@@ -65,8 +64,7 @@ class Records:
         for call in fold([row.event for row in rows]).calls:
             question = self._questions.pending(call.call.id) if call.running or call.interrupted else None
             if question:
-                schema = json.dumps(question.schema or {})
-                yield call.call.id, InputNeeded(call.call.id, question.message, schema, question.url)
+                yield call.call.id, input_needed(call.call.id, question)
 
     def _last_seq(self, turn_id: str) -> int:
         return self._store.conversations.log(turn_id)[-1].seq

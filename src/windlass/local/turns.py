@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from windlass import shapes
+from windlass.bus import Bus
 from windlass.core.errors import BadInput, Conflict, NotFound, Unavailable, WindlassError
 from windlass.core.events import (
     CallDecided,
@@ -46,6 +47,7 @@ class Turns:
         self,
         *,
         store: Store,
+        bus: Bus,
         runner: Runner,
         openings: Openings,
         toolbox: Toolbox,
@@ -55,6 +57,7 @@ class Turns:
         waiting: Waiting,
     ) -> None:
         self._store = store
+        self._bus = bus
         self._runner = runner
         self._openings = openings
         self._toolbox = toolbox
@@ -148,7 +151,9 @@ class Turns:
     async def answer(self, turn_id: str, call_id: str, word: shapes.InputAnswer) -> shapes.TurnAnswer:
         if _call(self._records.get(turn_id), call_id).finished:
             raise Conflict("This call has ended.", code="not_waiting")
-        if not await self._toolbox.questions.answer(call_id, Answer(word.action, word.content)):
+        runs = await self._toolbox.questions.answer(call_id, Answer(word.action, word.content))
+        self._bus.answered(turn_id, call_id)
+        if not runs:
             await self._runner.resolve(turn_id, CallResolved(call_id, "retry", "person"))
         return self._shown(turn_id, "Answered")
 

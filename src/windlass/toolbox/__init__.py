@@ -3,7 +3,17 @@
 from windlass.toolbox.box import Toolbox
 from windlass.toolbox.functions import Function, Functions
 from windlass.toolbox.offers import Offer
-from windlass.toolbox.questions import Questions
+from windlass.toolbox.questions import Questions, input_needed
 from windlass.toolbox.rows import EnabledTool, Pin, PolicyRules
 
-__all__ = ["EnabledTool", "Function", "Functions", "Offer", "Pin", "PolicyRules", "Questions", "Toolbox"]
+__all__ = [
+    "EnabledTool",
+    "Function",
+    "Functions",
+    "Offer",
+    "Pin",
+    "PolicyRules",
+    "Questions",
+    "Toolbox",
+    "input_needed",
+]

@@ -1,11 +1,13 @@
 """Questions that servers ask people in the middle of a call, and the answers on their way back."""
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
 from windlass.core.errors import BadInput, Conflict
+from windlass.core.ports import InputNeeded
 from windlass.servers import Answer, Answered, Question
 from windlass.servers.schemas import Checker
 from windlass.store import Documents
@@ -18,11 +20,21 @@ class KeptQuestion:
     question: Question
     answer: Answer | None = None
 
+    @property
+    def turn_id(self) -> str:
+        """A call's id holds its turn's."""
+        return "turn-" + self.call_id.removeprefix("call_").partition("_")[0]
+
 
 @dataclass(slots=True)
 class Asked:
     question: Question
     answer: "asyncio.Future[Answer]" = field(repr=False)
+
+
+def input_needed(call_id: str, question: Question) -> InputNeeded:
+    """The question as those who watch are told it."""
+    return InputNeeded(call_id, question.message, json.dumps(question.schema or {}), question.url)
 
 
 class Questions:
@@ -55,6 +67,10 @@ class Questions:
             return answer
         finally:
             self._asked.pop(call_id, None)
+
+    def left(self) -> Sequence[KeptQuestion]:
+        """Those from before this start that nobody has answered yet."""
+        return [one for one in self._left.values() if one.answer is None]
 
     def pending(self, call_id: str) -> Question | None:
         if asked := self._asked.get(call_id):

@@ -8,7 +8,7 @@ from typing import Any
 from windlass.core.errors import BadInput, ToolError, Unavailable
 from windlass.core.events import CallJudged, Event, Settings, ToolFinished
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
-from windlass.core.ports import Hear, InputNeeded, ToolProgress
+from windlass.core.ports import Hear, ToolProgress
 from windlass.servers import Answer, Question, Servers
 from windlass.servers.pins import arguments_hash
 from windlass.servers.policy import Grant, Rule, Standing, doubtful, judge
@@ -17,7 +17,7 @@ from windlass.servers.schemas import Checker
 from windlass.toolbox.clock import WorkClock
 from windlass.toolbox.functions import PYTHON, Functions
 from windlass.toolbox.offers import Offer, Offers
-from windlass.toolbox.questions import Questions
+from windlass.toolbox.questions import Questions, input_needed
 
 BUILT_IN, CALLER = "windlass", "caller"
 BuiltIn = Callable[[str, ToolCall, Settings, Hear], Awaitable[ToolOutput]]  # the first is the conversation
@@ -130,7 +130,7 @@ class TurnTools:
     async def _ask(self, call_id: str, question: Question, hear: Hear) -> Answer:
         if not self._can_ask:
             return Answer("cancel")
-        needed = InputNeeded(call_id, question.message, json.dumps(question.schema or {}), question.url)
+        needed = input_needed(call_id, question)
         with self._clock.asking(call_id):
             return await self._means.questions.ask(call_id, question, self._conversation_id, lambda: hear(needed))
 

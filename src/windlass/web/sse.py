@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 from starlette.types import Receive, Send
 
-from windlass.bus import Frame, SoFar
+from windlass.bus import PASSING, Frame
 from windlass.core.events import Recorded
 from windlass.local.watching import Stream
 from windlass.views import NAMES, event_place
@@ -79,6 +79,7 @@ def _durable(frame: Frame, row: Recorded) -> bytes:
 
 
 def _passing(stream: Stream, frame: Frame) -> bytes:
-    name = "reply_so_far" if isinstance(frame.what, SoFar) else NAMES[type(frame.what)]
+    kind = type(frame.what)
+    name = PASSING.get(kind) or NAMES[kind]
     place = _encode({"turn_id": frame.turn_id, "seq": stream.seq_of(frame.turn_id)})
     return f"event: {name}\ndata: ".encode() + place[:-1] + b"," + _encode(frame.what)[1:] + b"\n\n"

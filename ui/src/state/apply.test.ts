@@ -10,6 +10,7 @@ import {
   decode,
   isDurable,
   lookOf,
+  messageId,
   pathOf,
   phaseOf,
   replay,
@@ -113,6 +114,17 @@ describe("calls", () => {
     expect(lookOf(call(apply(both, { ...sent, asked_at: second.at })))).toBe("again");
   });
 
+  test("interrupted by a restart go on asking when their question was kept, and then run again", () => {
+    const interrupted = replay(golden("unknown"));
+    const call = (state: Conversation) => callsOf(state.turns.get("turn-i")!)[2]!;
+    const place = { turn_id: "turn-i", call_id: call(interrupted).id };
+    const at = "2026-11-15T14:06:00Z";
+    const question = { type: "input_needed", seq: 20, at, message: "Who?", schema: "{}", ...place } as const;
+    const asked = apply(interrupted, question);
+    expect([lookOf(call(interrupted)), lookOf(call(asked))]).toEqual(["unknown", "asked"]);
+    expect(lookOf(call(apply(asked, { type: "input_sent", asked_at: at, ...place })))).toBe("again");
+  });
+
   test("count how often the same call gave the same result", () => {
     const turn = turnAt("states", "turn-s3");
     expect(callsOf(turn).map((call) => timesRepeated(turn, call))).toEqual([1, 1, 2, 3, 1]);
@@ -190,6 +202,15 @@ describe("branches", () => {
     expect(answersBeside(state, second)).toEqual({ index: 1, ids: ["turn-r1", "turn-r2"] });
     expect(wordingsBeside(state, second)).toEqual({ index: 0, ids: ["turn-r2", "turn-r4"] });
   });
+});
+
+test("a message that was deleted in another window is gone in this one", () => {
+  const said = replay(golden("pool-done"));
+  const turn = said.turns.get("turn-b")!;
+  const ids = [messageId(turn, turn.firstSeq)];
+  const gone = apply(said, decode("messages_deleted", { turn_id: "turn-b", seq: 9, ids }, 0)!);
+  expect(gone.turns.get("turn-b")!.blanked).toEqual([0]);
+  expect(gone.turns.get("turn-b")!.opening[0]!.content).toBe("");
 });
 
 test("events this page does not know are left out", () => {

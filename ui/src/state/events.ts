@@ -268,7 +268,7 @@ export interface BranchPicked {
   turn_id: string;
 }
 
-/** Messages that are gone from the log, by the ids the server told. It sends no event of its own for that. */
+/** Messages that are gone from the log, deleted here or in another window. */
 export interface MessagesDeleted {
   type: "messages_deleted";
   turn_id: string;
@@ -306,6 +306,7 @@ const TRANSIENT = new Set([
 export function decode(type: string, data: unknown, receivedAt: number): Event | null {
   if (typeof data !== "object" || data === null || !("turn_id" in data)) return null;
   if (DURABLE.has(type)) return { ...data, type } as DurableEvent;
+  if (type === "messages_deleted") return { ...data, type } as MessagesDeleted;
   if (TRANSIENT.has(type)) return { ...data, type, at: new Date(receivedAt).toISOString() } as TransientEvent;
   return null;
 }

@@ -24,8 +24,8 @@ const NEVER_SENT = new Set(["bad_arguments", "unknown_tool", "changed", "over_li
 export function lookOf(call: Call): Look {
   if (call.finished) return endOf(call);
   if (call.stopping) return "stopping";
-  if (waitsForWord(call)) return isInterrupted(call) ? "unknown" : "waiting";
   if (call.input && !call.inputSent) return "asked";
+  if (waitsForWord(call) && !call.input) return isInterrupted(call) ? "unknown" : "waiting";
   if (isInterrupted(call)) return "again";
   if (isRunning(call)) return call.attempts.length > 1 ? "again" : "running";
   return "queued";
