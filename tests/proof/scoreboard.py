@@ -1,6 +1,6 @@
 """The scoreboard: each measure with its floor, its aim and our figure. What was not measured is said, never passed."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,8 +103,13 @@ def _twice(found: Figures) -> Figure:
 def _rows(found: Figures) -> Figure:
     held = [row for row, tests in ROWS.items() if tests and found.held(*tests)]
     missing = [row.partition(" ")[0] for row in ROWS if row not in held]
-    text = f"{len(held)} of {len(ROWS)}" + (f" (not: {' '.join(missing)})" if missing else "")
+    text = f"{len(held)} of {len(ROWS)}{_without(missing)}"
     return Figure(text, len(held) >= 40, len(held) >= 45) if found.outcomes else Figure("-", None)
+
+
+def _without(missing: Sequence[str]) -> str:
+    """The first few of them; a whole run leaves out no more."""
+    return f" (not: {' '.join(missing[:4])}{' ...' if missing[4:] else ''})" if missing else ""
 
 
 def _fuzz(found: Figures) -> Figure:
@@ -150,7 +155,7 @@ def _cases(floor: int, aim: int, *tests: str) -> Callable[[Figures], Figure]:
 def _incidents(found: Figures) -> Figure:
     held = [name for name, tests in INCIDENTS.items() if found.held(*tests)]
     missing = [name.partition(":")[0] for name in INCIDENTS if name not in held]
-    text = f"{len(held)} of {len(INCIDENTS)}" + (f" (not: {', '.join(missing[:5])})" if held and missing else "")
+    text = f"{len(held)} of {len(INCIDENTS)}{_without(missing)}"
     return Figure(text, len(held) >= 25, not missing) if found.outcomes else Figure("-", None)
 
 
