@@ -45,6 +45,26 @@ async def test_a_head_of_common_length_passes(server: WindlassProcess) -> None:
     assert (await answer_to(server, head)).startswith(b"HTTP/1.1 200 ")
 
 
+TARGETS = {  # what a request's first line names, what its Host header does, and whether it is for us
+    ("http://OURS/health", "OURS"): 200,
+    ("http://ours/health", "OURS"): 403,
+    ("http://evil.example/health", "OURS"): 403,
+    ("http://evil.example:80@OURS/health", "OURS"): 403,
+    ("http://OURS/health", "evil.example"): 403,
+    ("http://evil.example/health", "evil.example"): 403,
+    ("ws://evil.example/health", "OURS"): 403,
+}
+
+
+async def test_a_first_line_that_names_a_host_means_that_host(server: WindlassProcess) -> None:
+    ours = urlsplit(server.url).netloc
+    found = {}
+    for target, host in TARGETS:
+        line = f"GET {target} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n".replace("OURS", ours)
+        found[target, host] = int((await answer_to(server, line.encode())).split()[1])
+    assert found == TARGETS
+
+
 async def test_what_was_just_said_is_found_at_once(server: WindlassProcess) -> None:
     conversation = (await server.post("/conversations", {}))["conversation"]["id"]
     await server.post(f"/conversations/{conversation}/messages", {"role": "user", "content": "the quay at Nanaimo"})

@@ -35,7 +35,17 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._head_bytes = 0
         self._silence()
+        self._heed_target()
         super().on_headers_complete()
+
+    def _heed_target(self) -> None:
+        """A first line may name the host itself, which then counts instead of the Host header. Where they differ the
+        guard gets to see both, and refuses."""
+        if self.url.startswith(b"/"):
+            return
+        named = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0].lower()
+        if [value.lower() for name, value in self.headers if name == b"host"] != [named]:
+            self.headers.append((b"host", named))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._silence()
