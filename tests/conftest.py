@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from tests.kit.fixtures import ledger, strict_llm  # noqa: F401 - fixtures for every test
+from tests.kit.fixtures import clock, ledger, strict_llm  # noqa: F401 - fixtures for every test
 
 settings.register_profile("small", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("full", deadline=None, max_examples=2000, print_blob=True)

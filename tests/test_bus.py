@@ -179,7 +179,7 @@ async def test_a_step_without_company_comes_by_itself(disk: Disk) -> None:
     reading = asyncio.create_task(watcher.frames())
     await asyncio.sleep(0)
     disk.commit(event=ModelReplied("so"))
-    assert numbers(await asyncio.wait_for(reading, 5)) == [2]
+    assert numbers(await asyncio.wait_for(reading, 60)) == [2]
 
 
 async def test_the_end_of_a_turn_is_told_at_once(disk: Disk) -> None:

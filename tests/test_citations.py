@@ -1,9 +1,8 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.kit.cpu import linear
 from windlass.citations import Citations, citations
 
 
@@ -57,6 +56,5 @@ def test_numbers_are_cited_or_unknown_never_both(answer: str, sources: int) -> N
 
 @pytest.mark.parametrize("unit", ["`", "` ``", "[1", "[1,", "[1][", "```\n", "\u30101", "[1-", "[1]:\n", "a[1]"])
 def test_an_answer_made_to_be_slow_is_read_in_no_time(unit: str) -> None:
-    began = time.process_time()
-    citations(unit * (500_000 // len(unit)), 5)
-    assert time.process_time() - began < 5
+    with linear():
+        citations(unit * (500_000 // len(unit)), 5)

@@ -85,7 +85,7 @@ async def test_a_call_that_asks_leaves_the_turn_waiting_without_an_approver(w: W
     [pending] = turn.pending_calls
     assert (pending.kind, pending.name) == ("approval", "write_note")
     await w.turns.decide(turn.id, pending.call_id, allow=False, reason="not today", hash=pending.hash)
-    turn = await w.turns.get(turn.id, wait=20)
+    turn = await w.turns.get(turn.id, wait=90)
     assert turn.outcome == "answered"
     assert turn.calls[0].state == "denied" and "not today" in (turn.calls[0].result or "")
 
@@ -271,7 +271,7 @@ async def test_an_unfinished_turn_is_picked_up_when_the_folder_is_opened_again()
         [pending] = turn.pending_calls
     async with Windlass(config=config) as w:
         await w.turns.decide(turn.id, pending.call_id, allow=True)
-        turn = await w.turns.get(turn.id, wait=20)
+        turn = await w.turns.get(turn.id, wait=90)
     assert turn.outcome == "answered"
     assert (Path(config.home) / "notes" / "later.md").exists()
 
@@ -302,7 +302,7 @@ async def test_watching_ends_when_nobody_looks_any_more(w: Windlass) -> None:
     stream = w.stream("/count_slowly to=3 pause_ms=10")
     first = await anext(stream)
     await stream.aclose()
-    turn = await w.turns.get(first.turn_id, wait=20)
+    turn = await w.turns.get(first.turn_id, wait=90)
     assert turn.outcome == "answered", "leaving the stream does not stop the turn"
 
 

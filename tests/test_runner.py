@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.core.memory import Script, says
-from tests.kit.waiting import until
+from tests.kit.waiting import PATIENCE_S, until
 from windlass.bus import Bus
 from windlass.core.errors import Conflict, NotFound, ToolError, Unavailable
 from windlass.core.events import (
@@ -189,7 +189,7 @@ async def test_a_defect_that_cannot_be_noted_yet_is_noted_later(
     await until(lambda: "is paused" in caplog.text, "the turn to be tried again")
     other.execute("rollback")
     other.close()
-    await house.runner.settled(turn, 5)
+    await house.runner.settled(turn, PATIENCE_S)
     finished = house.outcome(turn)
     assert finished and (finished.outcome, finished.cause) == ("failed", "internal")
     await house.store.close()
@@ -220,7 +220,7 @@ async def test_a_disk_with_room_for_little_holds_a_turn_up_but_does_not_fail_it(
     await until(lambda: caplog.text.count("is paused") > Limits().claims, "more pauses than claims are allowed")
     assert house.outcome(turn) is None
     file.execute("pragma max_page_count = 1000000")
-    await house.runner.settled(turn, 5)
+    await house.runner.settled(turn, PATIENCE_S)
     assert house.outcome(turn) == TurnFinished("answered")
     await house.store.close()
 
@@ -234,7 +234,7 @@ async def test_a_conversation_deleted_under_a_turn_ends_its_driver(house: House)
     driver = house.runner._driving[turn]
     await house.store.conversations.delete(house.store.conversations.turn(turn).conversation_id)
     result.set_result(ToolOutput("too late"))
-    await asyncio.wait([driver], timeout=5)
+    await asyncio.wait([driver], timeout=PATIENCE_S)
     assert driver.done() and driver.exception() is None
 
 
@@ -292,11 +292,11 @@ async def test_more_turns_than_places_queue_and_a_stop_does_not(tmp_path: Path) 
     await until(lambda: bool(house.script.asked), "the model to be asked")
     assert len(house.script.asked) == 1
     await house.runner.stop(second)
-    await house.runner.settled(second, 2)
+    await house.runner.settled(second, PATIENCE_S)
     finished = house.outcome(second)
     assert finished and finished.outcome == "stopped"
     await house.runner.stop(first)
-    await house.runner.settled(first, 2)
+    await house.runner.settled(first, PATIENCE_S)
     await house.store.close()
 
 
@@ -309,11 +309,11 @@ async def test_a_stop_of_a_turn_that_waits_for_a_person_needs_no_place(tmp_path:
     works = await house.start()
     await until(lambda: len(house.script.asked) == 2, "the only place to be taken")
     await house.runner.stop(waits)
-    await house.runner.settled(waits, 2)
+    await house.runner.settled(waits, PATIENCE_S)
     finished = house.outcome(waits)
     assert finished and finished.outcome == "stopped"
     await house.runner.stop(works)
-    await house.runner.settled(works, 2)
+    await house.runner.settled(works, PATIENCE_S)
     await house.store.close()
 
 

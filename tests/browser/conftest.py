@@ -11,6 +11,7 @@ from playwright.async_api import Browser, async_playwright
 
 from tests.browser.visit import House, Table, Visit, ledger_table, window, write_settings
 from tests.kit.ledger_file import Ledger
+from tests.kit.ports import own_port
 from tests.kit.windlass_process import model_settings, windlass
 from windlass.testing import StrictLLM
 from windlass.testing.scripts import Script
@@ -45,7 +46,11 @@ def own_house(chromium: Browser, tmp_path: Path, ledger: Ledger) -> OwnHouse:
     ) -> AsyncIterator[House]:
         own = {**ledger_table(ledger, *options), **(server or {})}
         write_settings(tmp_path / "home", {"servers.ledger": own, **(tables or {})})
-        async with StrictLLM(script) as llm, windlass(tmp_path / "home", env=model_settings(llm.base_url)) as process:
+        port = ("--port", str(own_port()))  # one that it can come back on
+        async with (
+            StrictLLM(script) as llm,
+            windlass(tmp_path / "home", *port, env=model_settings(llm.base_url)) as process,
+        ):
             await process.running("ledger")
             async with window(chromium, process) as (context, page, watch):
                 yield House(process, context, page, watch, llm, ledger)

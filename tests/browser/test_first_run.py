@@ -86,6 +86,7 @@ async def test_conversations_are_found_renamed_and_deleted_with_a_way_back(demo:
     await expect(demo.page.get_by_role("link", name="Sums")).to_be_visible()
     await expect(demo.page.get_by_role("heading", name="Sums")).to_be_visible()
     await demo.page.keyboard.press("Control+k")
+    await expect(demo.page.get_by_role("textbox", name="Search conversations")).to_be_focused()
     await demo.page.keyboard.type("calculate")
     await expect(demo.page.get_by_role("link", name="Sums")).to_be_visible()
     await demo.page.get_by_role("textbox", name="Search conversations").fill("nothing of the kind")

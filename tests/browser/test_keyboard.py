@@ -38,6 +38,7 @@ async def test_the_main_flow_needs_no_mouse(house: House) -> None:
     await tab_to(house, card.get_by_role("button", name="Allow once"))
     await keys.press("Enter")
     await expect(house.log.get_by_text("It is gone.")).to_be_visible()
+    await expect(house.ended("Answered")).to_be_visible()
     assert house.llm.requests[0].user_text == "Destroy it\nnow"
     await keys.press("Alt+ArrowUp")
     await expect(house.log.get_by_role("article")).to_be_focused()
@@ -50,6 +51,7 @@ async def test_the_main_flow_needs_no_mouse(house: House) -> None:
     await keys.press("Escape")
     await expect(inspector.get_by_role("tab", name="Prompt sent")).to_have_count(0)
     await keys.press("Control+k")
+    await expect(house.page.get_by_role("textbox", name="Search conversations")).to_be_focused()
     await keys.type("destroy")
     await expect(house.page.get_by_role("link", name="Destroy it")).to_be_visible()
     await keys.press("ArrowDown")

@@ -9,11 +9,6 @@ from windlass.testing import Gate, call, say, wait_for
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def come_back(house: House) -> None:
-    house.server.flags = ("--port", house.server.url.rpartition(":")[2])
-    await house.server.start()
-
-
 async def test_a_turn_killed_while_the_model_spoke_is_finished_under_the_open_page(house: House) -> None:
     gate = Gate()
     house.llm.then(call("echo", text="once"), say("Half a ", wait_for(gate)))
@@ -22,7 +17,7 @@ async def test_a_turn_killed_while_the_model_spoke_is_finished_under_the_open_pa
     await house.server.kill()
     await expect(house.page.get_by_role("alert").get_by_text("Not connected.")).to_be_visible()
     house.llm.then(say("A whole answer."))
-    await come_back(house)
+    await house.server.start()
     await expect(house.log.get_by_text("A whole answer.")).to_have_count(1)
     await expect(house.ended("Answered")).to_be_visible()
     await expect(house.log.get_by_text("Half a")).to_have_count(0)
@@ -38,7 +33,7 @@ async def test_a_call_in_doubt_after_a_kill_is_asked_about_and_resolved(house: H
     await expect(house.call("Record slow")).to_be_visible()
     await house.server.kill()
     house.llm.then(say("Noted."))
-    await come_back(house)
+    await house.server.start()
     card = house.card("Did Record slow happen?")
     await expect(card.get_by_text("No answer was recorded.")).to_be_visible()
     await expect(house.page.get_by_text("1 call needs your word.")).to_be_visible()
@@ -54,7 +49,7 @@ async def test_an_approval_waits_over_a_kill(house: House) -> None:
     await house.send("go")
     await expect(house.card("Allow Destroy?")).to_be_visible()
     await house.server.kill()
-    await come_back(house)
+    await house.server.start()
     await house.server.running("ledger")
     await expect(house.page.get_by_text("Connected again. Nothing was missed.")).to_be_visible()
     await house.decide("Allow Destroy?", "Allow once")

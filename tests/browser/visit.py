@@ -14,7 +14,7 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import WindlassProcess
 from windlass.testing import StrictLLM
 
-PATIENCE_MS = 30_000.0
+PATIENCE_MS = 60_000.0
 WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 375, "height": 812}
 # A card takes no click for its first 400 ms; only the page's own clock can tell when they are over.

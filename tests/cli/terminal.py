@@ -9,11 +9,11 @@ import termios
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-PATIENCE_S = 60.0
-UNNOTICED_S = 2.0
+PATIENCE_S = 90.0
+UNNOTICED_S = 15.0
 CTRL_C, CTRL_D = "\x03", "\x04"
 # Gives the program the terminal as its own, so that Ctrl-C reaches it as a signal.
 TAKE_OVER = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
@@ -52,14 +52,22 @@ class Terminal:
     def send(self, text: str) -> None:
         os.write(self._main, text.encode())
 
-    def interrupt_line(self, wanted: str) -> None:
-        """Press Ctrl-C where a line is typed, as often as it takes until the text appears: Python's readline overlooks
-        a signal that comes in the moment before it waits for the next key."""
+    def interrupt(self, wanted: str) -> None:
+        """Press Ctrl-C until the text appears. Python overlooks a signal that comes in the very moment before it waits
+        for a key or a lock; a person then presses again, long after anything else would have happened."""
         for _ in range(int(PATIENCE_S / UNNOTICED_S)):
             self.send(CTRL_C)
             if self._appears(wanted, UNNOTICED_S):
                 return
         raise AssertionError(f"{wanted!r} never appeared; seen:\n{self.text}")
+
+    def interrupt_and_wait(self) -> int:
+        """The same until the program ends; gives its exit code."""
+        for _ in range(int(PATIENCE_S / UNNOTICED_S)):
+            self.send(CTRL_C)
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(UNNOTICED_S)
+        raise AssertionError(f"it never ended; seen:\n{self.text}")
 
     def wait(self) -> int:
         code = self.process.wait(PATIENCE_S)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import PROGRAM, Commands
-from tests.kit.cpu import cpu_seconds
+from tests.kit.cpu import modules_loaded
 from windlass import __version__
 from windlass.cli import serving
 from windlass.cli.program import VERBS, build
@@ -16,9 +16,9 @@ from windlass.cli.program import VERBS, build
 ROOT = Path(__file__).parents[2]
 
 
-def test_help_and_version_are_there_at_once() -> None:
-    assert cpu_seconds(*PROGRAM, "--version") < 0.25
-    assert cpu_seconds(*PROGRAM, "--help") < 0.25
+def test_help_and_version_load_little_and_so_are_there_at_once() -> None:
+    assert modules_loaded(*PROGRAM, "--version") < 200
+    assert modules_loaded(*PROGRAM, "--help") < 250
 
 
 def test_the_version_is_the_packages() -> None:

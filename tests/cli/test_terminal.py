@@ -84,8 +84,7 @@ def test_ctrl_c_stops_the_turn_and_says_so(windlass: Commands) -> None:
 def test_ctrl_c_at_an_approval_stops_the_turn(alone: Commands) -> None:
     with typed(alone, "ask", "/write_note title=a text=b") as screen:
         screen.expect("[y]es")
-        screen.send(CTRL_C)
-        screen.expect("Stopped.")
+        screen.interrupt("Stopped.")
         assert screen.wait() == STOPPED
 
 
@@ -96,10 +95,8 @@ def test_a_second_ctrl_c_leaves_even_when_the_server_is_frozen(tmp_path_factory:
             screen.expect("of 1000")
             house.process.send_signal(signal.SIGSTOP)
             try:
-                screen.send(CTRL_C)
-                screen.expect("Ctrl-C again leaves.")
-                screen.send(CTRL_C)
-                assert screen.wait() == LEFT
+                screen.interrupt("Ctrl-C again leaves.")
+                assert screen.interrupt_and_wait() == LEFT
             finally:
                 house.process.send_signal(signal.SIGCONT)
 
@@ -160,7 +157,7 @@ def test_ctrl_c_at_the_prompt_only_says_how_to_leave(alone: Commands) -> None:
         screen.expect("> ")
         screen.send("half a thou")
         screen.expect("half a thou")
-        screen.interrupt_line("Ctrl-D leaves.")
+        screen.interrupt("Ctrl-D leaves.")
         screen.expect("> ")
         screen.send(CTRL_D)
         assert screen.wait() == 0

@@ -16,10 +16,16 @@ from windlass.testing import StrictLLM, call, raw_call, say
 def with_ledger(home: Path, ledger: Ledger, **settings: object) -> None:
     """The operator's own file, so that nothing needs to be confirmed."""
     command, *args = ledger.argv()
-    lines = ["[servers.ledger]", f"command = {json.dumps(command)}", f"args = {json.dumps(args)}", 'tools = "*"']
-    lines += [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+    table = {"command": command, "args": args, "tools": "*", **settings}
+    lines = ["[servers.ledger]", *(f"{name} = {_toml(value)}" for name, value in table.items())]
     home.mkdir(parents=True, exist_ok=True)
     (home / "windlass.toml").write_text("\n".join(lines))
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {_toml(one)}" for name, one in value.items()) + "}"
+    return json.dumps(value)
 
 
 @pytest.fixture

@@ -127,20 +127,20 @@ async def test_each_tool_may_have_a_time_of_its_own(tmp_path: Path, strict_llm: 
 async def test_a_tool_asks_a_person_and_its_clock_stands_still(
     tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger, era: str
 ) -> None:
-    """The call may take half a second and the person takes longer: known by another call, which ends meanwhile."""
+    """The call may take three seconds and the person takes longer: known by another call, which ends meanwhile."""
     home = tmp_path / "home"
     command, *args = ledger.argv("--era", era)
     home.mkdir()
     (home / "windlass.toml").write_text(
-        f'[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = "*"\ntimeout_s = 0.5\n'
+        f'[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = "*"\ntimeout_s = 3\n'
     )
     strict_llm.then(call("ask"), say("Hello Ada."))
     async with windlass(home, env=model_settings(strict_llm.base_url)) as server:
         await server.running("ledger")
         _, turn = await chat(server)
         assert turn["state"] == "awaiting_person"
-        timed = await server.call("POST", "/servers/ledger/tools/call", {"name": "sleep_ms", "arguments": {"ms": 2000}})
-        assert timed.status == 502 and "within 0.5 s" in timed.body["error"]["message"]
+        timed = await server.call("POST", "/servers/ledger/tools/call", {"name": "sleep_ms", "arguments": {"ms": 9000}})
+        assert timed.status == 502 and "within 3 s" in timed.body["error"]["message"]
         path = f"/turns/{turn['id']}/calls/{turn['calls'][0]['id']}/input"
         await server.post(path, {"action": "accept", "content": {"name": "Ada", "number": 3}})
         done = await server.settled(turn["id"])

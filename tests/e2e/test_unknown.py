@@ -9,7 +9,7 @@ from windlass.testing import StrictLLM, call, say
 
 
 async def test_the_same_call_asks_in_a_later_turn(tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger) -> None:
-    with_ledger(tmp_path / "home", ledger, timeout_s=0.5)
+    with_ledger(tmp_path / "home", ledger, tools={"record_slow": {"timeout_s": 2}}, enabled="*")
     strict_llm.then(
         call("record_slow", effect_id="e1", gate=ledger.gate()),
         say("I do not know whether that worked."),

@@ -12,6 +12,7 @@ import aiohttp
 
 from tests.faults.watching import Client, watching
 from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import PATIENCE_S
 from tests.kit.windlass_process import WindlassProcess, model_settings
 from tests.proof.checker import Transcript, broken_promises
 from tests.proof.figures import note
@@ -180,7 +181,7 @@ async def _killed(
 
 async def _reached(held: str, parallel: int, ledger: Ledger, script: Script, client: Client) -> None:
     if held in HELD:
-        await asyncio.wait_for(script.gate.reached(), 20)
+        await asyncio.wait_for(script.gate.reached(), PATIENCE_S)
     else:
         for number in range(parallel):
             await ledger.seen(held, f"e{number}")

@@ -49,7 +49,7 @@ class World:
     moment: Callable[[], None] = lambda: None  # told when a driver is about to act
 
     async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
-        await asyncio.sleep(self.rng.random() * 0.003)
+        await asyncio.sleep(self.rng.random() * 0.003)  # these pauses are the schedule
         heard = [message for message in request.prompt.current if message.role == "assistant"]
         step = self.script[len(heard) + self._failures_before(len(heard), request.attempt)]
         if isinstance(step, ModelError):
@@ -102,7 +102,7 @@ class Schedule:
         self.task: asyncio.Task[object] | None = None
         self.older: list[asyncio.Task[object]] = []
         self.world.moment = self._at_a_bad_moment
-        for _ in range(2000):
+        for _ in range(20_000):
             if isinstance(self._events()[-1], TurnFinished):
                 break
             await self._tick()

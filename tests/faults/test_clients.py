@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from tests.faults.watching import watching
+from tests.kit.waiting import PATIENCE_S
 from tests.kit.windlass_process import windlass
 from tests.web.kit import TOKEN, open_site
 from windlass.testing import Gate, StrictLLM, say, wait_for
@@ -39,7 +40,7 @@ async def test_a_reader_that_does_not_read_holds_up_nobody(tmp_path: Path) -> No
             assert answer["outcome"] == "answered"
         log = [event for turn in await _turns(site, conversation) for event in turn]
         body = b""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while f"id: {log[-1]['id']}\n".encode() not in body:
                 body += await reader.read(1 << 20)
         writer.close()

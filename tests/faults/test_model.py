@@ -30,7 +30,7 @@ async def test_a_stream_that_is_always_cut_fails_with_what_was_said_and_can_go_o
                 heard = await events.until("turn_finished")
             turn = reply.body["turn_id"]
             again = await site.post(f"/turns/{turn}/continue")
-            done = (await site.get(f"/turns/{again['turn']['id']}?wait=10"))["turn"]
+            done = (await site.get(f"/turns/{again['turn']['id']}?wait=60"))["turn"]
     assert (reply.status, reply.body["outcome"], reply.body["assistant_message"]) == (502, "failed", None)
     assert [event.data["partial"] for event in heard if event.event == "model_failed"] == ["Half an "] * 2
     assert [event.data["attempt"] for event in heard if event.event == "reply_reset"] == [2]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.faults.killing import Scene, Script
-from tests.faults.watching import watching
+from tests.faults.watching import Client, watching
 from tests.kit.ledger_file import Ledger
 from tests.kit.tracing import STRACE
 from tests.kit.waiting import until
@@ -31,12 +31,13 @@ async def test_nobody_is_told_of_an_end_that_is_not_on_disk(tmp_path: Path, ledg
                 asking = asyncio.create_task(server.call("POST", f"/conversations/{conversation}/chat", GO))
                 await _held(server)
                 assert not asking.done()
+                await until(lambda: told(client).count("model_replied") == 2, "all that is on disk to be told")
                 client.transcript.whole = False
                 await server.kill()
                 await asyncio.gather(asking, return_exceptions=True)
         finally:
             await server.kill()
-        assert [kind for *_, kind in client.transcript.seen][-1] == "model_replied"
+        assert told(client)[-1] == "model_replied"
         assert scene.faults(client.transcript) == []
 
 
@@ -56,6 +57,10 @@ async def test_nothing_is_sent_while_its_intent_is_not_on_disk(tmp_path: Path, l
             await asyncio.gather(asking, return_exceptions=True)
         finally:
             await server.kill()
+
+
+def told(client: Client) -> list[str]:
+    return [kind for *_, kind in client.transcript.seen]
 
 
 async def _held(server: WindlassProcess) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.core.memory import Script, says
+from tests.kit.waiting import PATIENCE_S
 from tests.proof.checker import broken_promises
 from tests.proof.figures import FULL, note
 from tests.test_runner import HELLO, House
@@ -120,10 +121,10 @@ async def test_whatever_the_order_of_words_there_is_one_end(
         two = asyncio.create_task(second(stage))
         said = await asyncio.gather(one, two, return_exceptions=True)
         assert all(not isinstance(word, Exception) or isinstance(word, WindlassError) for word in said), said
-        await house.runner.settled(stage.turn, 5)
+        await house.runner.settled(stage.turn, PATIENCE_S)
         if not isinstance(stage.log()[-1], TurnFinished):
             await stop(stage)
-            await house.runner.settled(stage.turn, 5)
+            await house.runner.settled(stage.turn, PATIENCE_S)
         _check(stage)
     finally:
         await house.runner.drain(0)
@@ -246,10 +247,10 @@ async def _explored(
             listen(explorer, patch)
             await stage.open()
             said = [await asyncio.gather(first(stage), return_exceptions=True)]
-            await house.runner.settled(stage.turn, 20)
+            await house.runner.settled(stage.turn, PATIENCE_S)
             if explorer.spoken:
                 said.append(await asyncio.gather(explorer.spoken, return_exceptions=True))
-            await house.runner.settled(stage.turn, 20)
+            await house.runner.settled(stage.turn, PATIENCE_S)
         odd = [word for words in said for word in words if isinstance(word, BaseException)]
         assert all(isinstance(word, WindlassError) for word in odd), f"{place}: {odd}"
         _check(stage)

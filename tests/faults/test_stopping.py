@@ -8,6 +8,7 @@ import aiohttp
 
 from tests.faults.killing import Scene, finished
 from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import PATIENCE_S
 from tests.kit.windlass_process import WindlassProcess, children_of, gone
 from tests.proof.figures import FULL
 from windlass.testing import ChatRequest, Gate, StrictLLM, say, wait_for
@@ -63,7 +64,7 @@ async def test_a_server_told_to_go_leaves_its_turns_to_the_next(tmp_path: Path, 
 
 async def until_refused(server: WindlassProcess, conversation: str) -> None:
     """The first 503 with its Retry-After."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             with contextlib.suppress(aiohttp.ClientError):
                 said = await server.call("POST", f"/conversations/{conversation}/chat", {"content": "more"})

@@ -118,7 +118,7 @@ async def test_a_word_for_a_tool_that_changed_while_it_waited_runs_nothing(
         if said.status == 409:
             assert said.code == "tool_changed"
             await site.post(f"{turn}/stop")
-        done = (await site.get(f"{turn}?wait=10"))["turn"]
+        done = (await site.get(f"{turn}?wait=60"))["turn"]
     assert done["state"] == "finished" and done["calls"][0]["state"] in ("error", "cancelled")
     assert ledger.counts() == {}
 
@@ -135,7 +135,7 @@ async def test_a_word_holds_for_the_arguments_it_was_given_for_and_once(tmp_path
         decision, turn = await waiting_call(site)
         await site.post(decision, {"decision": "allow"})
         swapped = await site.post(decision, {"decision": "allow", "arguments": {"effect_id": "evil"}})
-        done = (await site.get(f"{turn}?wait=10"))["turn"]
+        done = (await site.get(f"{turn}?wait=60"))["turn"]
         assert swapped["message"] == "Decided already"
 
         path = f"/conversations/{done['conversation_id']}/chat"

@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 
+from tests.kit.waiting import PATIENCE_S
 from tests.kit.windlass_process import WindlassProcess
 from tests.proof.checker import Transcript
 
@@ -36,13 +37,13 @@ class Client:
         """Wait until this was said in the reply in flight, in however many pieces."""
         while text not in "".join(self.texts):
             self._grown.clear()
-            await asyncio.wait_for(self._grown.wait(), 20)
+            await asyncio.wait_for(self._grown.wait(), PATIENCE_S)
 
     async def saw(self, number: int) -> None:
         """Wait until the event of this number was given."""
         while self.last < number:
             self._grown.clear()
-            await asyncio.wait_for(self._grown.wait(), 20)
+            await asyncio.wait_for(self._grown.wait(), PATIENCE_S)
 
     @property
     def last(self) -> int:

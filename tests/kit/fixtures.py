@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from tests.kit.ledger_file import Ledger
+from tests.kit.loop_clock import LoopClock
 from windlass.testing import StrictLLM
 
 
@@ -17,6 +18,12 @@ async def strict_llm() -> AsyncIterator[StrictLLM]:
     async with StrictLLM() as llm:
         yield llm
     assert llm.refused == [], "the model server refused a request"
+
+
+@pytest_asyncio.fixture
+async def clock(monkeypatch: pytest.MonkeyPatch) -> LoopClock:
+    """The loop's own clock, to be put forward."""
+    return LoopClock(monkeypatch)
 
 
 @pytest.fixture

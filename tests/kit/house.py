@@ -1,5 +1,6 @@
 """A real server process in demo mode, as a person would start it, on a port and in a folder of its own."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,9 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from tests.kit.waiting import PATIENCE_S, wait_for
 
 HIDDEN = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_MODEL", "ZAI_API_KEY")
-STOP_S = 20
+STOP_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,9 @@ def running_house(home: Path, *options: str, verb: str = "demo", **env: str) -> 
     try:
         said = process.stdout.readline()
         assert "http://" in said, f"the server said {said!r}: {Path(log.name).read_text()}"
-        yield RunningHouse(home, said.split()[-1], process)
+        house = RunningHouse(home, said.split()[-1], process)
+        wait_for(lambda: "starting" not in _states(house), "its tools")
+        yield house
     finally:
         process.send_signal(signal.SIGTERM)
         try:
@@ -62,3 +68,10 @@ def running_house(home: Path, *options: str, verb: str = "demo", **env: str) -> 
             process.kill()
             process.wait()
         process.stdout.close()
+
+
+def _states(house: RunningHouse) -> set[str]:
+    """Of its tool servers: whoever asks before they run finds no tools."""
+    request = Request(f"{house.url}/servers", headers={"Authorization": f"Bearer {house.token}"})
+    with urlopen(request, timeout=PATIENCE_S) as answer:
+        return {server["status"] for server in json.load(answer)["servers"]}

@@ -117,7 +117,7 @@ class WindlassProcess:
     async def settled(self, turn_id: str) -> dict[str, Any]:
         """The turn, once it has finished or waits for a person."""
         while True:
-            turn: dict[str, Any] = (await self.get(f"/turns/{turn_id}?wait=10"))["turn"]
+            turn: dict[str, Any] = (await self.get(f"/turns/{turn_id}?wait=60"))["turn"]
             if turn["state"] != "running":
                 return turn
 

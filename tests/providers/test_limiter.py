@@ -47,14 +47,14 @@ async def test_one_place_always_remains() -> None:
     await limiter.acquire()
     limiter.slow_down(0)
     limiter.release()
-    await asyncio.wait_for(limiter.acquire(), 1)
+    await asyncio.wait_for(limiter.acquire(), 60)
 
 
 async def test_nobody_enters_before_the_pause_is_over() -> None:
     limiter = Limiter(most=50)
     loop = asyncio.get_running_loop()
-    limiter.slow_down(0.05)
     due = loop.time() + 0.05
+    limiter.slow_down(0.05)
     times: list[float] = []
 
     async def enter() -> None:
@@ -66,7 +66,7 @@ async def test_nobody_enters_before_the_pause_is_over() -> None:
         for _ in range(50):
             group.create_task(enter())
     assert len(times) == 50
-    assert min(times) >= due - 0.002
+    assert min(times) >= due
 
 
 @pytest.mark.parametrize("granted", [False, True])
@@ -83,7 +83,7 @@ async def test_a_cancelled_waiter_keeps_no_place(granted: bool) -> None:
     if not granted:
         limiter.release()
     assert limiter.active == 0
-    await asyncio.wait_for(limiter.acquire(), 1)
+    await asyncio.wait_for(limiter.acquire(), 60)
 
 
 async def test_fifty_turns_do_not_come_back_as_one() -> None:

@@ -3,7 +3,6 @@
 import html
 import json
 import logging
-import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ import pytest
 from aiohttp import web
 from ddgs.engines.mojeek import Mojeek
 
+from tests.kit.ports import refusing_port
 from tests.search.kit import Answer, says, site
 from windlass.core.errors import ToolError
 from windlass.core.messages import Source, ToolOutput
@@ -217,11 +217,9 @@ async def test_an_answer_of_another_shape_gives_no_hits(
 
 
 async def test_an_unreachable_service_is_a_failure(service: Service, point_engine_at: Callable[[str], None]) -> None:
-    free = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{free.getsockname()[1]}/"
-    free.close()
-    point_engine_at(url)
-    with pytest.raises(ToolError) as failed:
+    with refusing_port() as port, pytest.raises(ToolError) as failed:
+        url = f"http://127.0.0.1:{port}/"
+        point_engine_at(url)
         await service.make(url).search("weather", 5)
     assert failed.value.code == "search_failed"
 

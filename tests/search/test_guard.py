@@ -12,6 +12,7 @@ from collections.abc import Callable
 import pytest
 from aiohttp import web
 
+from tests.kit.ports import refusing_port
 from tests.search.kit import Names, fetch_without_a_guard, says, site, watch_dialling
 from windlass.core.errors import ToolError
 from windlass.search.guard import Caps, Guard
@@ -310,10 +311,7 @@ async def test_a_page_that_never_ends_is_given_up() -> None:
 
 
 async def test_a_host_that_does_not_answer_or_exist_is_an_error() -> None:
-    free = socket.create_server(("127.0.0.1", 0))
-    port = free.getsockname()[1]
-    free.close()
-    with pytest.raises(ToolError) as failed:
+    with refusing_port() as port, pytest.raises(ToolError) as failed:
         await guard(port).fetch(f"http://pages.test:{port}/")
     assert failed.value.code == "fetch_failed"
     with pytest.raises(ToolError) as failed:

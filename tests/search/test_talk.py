@@ -1,7 +1,6 @@
-import time
-
 import pytest
 
+from tests.kit.cpu import linear
 from windlass.search.talk import is_small_talk
 
 
@@ -84,6 +83,5 @@ def test_a_question_that_begins_like_small_talk_is_none(text: str) -> None:
 
 
 def test_a_huge_message_is_judged_in_no_time() -> None:
-    began = time.process_time()
-    assert not is_small_talk("hello " * 200_000)
-    assert time.process_time() - began < 2
+    with linear():
+        assert not is_small_talk("hello " * 200_000)

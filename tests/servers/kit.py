@@ -7,7 +7,7 @@ from typing import Any
 import psutil
 
 from tests.kit.ledger_file import Ledger
-from tests.kit.waiting import until
+from tests.kit.waiting import PATIENCE_S, until
 from windlass.servers import ServerConfig, Servers, TextPart
 from windlass.servers.values import CallResult
 
@@ -27,7 +27,7 @@ async def run(servers: Servers, config: ServerConfig) -> None:
     """Start it and wait until it runs."""
     await servers.put(config)
     servers.start(config.id)
-    status = await servers.wait_ready(config.id, 20)
+    status = await servers.wait_ready(config.id, PATIENCE_S)
     assert status.state == "running", status.reason
 
 
@@ -44,7 +44,7 @@ class Census:
     async def newcomers_gone(self) -> list[str]:
         """Wait a while for them to go; the names of those who stay."""
         try:
-            await until(lambda: not _living() - self._before, "every new process to end", patience_s=5)
+            await until(lambda: not _living() - self._before, "every new process to end")
         except AssertionError:
             return [_name(pid) for pid in _living() - self._before]
         return []

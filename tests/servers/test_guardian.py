@@ -3,8 +3,8 @@
 import os
 import subprocess
 import sys
-import time
 
+from tests.kit.waiting import PATIENCE_S, wait_for
 from tests.servers.kit import alive
 from windlass.servers.guardian import Guardian
 from windlass.servers.stdio import group_lives
@@ -24,7 +24,7 @@ def test_it_kills_the_groups_it_knows_when_the_pipe_closes() -> None:
         guardian.add(dropped.pid)
         guardian.drop(dropped.pid)
         guardian.close()
-        assert known.wait(timeout=5) == -9
+        assert known.wait(timeout=PATIENCE_S) == -9
         assert dropped.poll() is None and other.poll() is None
     finally:
         for process in (known, dropped, other):
@@ -44,7 +44,7 @@ def test_it_is_not_started_before_it_is_needed_and_not_twice() -> None:
         assert before is None and first is not None and guardian.pid == first
     finally:
         guardian.close()
-        process.wait(timeout=5)
+        process.wait(timeout=PATIENCE_S)
     assert not alive(first)
 
 
@@ -53,14 +53,13 @@ def test_a_guardian_that_was_killed_is_replaced_with_all_it_knew() -> None:
     known, later = sleeper(), sleeper()
     try:
         guardian.add(known.pid)
-        assert guardian.pid is not None
-        os.kill(guardian.pid, 9)
-        deadline = time.monotonic() + 5
-        while alive(guardian.pid) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        killed = guardian.pid
+        assert killed is not None
+        os.kill(killed, 9)
+        wait_for(lambda: not alive(killed), "the guardian to die")
         guardian.add(later.pid)
         guardian.close()
-        assert known.wait(timeout=5) == -9 and later.wait(timeout=5) == -9
+        assert known.wait(timeout=PATIENCE_S) == -9 and later.wait(timeout=PATIENCE_S) == -9
     finally:
         for process in (known, later):
             process.kill()
@@ -71,8 +70,5 @@ def test_a_group_of_the_dead_does_not_live() -> None:
     process = sleeper()
     assert group_lives(process.pid)
     process.kill()
-    deadline = time.monotonic() + 5
-    while group_lives(process.pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not group_lives(process.pid)  # a zombie until it is waited for
+    wait_for(lambda: not group_lives(process.pid), "the end of the group")  # a zombie until it is waited for
     process.wait()

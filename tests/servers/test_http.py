@@ -10,6 +10,7 @@ import pytest
 
 from tests.kit.ledger_file import Ledger
 from tests.kit.ledger_http import ledger_http
+from tests.kit.loop_clock import LoopClock
 from tests.kit.waiting import until
 from tests.servers.kit import ERAS, VERSIONS, run, said
 from windlass.core.errors import ToolError
@@ -52,10 +53,13 @@ async def test_a_cancel_reaches_the_server(servers: Servers, ledger: Ledger, era
         await ledger.seen("cancelled", "a")
 
 
-async def test_a_timeout_reaches_the_server(servers: Servers, ledger: Ledger, era: str) -> None:
+async def test_a_timeout_reaches_the_server(servers: Servers, ledger: Ledger, clock: LoopClock, era: str) -> None:
     async with running(servers, ledger, era):
+        call = asyncio.create_task(servers.call("web", "record_slow", '{"effect_id": "a"}', timeout_s=100))
+        await ledger.seen("started", "a")
+        clock.jump(100)
         with pytest.raises(ToolError) as caught:
-            await servers.call("web", "record_slow", '{"effect_id": "a"}', timeout_s=0.3)
+            await call
         assert (caught.value.code, caught.value.sent) == ("timeout", True)
         await ledger.seen("cancelled", "a")
 

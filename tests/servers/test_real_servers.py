@@ -10,7 +10,8 @@ from typing import Literal
 import pytest
 
 from tests.kit import real_servers
-from tests.kit.waiting import until
+from tests.kit.ports import own_port
+from tests.kit.waiting import PATIENCE_S, until
 from tests.servers.kit import alive, program, run, said
 from windlass.core.errors import ToolError
 from windlass.servers import Answer, Checker, MediaPart, Question, ServerConfig, Servers, tool_output
@@ -60,7 +61,7 @@ async def test_a_real_server_lists_calls_restarts_and_goes(servers: Servers, tmp
     assert wanted in output.text and not output.failed
     first = servers.status("server").pid
     await servers.restart("server")
-    assert (await servers.wait_ready("server", 30)).state == "running"
+    assert (await servers.wait_ready("server", PATIENCE_S)).state == "running"
     assert first is not None and not alive(first)
     assert not (await servers.call("server", tool, json.dumps(arguments))).failed
 
@@ -87,8 +88,7 @@ async def test_the_fetch_server_reads_a_page(servers: Servers) -> None:
 async def test_the_everything_server_is_reached_over_the_network(
     servers: Servers, kind: str, transport: Literal["sse", "http"], path: str
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = own_port()
     host = await asyncio.create_subprocess_exec(
         *real_servers.everything(),
         kind,
@@ -128,7 +128,7 @@ async def test_a_long_operation_reports_progress_and_is_cancelled(servers: Serve
             on_progress=lambda *_: heard.set(),
         )
     )
-    await asyncio.wait_for(heard.wait(), 20)
+    await asyncio.wait_for(heard.wait(), PATIENCE_S)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call

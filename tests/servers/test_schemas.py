@@ -3,11 +3,11 @@
 import copy
 import json
 import socket
-import time
 from typing import Any
 
 import pytest
 
+from tests.kit.cpu import linear
 from windlass.core.errors import BadInput
 from windlass.servers import Checker, visible
 from windlass.servers.schemas import shown
@@ -73,10 +73,8 @@ HOSTILE: dict[str, tuple[Any, str]] = {
 def test_a_hostile_schema_keeps_its_tool_out_with_a_reason(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a schema reached for the network"))
     schema, reason = HOSTILE[kind]
-    began = time.process_time()
-    with pytest.raises(BadInput, match=reason):
+    with linear(), pytest.raises(BadInput, match=reason):
         Checker(schema)
-    assert time.process_time() - began < 0.5
 
 
 REDOS = [
@@ -93,15 +91,14 @@ REDOS = [
 @pytest.mark.parametrize("pattern", REDOS)
 @pytest.mark.parametrize("keyword", ["pattern", "patternProperties"])
 def test_a_pattern_meant_to_take_for_ever_does_not(pattern: str, keyword: str) -> None:
-    evil = "a" * 30_000 + "!"
+    evil = "a" * 300_000 + "!"
     if keyword == "pattern":
         checker, arguments = Checker(of(type="string", pattern=pattern)), {"a": evil}
     else:
         checker = Checker({"type": "object", "patternProperties": {pattern: {"type": "integer"}}})
         arguments = {evil: "x"}
-    began = time.process_time()
-    checker.errors(arguments)
-    assert time.process_time() - began < 0.1
+    with linear():
+        checker.errors(arguments)
 
 
 def test_errors_name_the_place_by_json_pointer() -> None:

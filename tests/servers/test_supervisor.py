@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests.kit.ledger_file import Ledger
-from tests.kit.waiting import until
+from tests.kit.waiting import PATIENCE_S, until
 from tests.servers.kit import Census, alive, ledger_config, program, run, said
 from windlass.core.errors import BadInput, Conflict, NotFound, ToolError
 from windlass.servers import ServerConfig, Servers, offered_names
@@ -29,7 +29,7 @@ async def test_a_draft_does_not_start_until_its_command_is_confirmed(servers: Se
     assert servers.status("ledger").state == "configured"
     assert ledger.pids() == []
     servers.start("ledger")
-    assert (await servers.wait_ready("ledger", 20)).state == "running"
+    assert (await servers.wait_ready("ledger", PATIENCE_S)).state == "running"
 
 
 async def test_states_follow_a_server_through_its_life(ledger: Ledger) -> None:
@@ -41,7 +41,7 @@ async def test_states_follow_a_server_through_its_life(ledger: Ledger) -> None:
     servers = Servers(on_change=note)
     await servers.put(ledger_config(ledger))
     servers.start("ledger")
-    await servers.wait_ready("ledger", 20)
+    await servers.wait_ready("ledger", PATIENCE_S)
     await servers.stop("ledger")
     await servers.aclose()
     assert [state for before, state in zip(["", *seen], seen, strict=False) if state != before] == [
@@ -66,7 +66,7 @@ async def test_a_server_that_died_is_started_again(servers: Servers, ledger: Led
     (first,) = ledger.pids()
     os.kill(first, signal.SIGKILL)
     await until(lambda: len(ledger.pids()) == 2, "a second start")
-    assert (await servers.wait_ready("ledger", 20)).state == "running"
+    assert (await servers.wait_ready("ledger", PATIENCE_S)).state == "running"
     assert said(await servers.call("ledger", "echo", '{"text": "back"}')) == "back"
     assert servers.status("ledger").starts == 2
 
@@ -95,12 +95,12 @@ async def test_the_waits_grow_and_after_five_failures_it_is_left_alone(
 
 async def test_waiting_for_a_server_ends_when_it_will_not_come(servers: Servers, ledger: Ledger) -> None:
     await servers.put(ledger_config(ledger))
-    assert (await servers.wait_ready("ledger", 20)).state == "configured"
+    assert (await servers.wait_ready("ledger", PATIENCE_S)).state == "configured"
     await servers.put(ledger_config(ledger, "--start-gate", ledger.gate(), slug="slow"))
     servers.start("slow")
     assert (await servers.wait_ready("slow", 0.2)).state == "starting"
     ledger.open()
-    assert (await servers.wait_ready("slow", 20)).state == "running"
+    assert (await servers.wait_ready("slow", PATIENCE_S)).state == "running"
 
 
 async def test_a_call_that_was_not_sent_is_tried_again_when_retries_allow(servers: Servers, ledger: Ledger) -> None:
@@ -137,7 +137,7 @@ async def test_a_change_of_what_runs_restarts_it_and_other_changes_do_not(server
     await servers.put(replace(config, trusted=True, name="The ledger", timeout_s=5))
     assert len(ledger.pids()) == 1 and servers.status("ledger").config.trusted
     await servers.put(replace(config, args=(*config.args, "--extra", "2")))
-    assert (await servers.wait_ready("ledger", 20)).state == "running"
+    assert (await servers.wait_ready("ledger", PATIENCE_S)).state == "running"
     assert len(ledger.pids()) == 2
     assert "extra_0001" in {tool.name for tool in servers.tools("ledger")}
 
@@ -254,7 +254,7 @@ async def test_twenty_servers_start_at_the_same_time(servers: Servers, ledger: L
     await ledger.seen("born", times=20)
     ledger.open()
     for number in range(20):
-        assert (await servers.wait_ready(f"s{number}", 30)).state == "running"
+        assert (await servers.wait_ready(f"s{number}", PATIENCE_S)).state == "running"
 
 
 async def test_a_thousand_tools_over_twenty_servers_keep_their_names(servers: Servers, ledger: Ledger) -> None:
@@ -264,7 +264,7 @@ async def test_a_thousand_tools_over_twenty_servers_keep_their_names(servers: Se
 
     async def names() -> dict[tuple[str, str], str]:
         for config in servers.configs():
-            assert (await servers.wait_ready(config.id, 30)).state == "running"
+            assert (await servers.wait_ready(config.id, PATIENCE_S)).state == "running"
         return offered_names((c.slug, tool.name) for c in servers.configs() for tool in servers.tools(c.id))
 
     before = await names()
@@ -283,11 +283,11 @@ async def test_nothing_is_left_when_windlass_is_killed(ledger: Ledger, tmp_path:
         stdout=asyncio.subprocess.PIPE,
     )
     assert host.stdout is not None
-    family = json.loads(await asyncio.wait_for(host.stdout.readline(), 30))
+    family = json.loads(await asyncio.wait_for(host.stdout.readline(), PATIENCE_S))
     assert all(alive(pid) for pid in family)
     host.kill()
     await host.wait()
-    await until(lambda: not any(alive(pid) for pid in family), "the end of all children", patience_s=5)
+    await until(lambda: not any(alive(pid) for pid in family), "the end of all children")
 
 
 STATELESS = """

@@ -95,7 +95,7 @@ async def test_a_waiting_driver_wakes_when_the_log_grows(store: Store) -> None:
     log = await claimed(store, await new_turn(store))
     waiting = asyncio.create_task(log.changed(2))
     await store.logs.append(log.turn_id, (StopRequested(),))
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, 60)
 
 
 async def test_a_driver_that_starts_in_the_middle_sees_each_event_once(store: Store) -> None:

@@ -90,14 +90,14 @@ async def test_chores_queued_behind_a_job_do_not_hold_it_back(writer: Writer) ->
 
     def slow(db: sqlite3.Connection) -> None:
         under_way.set()
-        go_on.wait(10)
+        go_on.wait(60)
 
     first = writer.put(slow, durable=True)
-    await asyncio.to_thread(under_way.wait, 10)
+    await asyncio.to_thread(under_way.wait, 60)
     second = writer.put(lambda db: say(db, "second"))
     writer._queue.put(_Chores())
     go_on.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await asyncio.gather(first, second)
 
 

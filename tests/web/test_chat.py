@@ -196,7 +196,7 @@ async def test_a_call_that_needs_a_person_gives_202_and_goes_on_after_the_word(
     assert wrong.status == 409
     word = {"decision": "allow", "hash": pending["hash"]}
     await site.post(f"{turn}/calls/{pending['call_id']}/decision", word)
-    done = (await site.get(f"{turn}?wait=10"))["turn"]
+    done = (await site.get(f"{turn}?wait=60"))["turn"]
     assert (done["state"], done["outcome"], done["answer"]) == ("finished", "answered", "Done.")
     again = await site.post(f"{turn}/calls/{pending['call_id']}/decision", {"decision": "deny"})
     assert again["message"] == "Decided already"
@@ -213,7 +213,7 @@ async def test_edited_arguments_are_checked_and_used(site: Site, strict_llm: Str
 
     bad = await site.call("POST", decision, {"decision": "allow", "arguments": {"effect_id": 7}})
     await site.post(decision, {"decision": "allow", "arguments": {"effect_id": "y"}})
-    await site.get(f"/turns/{body['turn_id']}?wait=10")
+    await site.get(f"/turns/{body['turn_id']}?wait=60")
 
     assert bad.status == 422 and "effect_id" in bad.body["error"]["message"]
     assert ledger.counts() == {"y": 1}
@@ -230,7 +230,7 @@ async def test_edited_arguments_cannot_be_what_a_rule_denies(site: Site, strict_
 
     denied = await site.call("POST", decision, {"decision": "allow", "arguments": {"effect_id": "forbidden-1"}})
     await site.post(decision, {"decision": "allow"})
-    await site.get(f"/turns/{body['turn_id']}?wait=10")
+    await site.get(f"/turns/{body['turn_id']}?wait=60")
 
     assert (denied.status, denied.code) == (422, "policy")
     assert ledger.counts() == {"x": 1}
@@ -255,7 +255,7 @@ async def test_a_tool_that_asks_a_person_gives_202_and_takes_the_answer(
     assert refused.status == 422 and "number" in refused.body["error"]["message"]
     answer = {"action": "accept", "content": {"name": "Ada", "number": 3}}
     await site.post(f"{turn}/calls/{pending['call_id']}/input", answer)
-    assert (await site.get(f"{turn}?wait=10"))["turn"]["answer"] == "Hello Ada."
+    assert (await site.get(f"{turn}?wait=60"))["turn"]["answer"] == "Hello Ada."
     assert "Ada wants 3" in strict_llm.requests[1].results[0]
     late = await site.call("POST", f"{turn}/calls/{pending['call_id']}/input", answer)
     assert late.status == 409

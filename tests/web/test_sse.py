@@ -58,7 +58,7 @@ async def test_closing_the_stream_does_not_stop_the_turn(site: Site, strict_llm:
         turn_id = (await stream.until("text_delta"))[-1].data["turn_id"]
     gate.open()
 
-    turn = (await site.get(f"/turns/{turn_id}?wait=10"))["turn"]
+    turn = (await site.get(f"/turns/{turn_id}?wait=60"))["turn"]
 
     assert (turn["outcome"], turn["answer"]) == ("answered", "One two")
 

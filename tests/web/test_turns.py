@@ -44,7 +44,7 @@ async def test_two_words_at_once_end_in_one_state(
 
     statuses = await asyncio.gather(*(say_word(word) for word in order))
 
-    done = (await site.get(f"{turn}?wait=10"))["turn"]
+    done = (await site.get(f"{turn}?wait=60"))["turn"]
     assert statuses == [200, 200]
     assert done["state"] == "finished"
     log = (await site.get(f"{turn}/log"))["events"]
@@ -66,14 +66,14 @@ async def test_twenty_approvals_at_once_run_the_call_once(site: Site, strict_llm
 
     assert {reply.status for reply in replies} == {200}
     assert [reply.body["message"] for reply in replies].count("Decided") == 1
-    assert (await site.get(f"{turn}?wait=10"))["turn"]["answer"] == "Done."
+    assert (await site.get(f"{turn}?wait=60"))["turn"]["answer"] == "Done."
     assert ledger.counts() == {"x": 1}
 
 
 async def test_words_after_the_end_change_nothing(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
     turn, waiting = await approval(site, strict_llm, ledger)
     await site.post(f"{waiting}/decision", {"decision": "deny", "reason": "not today"})
-    before = (await site.get(f"{turn}?wait=10"))["turn"]
+    before = (await site.get(f"{turn}?wait=60"))["turn"]
 
     for path, body in (
         (f"{turn}/stop", None),
@@ -128,7 +128,7 @@ async def test_stopping_one_call_lets_the_others_and_the_turn_go_on(
 async def test_a_lasting_yes_holds_for_the_conversation_only(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
     turn, waiting = await approval(site, strict_llm, ledger)
     await site.post(f"{waiting}/decision", {"decision": "allow", "scope": "conversation"})
-    conversation = (await site.get(f"{turn}?wait=10"))["turn"]["conversation_id"]
+    conversation = (await site.get(f"{turn}?wait=60"))["turn"]["conversation_id"]
     strict_llm.then(call("record", effect_id="y"), say("Again."))
 
     again = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Again"})
@@ -146,7 +146,7 @@ async def test_a_failed_turn_goes_on_as_its_child(site: Site, strict_llm: Strict
     failed = (await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Hello"})).body
 
     reply = await site.call("POST", f"/turns/{failed['turn_id']}/continue", {})
-    child = (await site.get(f"/turns/{reply.body['turn']['id']}?wait=10"))["turn"]
+    child = (await site.get(f"/turns/{reply.body['turn']['id']}?wait=60"))["turn"]
 
     assert reply.status == 201
     assert (child["parent_turn_id"], child["origin"], child["answer"]) == (
@@ -166,7 +166,7 @@ async def test_a_limit_goes_on_with_a_word_from_the_person(site: Site, strict_ll
     assert body["outcome"] == "limit"
 
     reply = await site.post(f"/turns/{body['turn_id']}/continue", {"rounds": 3})
-    child = (await site.get(f"/turns/{reply['turn']['id']}?wait=10"))["turn"]
+    child = (await site.get(f"/turns/{reply['turn']['id']}?wait=60"))["turn"]
 
     assert child["answer"] == "More."
     assert strict_llm.requests[-1].messages[-1]["role"] == "user"
@@ -179,7 +179,7 @@ async def test_answering_again_makes_a_sibling_and_keeps_the_first(site: Site, s
     first = await site.post(f"/conversations/{conversation}/chat", {"content": "How are you?"})
 
     reply = await site.call("POST", f"/turns/{first['turn_id']}/retry", {"model": "strict-model"})
-    sibling = (await site.get(f"/turns/{reply.body['turn']['id']}?wait=10"))["turn"]
+    sibling = (await site.get(f"/turns/{reply.body['turn']['id']}?wait=60"))["turn"]
 
     assert reply.status == 201 and sibling["parent_turn_id"] == root["turn_id"]
     shown = (await site.get(f"/conversations/{conversation}/messages"))["messages"]
@@ -197,7 +197,7 @@ async def test_a_failed_call_runs_again_in_a_child_turn(site: Site, strict_llm: 
     (failed,) = (await site.get(f"/turns/{body['turn_id']}"))["turn"]["calls"]
 
     reply = await site.call("POST", f"/turns/{body['turn_id']}/calls/{failed['id']}/retry")
-    child = (await site.get(f"/turns/{reply.body['turn']['id']}?wait=10"))["turn"]
+    child = (await site.get(f"/turns/{reply.body['turn']['id']}?wait=60"))["turn"]
 
     assert reply.status == 201 and child["parent_turn_id"] == body["turn_id"]
     assert (child["calls"][0]["name"], child["calls"][0]["state"]) == ("fail", "error")

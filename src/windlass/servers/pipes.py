@@ -257,15 +257,20 @@ def _decode(text: bytes) -> types.JSONRPCMessage:
     if paused:
         gc.disable()  # a collection in the middle doubles the time a big message takes
     try:
-        return _validated(text)
-    except ValueError:
-        repaired = json.dumps(json.loads(text.decode("utf-8", "replace")), ensure_ascii=False)
-        return _validated(repaired.encode("utf-8", "replace"))
+        return _repaired(text)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
     finally:
         if paused:
             gc.enable()
+
+
+def _repaired(text: bytes) -> types.JSONRPCMessage:
+    try:
+        return _validated(text)
+    except ValueError:
+        repaired = json.dumps(json.loads(text.decode("utf-8", "replace")), ensure_ascii=False)
+        return _validated(repaired.encode("utf-8", "replace"))
 
 
 def _validated(text: bytes) -> types.JSONRPCMessage:

@@ -108,8 +108,8 @@ class StdioProcess(asyncio.SubprocessProtocol):
             await self._until(self._exited.is_set, GRACE_S)
             if self._signal(signal.SIGTERM):
                 await self._until(lambda: not group_lives(self.pid), GRACE_S)
-            self._signal(signal.SIGKILL)
-            await self._until(self._exited.is_set, GRACE_S)
+            if self._signal(signal.SIGKILL):
+                await self._until(lambda: self._exited.is_set() and not group_lives(self.pid), GRACE_S)
         finally:
             self._signal(signal.SIGKILL)
             self._guardian.drop(self.pid)

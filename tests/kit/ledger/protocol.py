@@ -27,6 +27,7 @@ class Protocol:
         self._gate = gate
         self._version, self._toolbox, self._journal = version, toolbox, journal
         self._calls: dict[object, Call] = {}
+        self._taken_back: set[object] = set()  # by a cancel that overtook the start of its call's thread
         self._questions: dict[str, queue.Queue[Json]] = {}
         self._listeners: dict[object, Send] = {}
         self.standing: set[Send] = set()
@@ -57,6 +58,7 @@ class Protocol:
 
     def cancel(self, request_id: object) -> None:
         self._listeners.pop(request_id, None)
+        self._taken_back.add(request_id)
         if call := self._calls.get(request_id):
             call.cancelled.set()
 
@@ -110,6 +112,8 @@ class Protocol:
             return self._answer_given(params, question) if self.stateless else self._ask(question, call, send)
 
         call = self._calls[request_id] = Call(params, self._journal, notify, ask, self._gate)
+        if request_id in self._taken_back:
+            call.cancelled.set()
         try:
             return self._toolbox.run(call)
         except InputNeeded as needed:
