@@ -54,7 +54,7 @@ async def stubborn(server: WindlassProcess, conversation: str, text: str) -> lis
     while not answers or answers[-1].status >= 400:
         body = {"content": text, "client_message_id": text}
         answers.append(await server.call("POST", f"/conversations/{conversation}/chat", body))
-        assert answers[-1].status in (200, 202, 503, 507), answers[-1].body
+        assert answers[-1].status in (200, 202, 503, 507), f"{answers[-1].body}\n{server.log[-6000:]}"
         assert len(answers) < 200, answers[-1]
         if answers[-1].status >= 400:
             assert answers[-1].body["error"]["hint"], answers[-1].body

@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
-from windlass.core.errors import Conflict, Fenced, NotFound
+from windlass.core.errors import Conflict, Fenced, NotFound, Unavailable
 from windlass.core.events import (
     CallDecided,
     Committed,
     ModelReplied,
+    Settings,
     StopRequested,
     ToolFinished,
     ToolStarted,
@@ -16,7 +17,7 @@ from windlass.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from windlass.core.messages import Message
+from windlass.core.messages import Message, Toolset, ToolSpec
 from windlass.store import Conversation, Store, TurnLog
 
 HELLO = TurnStarted((Message("user", "hello"),))
@@ -143,6 +144,15 @@ async def test_a_turn_needs_its_conversation(store: Store) -> None:
         await store.logs.create("conv-none", HELLO)
     with pytest.raises(NotFound):
         await store.logs.append("turn-none", (StopRequested(),))
+
+
+async def test_a_turn_is_refused_when_its_tools_could_not_be_written(store: Store) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    started = TurnStarted((Message("user", "hello"),), Settings(toolset="h1"))
+    with pytest.raises(Unavailable, match="tools"):
+        await store.logs.create(conversation.id, started)
+    store.keep_toolset(Toolset("h1", (ToolSpec("look", "server-1", "look"),)))
+    assert (await store.logs.create(conversation.id, started)).is_new
 
 
 async def test_one_refused_job_does_not_harm_its_group(store: Store) -> None:

@@ -95,7 +95,7 @@ class Store:
         return self._toolsets[hash]
 
     def keep_toolset(self, toolset: Toolset) -> None:
-        """Queued ahead of the turn that names it, so the two can only be lost together."""
+        """Written or queued ahead of the turn that names it, which is refused if this fails."""
         if not toolset.hash or toolset.hash in self._toolsets:
             return
         self._remember(toolset)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from windlass.core.errors import Conflict, Fenced, NotFound
+from windlass.core.errors import Conflict, Fenced, NotFound, Unavailable
 from windlass.core.events import (
     CallDecided,
     CallResolved,
@@ -95,6 +95,7 @@ class TurnLogs:
             conversation, parent, same = _place(db, conversation_id, parent_id, started)
             if same:
                 return Created(same, False), None
+            _check_tools(db, started.settings.toolset)
             head = _Head(conversation, conversation_id, parent, 1 if driver else 0, 0, set(), False)
             db.execute(
                 "insert into turns values(?, ?, ?, ?, 'running', '', 0, 0, ?, ?, 0, 0, 0)",
@@ -258,6 +259,16 @@ class TurnLog:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._live.waiters.append(waiter)
             await waiter
+
+
+def _check_tools(db: sqlite3.Connection, toolset: str) -> None:
+    """They are written just before, and that may have failed alone: a turn without its tools could never run."""
+    if toolset and not db.execute("select 1 from toolsets where hash = ?", (toolset,)).fetchone():
+        raise Unavailable(
+            "The tools of this turn could not be written.",
+            hint="Try again. If it stays so: is the disk full, is the data folder writable?",
+            code="store_unavailable",
+        )
 
 
 def _place(
