@@ -5,7 +5,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from platformdirs import user_data_path
@@ -85,6 +85,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reply_s: float = 1200
     body_bytes: int = 4 << 20
     import_bytes: int = 20 << 20
+    requests_min: Annotated[int, msgspec.Meta(ge=1)] | None = None
     keep_days: float | None = None
 
 

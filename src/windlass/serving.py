@@ -74,6 +74,7 @@ def _server(house: House, access: Access) -> uvicorn.Server:
         hosts=() if config.on_loopback else (config.host,),
         most_body=config.limits.body_bytes,
         most_import=config.limits.import_bytes,
+        requests_min=config.limits.requests_min,
     )
     return _Quiet(
         uvicorn.Config(

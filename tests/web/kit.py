@@ -161,7 +161,7 @@ async def open_site(
     config = Config(home=home, token=TOKEN, auth=auth, providers=providers, demo=llm is None, **settings)
     async with open_house(config, grace_s=0) as house:
         access = Access(home, token=TOKEN, open_to_all=not auth)
-        app = build(house.local, access, version="0.0.test")
+        app = build(house.local, access, version="0.0.test", requests_min=config.limits.requests_min)
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.bind(("127.0.0.1", 0))
         listener.listen(512)

@@ -10,9 +10,10 @@ from starlette.types import Receive, Scope, Send
 from windlass import shapes
 from windlass.core.errors import BadInput, WindlassError
 from windlass.web import sse
-from windlass.web.auth import Access, credentials_of
+from windlass.web.auth import Access, address_of, credentials_of
 from windlass.web.errors import Malformed, NotAllowed, TooLarge, TooSlow, bad_shape, failure_status, unforeseen
 from windlass.web.queries import header_of, query_of
+from windlass.web.rates import Rates
 from windlass.web.replies import encode, send_bytes, send_error, send_json
 from windlass.web.routes import Route
 
@@ -24,11 +25,12 @@ OUTCOME_STATUS = {"awaiting_person": 202}
 class Path:
     """All methods of one path, as an ASGI app."""
 
-    def __init__(self, routes: Mapping[str, "Endpoint"], access: Access) -> None:
+    def __init__(self, routes: Mapping[str, "Endpoint"], access: Access, rates: Rates) -> None:
         self._routes = dict(routes)
         if "GET" in routes and not isinstance(routes["GET"], EventsEndpoint):
             self._routes["HEAD"] = routes["GET"]
         self._access = access
+        self._rates = rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         endpoint = self._routes.get(scope["method"])
@@ -37,6 +39,8 @@ class Path:
             await send_error(send, NotAllowed(f"{scope['method']} is not possible here.", detail={"allow": allow}))
             return
         try:
+            if endpoint.counts:
+                self._rates.count(address_of(scope))
             if not endpoint.route.public:
                 self._access.admit(credentials_of(scope))
             await endpoint.answer(scope, receive, send)
@@ -55,6 +59,7 @@ class Endpoint:
         self._most = most
         self._body = msgspec.json.Decoder(route.takes) if route.takes else None
         self._known = _field_names(route.query) if route.query else frozenset()
+        self.counts = not route.public and route.kind != "events"
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = await self.verb(*await self.arguments(scope, receive))

@@ -19,7 +19,7 @@ from windlass.local.completions import Completions
 from windlass.views import TurnRecord
 from windlass.web.endpoints import Endpoint
 from windlass.web.errors import failure_status, status_of
-from windlass.web.replies import encode, send_json
+from windlass.web.replies import encode, headers_of, send_json
 from windlass.web.routes import Route
 from windlass.web.sse import HEADERS, PING_S, disconnected
 
@@ -33,7 +33,7 @@ class V1Endpoint(Endpoint):
 
     async def fail(self, send: Send, error: WindlassError) -> None:
         status = status_of(error)
-        await send_json(send, status, _failed(status, error.message, error.code, error.detail))
+        await send_json(send, status, _failed(status, error.message, error.code, error.detail), headers_of(error))
 
 
 class CompletionEndpoint(V1Endpoint):

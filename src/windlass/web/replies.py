@@ -15,6 +15,10 @@ async def send_json(send: Send, status: int, body: object, headers: Headers | No
 
 
 async def send_error(send: Send, error: WindlassError) -> None:
+    await send_json(send, status_of(error), failed(error), headers_of(error))
+
+
+def headers_of(error: WindlassError) -> Headers:
     headers: Headers = []
     if isinstance(error.detail, dict):
         if wait := error.detail.get("retry_after"):
@@ -26,7 +30,7 @@ async def send_error(send: Send, error: WindlassError) -> None:
         headers.append((b"www-authenticate", b"Bearer"))
     if status == 503 and not headers:
         headers.append((b"retry-after", b"5"))
-    await send_json(send, status, failed(error), headers)
+    return headers
 
 
 async def send_bytes(send: Send, status: int, kind: bytes, body: bytes, headers: Headers | None = None) -> None:

@@ -22,6 +22,7 @@ from windlass.web.endpoints import (
 from windlass.web.guard import Guard
 from windlass.web.openai_compat import CompletionEndpoint, V1Endpoint
 from windlass.web.openapi import openapi
+from windlass.web.rates import Rates
 from windlass.web.replies import send_error
 from windlass.web.routes import BODY, IMPORT, ROUTES, Route
 from windlass.web.sessions import SessionEndpoint
@@ -36,14 +37,15 @@ def build(
     hosts: Collection[str] = (),
     most_body: int = BODY,
     most_import: int = IMPORT,
+    requests_min: int | None = None,
 ) -> ASGIApp:
     verbs = Verbs(local, version)
     by_path: dict[str, dict[str, Endpoint]] = {}
     for route in ROUTES:
         most = most_import if route.most == IMPORT else most_body
         by_path.setdefault(route.path, {})[route.method] = _endpoint(route, verbs, access, most)
-    page = Static(access)
-    routes = [StarletteRoute(path, Path(methods, access)) for path, methods in _literal_first(by_path)]
+    page, rates = Static(access), Rates(requests_min)
+    routes = [StarletteRoute(path, Path(methods, access, rates)) for path, methods in _literal_first(by_path)]
     routes += [StarletteRoute(path, page) for path in ("/", "/ui", "/ui/{rest:path}", "/docs", "/docs/{file}")]
     return Guard(Router(routes, redirect_slashes=False, default=_not_found), hosts, version)
 

@@ -25,6 +25,7 @@ export const LIMITS: readonly LimitWords[] = [
   { name: "day_tokens", words: "Tokens in a day", unit: "tokens", usual: null },
   { name: "body_bytes", words: "A request to Windlass", unit: "bytes", usual: 4 << 20 },
   { name: "import_bytes", words: "A file that is brought in", unit: "bytes", usual: 20 << 20 },
+  { name: "requests_min", words: "Requests a minute from one address", unit: "count", usual: null },
   { name: "keep_days", words: "Days a conversation is kept after its last turn", unit: "count", usual: null },
 ];
 
