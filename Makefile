@@ -12,7 +12,7 @@ BIN := .venv/bin
 # Directories count too, so that a deleted file also rebuilds the page.
 UI_SOURCES := $(shell [ ! -f ui/package.json ] || find ui -name node_modules -prune -o -print)
 
-.PHONY: help setup page run test test-tools lint fmt bench proof dist docs pictures pins clean
+.PHONY: help setup page run test test-tools lint fmt bench figures proof dist docs pictures pins clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1@/p' Makefile | awk -F@ '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -39,8 +39,11 @@ fmt: setup  ## format everything
 	$(BIN)/ruff format .
 	@[ ! -f ui/package.json ] || npm --prefix ui run format
 
-bench: setup  ## print the speed table (ARGS='--quick s1' for less, --help for more)
-	$(BIN)/python -m benchmarks $(ARGS)
+bench: setup  ## print the speed table (ARGS='--quick s1' for less, PEERS=1 for others beside it)
+	$(BIN)/python -m benchmarks $(if $(PEERS),--peers) $(ARGS)
+
+figures: setup  ## write the section on speed in docs/figures.md and its picture from one run with peers
+	$(BIN)/python -m benchmarks --peers --json .cache/figures.json --figures docs/figures.md --plot docs/pictures/speed.png $(ARGS)
 
 proof: export SCALE := full
 proof: setup test-tools  ## run the fault, kill and abuse matrix

@@ -1,16 +1,20 @@
 """`python -m benchmarks [scenario ...]`: run, print the table, and with --check fail on a missed budget."""
 
 import argparse
+import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import uvloop
 
-from benchmarks import page, report, standing, turns
+from benchmarks import page, standing, turns
+from benchmarks.figures import with_speed
 from benchmarks.instructions import instructions
-from benchmarks.plot import svg
+from benchmarks.peers.environments import PEERS, Spec
+from benchmarks.picture import draw
+from benchmarks.report import Run, as_json, from_json, machine, table
 from benchmarks.rows import Row
 from benchmarks.subjects import CACHE, Stage
 
@@ -37,22 +41,31 @@ BY_NAME = {"instructions"}
 
 def main() -> int:
     options = _options()
-    rows = uvloop.run(_run(options.scenarios or [name for name in SCENARIOS if name not in BY_NAME], options.quick))
-    about = ", ".join(f"{name} {value}" for name, value in report.machine().items())
-    print(f"\n{report.table(rows)}\n\n{about}")
+    run = from_json(options.again.read_bytes()) if options.again else _measured(options)
+    print(f"\n{table(run.rows)}\n\n{run.about}")
     if options.json:
-        options.json.write_bytes(report.as_json(rows))
+        options.json.write_bytes(as_json(run))
     if options.plot:
-        options.plot.write_text(svg(rows))
-    missed = [row for row in rows if row.met is False]
+        draw(run, options.plot)
+    if options.figures:
+        picture = os.path.relpath(options.plot, options.figures.parent) if options.plot else ""
+        options.figures.write_text(with_speed(options.figures.read_text(), run, picture))
+    missed = [row for row in run.rows if row.met is False]
     return 1 if options.check and missed else 0
 
 
-async def _run(names: list[str], quick: bool) -> list[Row]:
+def _measured(options: argparse.Namespace) -> Run:
+    names = options.scenarios or [name for name in SCENARIOS if name not in BY_NAME]
+    rows = uvloop.run(_run(names, options.quick, PEERS if options.peers else ()))
+    return Run(machine(), tuple(rows))
+
+
+async def _run(names: list[str], quick: bool, peers: Sequence[Spec]) -> list[Row]:
     rows: list[Row] = []
     standing.allow_files()
     stage = Stage(CACHE)
     try:
+        await stage.invite(peers)
         for name in names:
             began = time.perf_counter()
             rows += await SCENARIOS[name][0](stage, quick)
@@ -73,8 +86,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("scenarios", nargs="*", metavar="scenario", choices=[*SCENARIOS, []], help="run only these")
     parser.add_argument("--quick", action="store_true", help="about a minute: fewer rounds, wider spread")
     parser.add_argument("--check", action="store_true", help="fail when a budget is missed")
+    parser.add_argument("--peers", action="store_true", help="measure others beside it, each in its own environment")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="write a picture (SVG)")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="write a picture: .svg, or .png in light and dark")
+    parser.add_argument("--figures", type=Path, metavar="FILE", help="write the section on speed of a page again")
+    parser.add_argument("--again", type=Path, metavar="FILE", help="measure nothing; take what --json wrote")
     return parser.parse_args()
 
 

@@ -3,24 +3,22 @@
 import asyncio
 import gzip
 import re
-import subprocess
 import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Page, expect
 
 import windlass
+from benchmarks.browser import chromium
 from benchmarks.rows import Row, row
 from benchmarks.subjects import Stage
 from tests.kit.windlass_process import WindlassProcess, model_settings
 from tests.kit.windlass_process import windlass as windlass_process
 from windlass.testing import Reply, StrictLLM, say, wait_for
 
-ROOT = Path(__file__).parents[1]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 MESSAGES = 5000
 TOKENS, TOKENS_PER_S = 2000, 200
 MOST_OPEN_MS, MOST_FRAME_MS, MOST_KB = 1000, 100, 250
@@ -73,19 +71,14 @@ def initial_kb() -> float:
 
 @asynccontextmanager
 async def _open_page(base_url: str) -> AsyncIterator[tuple[WindlassProcess, Page]]:
-    found = await asyncio.to_thread(
-        subprocess.run, [ROOT / "scripts" / "find-chromium"], capture_output=True, text=True
-    )
     with tempfile.TemporaryDirectory() as home:
         async with (
             windlass_process(Path(home), env=model_settings(base_url)) as server,
-            async_playwright() as playwright,
+            chromium() as browser,
         ):
-            browser = await playwright.chromium.launch(executable_path=found.stdout.strip(), args=FLAGS)
             tab = await browser.new_page(viewport={"width": 1440, "height": 900})
             await tab.goto(server.login_url)
             yield server, tab
-            await browser.close()
 
 
 async def _long_conversation(server: WindlassProcess) -> str:

@@ -1,17 +1,19 @@
-"""The table as text, as JSON and as a picture."""
+"""The table as text and as JSON, and what machine it is from."""
 
+import math
 import os
 import platform
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from benchmarks.rows import Row
 
+NUMBERS = ("value", "low", "high")  # null where there is no figure
 VERDICTS = {None: "", True: "ok", False: "MISSED"}
 
 
@@ -28,12 +30,30 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(made)
 
 
-def as_json(rows: Sequence[Row]) -> bytes:
-    found: dict[str, Any] = {
-        "machine": machine(),
-        "rows": [{**msgspec.to_builtins(row), "met": row.met} for row in rows],
-    }
-    return msgspec.json.format(msgspec.json.encode(found))
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All that a table, a picture or a page is made from."""
+
+    machine: dict[str, str | int | float]
+    rows: tuple[Row, ...]
+
+    @property
+    def about(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.machine.items())
+
+
+def as_json(run: Run) -> bytes:
+    rows = [{**msgspec.to_builtins(row), "met": row.met} for row in run.rows]
+    return msgspec.json.format(msgspec.json.encode({"machine": run.machine, "rows": rows}))
+
+
+def from_json(written: bytes) -> Run:
+    found = msgspec.json.decode(written)
+    rows = [
+        {name: math.nan if value is None and name in NUMBERS else value for name, value in row.items()}
+        for row in found["rows"]
+    ]
+    return msgspec.convert({"machine": found["machine"], "rows": rows}, Run)
 
 
 def machine() -> dict[str, str | int | float]:
@@ -54,6 +74,8 @@ def number(value: float) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
+    if row.absent:
+        return row.scenario, row.what, "-", "", "", "", row.note
     spread = f"{number(row.low)} .. {number(row.high)}" if row.low != row.high else ""
     sign = ">=" if row.at_least else "<="
     budget = f"{sign} {row.limit:g}" if row.limit is not None else ""

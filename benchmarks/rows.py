@@ -1,5 +1,6 @@
 """What a run finds: one row per figure, with its budget where there is one."""
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +8,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`low` and `high` are the spread over rounds. `limit` is the budget: at most, or at least."""
+    """`low` and `high` are the spread over rounds. `limit` is the budget: at most, or at least. `subject` is who was
+    measured, where the row is that and no more. Without a figure the value is not a number, and the note says why."""
 
     scenario: str
     what: str
@@ -18,6 +20,11 @@ class Row:
     limit: float | None = None
     at_least: bool = False
     note: str = ""
+    subject: str = ""
+
+    @property
+    def absent(self) -> bool:
+        return math.isnan(self.value)
 
     @property
     def met(self) -> bool | None:
@@ -35,10 +42,15 @@ def row(
     limit: float | None = None,
     at_least: bool = False,
     note: str = "",
+    subject: str = "",
 ) -> Row:
     """The median of the rounds, and how far they lie apart."""
     middle = statistics.median(values)
-    return Row(scenario, what, middle, unit, min(values), max(values), limit, at_least, note)
+    return Row(scenario, what, middle, unit, min(values), max(values), limit, at_least, note, subject)
+
+
+def absent(scenario: str, what: str, why: str, subject: str = "") -> Row:
+    return Row(scenario, what, math.nan, "", math.nan, math.nan, note=why, subject=subject)
 
 
 def ratios(values: Sequence[float], floor: Sequence[float]) -> list[float]:

@@ -9,6 +9,7 @@ import time
 import msgspec
 
 from benchmarks.load import run_turns
+from benchmarks.peers.compared import resident, started
 from benchmarks.processes import seconds_of, start_module
 from benchmarks.rows import Row, percentile, row
 from benchmarks.subjects import TOKEN, WINDLASS, Server, Stage, WindlassServer, environment, until_healthy
@@ -111,7 +112,7 @@ async def start(stage: Stage, quick: bool) -> list[Row]:
         server = stage.fresh_windlass(f"start {number}", "full", {"echo": []})
         took.append(await until_healthy(server.child))
         server.child.stop(gently=True)
-    return [row("start", "windlass serve to /health", took, "s", limit=0.7)]
+    return [row("start", "windlass serve to /health", took, "s", limit=0.7), *started(stage.peers)]
 
 
 async def show_help(stage: Stage, quick: bool) -> list[Row]:
@@ -131,6 +132,7 @@ async def memory(stage: Stage, quick: bool) -> list[Row]:
         row("memory", "Windlass, no MCP server", [alone], "MB RSS", limit=70),
         row("memory", "Windlass, one MCP server", [with_one], "MB RSS", limit=110),
         row("memory", "floor, server", [stage.floor("normal").child.rss_mb], "MB RSS"),
+        *await resident(stage.peers, turns),
     ]
 
 

@@ -16,6 +16,8 @@ import msgspec
 
 from benchmarks.floor import ECHO, Durability
 from benchmarks.load import Sample, prior_messages, run_turns
+from benchmarks.peers.environments import Spec
+from benchmarks.peers.subject import Peer, open_all
 from benchmarks.processes import ROOT, Child, Failed, start, start_module
 from benchmarks.wire import Answer, Connection, OnBody, connect, request
 
@@ -26,7 +28,6 @@ START_S = 60
 
 class Subject(Protocol):
     name: str
-    child: Child
 
     async def turns(self, order: str, count: int, at_once: int = 1, prior: int = 0) -> Sample:
         """So many turns, each in a fresh conversation that begins with so many messages."""
@@ -129,6 +130,7 @@ class Stage:
         self._folder = folder
         self._stack = ExitStack()
         self._standing: dict[str, Server | Library] = {}
+        self.peers: Sequence[Peer] = ()
         self.stub = self._kept(start_module("benchmarks.stub_llm"))
 
     def close(self) -> None:
@@ -137,6 +139,11 @@ class Stage:
                 subject.hang_up()
         self._stack.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def invite(self, specs: Sequence[Spec]) -> None:
+        self.peers = await open_all(specs, self.stub.port, self.folder)
+        for peer in self.peers:
+            self._stack.callback(peer.close)
 
     def library(self, durability: Durability) -> Library:
         name = f"floor, library, {durability}"

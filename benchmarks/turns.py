@@ -4,11 +4,14 @@ import statistics
 from collections.abc import Awaitable, Callable, Sequence
 
 from benchmarks.load import Sample
+from benchmarks.peers.compared import fewer, slower
+from benchmarks.peers.subject import Peer, PeerFailed
 from benchmarks.rows import Row, ratios, row
 from benchmarks.subjects import Server, Stage, Subject
 
 FLOOR, FLOOR_FULL = "floor, server, normal", "floor, server, full"
 NORMAL, FULL = "Windlass, normal", "Windlass, full"
+PEER_CROWD = 100  # turns; they take as long for these as Windlass for many more
 
 Rounds = dict[str, list[Sample]]
 
@@ -16,23 +19,29 @@ Rounds = dict[str, list[Sample]]
 async def s1(stage: Stage, quick: bool) -> list[Row]:
     rounds, turns = (3, 20) if quick else (9, 50)
     subjects: list[Subject] = [stage.library("normal"), stage.floor("normal"), await stage.windlass("normal")]
-    subjects += [stage.library("full"), stage.floor("full"), await stage.windlass("full")]
+    subjects += [stage.library("full"), stage.floor("full"), await stage.windlass("full"), *stage.peers]
     found = await interleaved(subjects, rounds, lambda subject: subject.turns("s1", turns))
-    ms = {name: _medians(samples) for name, samples in found.items()}
+    ours = _without_peers(found, stage)
+    ms = {name: _medians(samples) for name, samples in ours.items()}
     return [
-        *(row("S1", name, values, "ms", note=_cpu(found[name])) for name, values in ms.items()),
+        *(row("S1", name, values, "ms", note=_cpu(found[name]), subject=name) for name, values in ms.items()),
         row("S1", "Windlass normal / floor server normal", ratios(ms[NORMAL], ms[FLOOR]), "x", limit=3),
         row("S1", "Windlass full / floor server normal", ratios(ms[FULL], ms[FLOOR]), "x", limit=4),
         row("S1", "Windlass full / floor server full", ratios(ms[FULL], ms[FLOOR_FULL]), "x"),
+        *slower("S1", stage.peers, found, NORMAL, _medians),
     ]
 
 
 async def s2(stage: Stage, quick: bool) -> list[Row]:
     rounds, turns = (1, 3) if quick else (3, 5)
     subjects: list[Subject] = [stage.floor("normal"), await stage.windlass("normal"), await stage.windlass("full")]
-    found = await interleaved(subjects, rounds, lambda subject: subject.turns("s2", turns))
+    found = await interleaved([*subjects, *stage.peers], rounds, lambda subject: subject.turns("s2", turns))
     limits = {NORMAL: 215.0, FULL: 215.0}
-    return [row("S2", name, _medians(samples), "ms", limit=limits.get(name)) for name, samples in found.items()]
+    rows = [
+        row("S2", name, _medians(samples), "ms", limit=limits.get(name), subject=name)
+        for name, samples in _without_peers(found, stage).items()
+    ]
+    return [*rows, *slower("S2", stage.peers, found, NORMAL, _medians)]
 
 
 async def s3(stage: Stage, quick: bool) -> list[Row]:
@@ -61,13 +70,15 @@ async def s4(stage: Stage, quick: bool) -> list[Row]:
     rounds, turns = (2, 200) if quick else (5, 500)
     subjects: list[Subject] = [stage.floor("normal"), await stage.windlass("normal"), await stage.windlass("full")]
     rows: list[Row] = []
-    for at_once, limit in ((50, 500.0), (200, None)):
-        found = await interleaved(subjects, rounds, _crowd(turns, at_once))
-        for name, samples in found.items():
+    for at_once, limit, peers in ((50, 500.0, stage.peers), (200, None, ())):
+        found = await interleaved([*subjects, *peers], rounds, _crowd(turns, at_once))
+        suffix = f", {at_once} at once"
+        for name, samples in _without_peers(found, stage).items():
             speed = [sample.per_second for sample in samples]
             least = limit if name in (NORMAL, FULL) else None
-            what = f"{name}, {at_once} at once"
-            rows.append(row("S4", what, speed, "turns/s", limit=least, at_least=True, note=_cpu(samples)))
+            what, note = f"{name}{suffix}", _cpu(samples)
+            rows.append(row("S4", what, speed, "turns/s", limit=least, at_least=True, note=note, subject=name))
+        rows += fewer("S4", suffix, peers, found, NORMAL)
     return rows
 
 
@@ -98,18 +109,32 @@ async def _after_first(server: Server, prior: int, turns: int, window: int | Non
 
 
 async def interleaved(subjects: Sequence[Subject], rounds: int, job: Callable[[Subject], Awaitable[Sample]]) -> Rounds:
-    """Everyone once, round after round. The turns before the first round warm all of them and do not count."""
-    for subject in subjects:
-        await subject.turns("s1", 20)
+    """Everyone once, round after round. The turns before the first round warm all of them and do not count. A peer that
+    fails on the way has no figures; anyone else's failure ends the run."""
     found: Rounds = {subject.name: [] for subject in subjects}
+    for subject in subjects:
+        await _attempt(subject, lambda subject: subject.turns("s1", 20))
     for _ in range(rounds):
         for subject in subjects:
-            found[subject.name].append(await job(subject))
-    return found
+            if sample := await _attempt(subject, job):
+                found[subject.name].append(sample)
+    return {name: samples for name, samples in found.items() if len(samples) == rounds}
+
+
+async def _attempt(subject: Subject, job: Callable[[Subject], Awaitable[Sample]]) -> Sample | None:
+    try:
+        return await job(subject)
+    except PeerFailed:
+        return None  # it keeps the reason for its row
 
 
 def _crowd(turns: int, at_once: int) -> Callable[[Subject], Awaitable[Sample]]:
-    return lambda subject: subject.turns("s1", turns, at_once)
+    return lambda subject: subject.turns("s1", min(turns, PEER_CROWD) if isinstance(subject, Peer) else turns, at_once)
+
+
+def _without_peers(found: Rounds, stage: Stage) -> Rounds:
+    peers = {peer.name for peer in stage.peers}
+    return {name: samples for name, samples in found.items() if name not in peers}
 
 
 def _middle(sample: Sample) -> float:

@@ -10,11 +10,16 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from benchmarks.peers.environments import PEERS
+
 ROOT = Path(__file__).parent.parent
 PINNED = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>\S+)", re.MULTILINE)
 
 
-@pytest.mark.parametrize("file", ["dev.txt", "run.txt", "servers.txt", "node.txt"])
+@pytest.mark.parametrize(
+    "file",
+    ["dev.txt", "run.txt", "servers.txt", "node.txt", *(f"peers/{spec.name}.txt" for spec in PEERS)],
+)
 def test_every_pin_has_a_hash_and_none_an_address(file: str) -> None:
     text = (ROOT / "requirements" / file).read_text()
     entries = re.split(r"\n(?=\S)", "\n".join(line for line in text.splitlines() if "#" not in line))
