@@ -1,5 +1,7 @@
 """The server dies under the page with kill -9 and comes back on the same port; nobody reloads."""
 
+import asyncio
+
 import pytest
 from playwright.async_api import expect
 
@@ -48,10 +50,12 @@ async def test_an_approval_waits_over_a_kill(house: House) -> None:
     house.llm.then(call("destroy", effect_id="e1"), say("Gone."))
     await house.send("go")
     await expect(house.card("Allow Destroy?")).to_be_visible()
-    await house.server.kill()
-    await house.server.start()
-    await house.server.running("ledger")
-    await expect(house.page.get_by_text("Connected again. Nothing was missed.")).to_be_visible()
+    async with asyncio.TaskGroup() as group:
+        # It is said for a few seconds only, which may be over before all of the server is up again.
+        group.create_task(house.page.get_by_text("Connected again. Nothing was missed.").wait_for())
+        await house.server.kill()
+        await house.server.start()
+        await house.server.running("ledger")
     await house.decide("Allow Destroy?", "Allow once")
     await expect(house.log.get_by_text("Gone.")).to_be_visible()
     assert house.ledger.counts() == {"e1": 1}
