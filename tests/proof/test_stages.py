@@ -1,13 +1,16 @@
 """The proof itself: a stage that breaks off or hangs is said, the others go on, and nothing passes unseen."""
 
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from tests.proof import audits
+from tests.proof.__main__ import _options, _tell
 from tests.proof.figures import Figures, read_figures
-from tests.proof.scoreboard import MEASURES, Figure, Measure, figures_of
+from tests.proof.readings import Figure
+from tests.proof.scoreboard import MEASURES, Measure, figures_of
 from tests.proof.stages import Stage, run, stages
 
 ENDS = {
@@ -43,6 +46,22 @@ def test_a_failed_test_misses_the_floor_whatever_was_counted() -> None:
     found.notes["canaries"].append({"count": 1000})
     figure = dict(figures_of(found))[row]
     assert figure.met is False and figure.text.startswith("1 failed")
+
+
+@pytest.mark.parametrize(
+    ("found", "words", "code"),
+    [
+        (Figures(), [], 1),
+        (Figures(), ["--only", "x"], 0),
+        (Figures({"a": "failed"}), ["--only", "x"], 1),
+        (Figures(notes=defaultdict(list, crash=[{"stage": "x", "tests": [], "code": -9}])), ["--only", "x"], 1),
+        (Figures(notes=defaultdict(list, linters=[{"count": 1}])), ["--only", "x"], 1),
+    ],
+    ids=["nothing measured", "nothing asked for", "a failed test", "a stage that broke off", "a missed floor"],
+)
+def test_the_exit_code_tells(found: Figures, words: list[str], code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["proof", *words])
+    assert _tell(found, 0, _options()) == code
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
