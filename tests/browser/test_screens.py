@@ -71,3 +71,17 @@ async def test_servers_drafts_and_their_forms(own_house: OwnHouse, tmp_path: Pat
     assert len(found) == 3
     note("screens", count=len(found))
     assert {screen: those for screen, those in found.items() if those} == {}
+
+
+PLANT = """() => {
+    const [button, wide] = ["button", "p"].map((name) => document.createElement(name));
+    wide.style.width = "3000px";
+    wide.textContent = "wide";
+    document.querySelector("main").append(button, wide);
+}"""
+
+
+async def test_the_audit_sees_what_is_wrong_and_what_is_too_wide(demo: Visit) -> None:
+    await demo.page.evaluate(PLANT)
+    found = " ".join(await findings(demo.page))
+    assert "light: button-name" in found and "dark: button-name" in found and "too wide" in found

@@ -115,6 +115,20 @@ MUTATIONS = (
         cheap=True,
     ),
     Mutation(
+        "a call that asks needs no word",
+        "core/fold.py",
+        'return self.judged.verdict == "auto" or (self.decided is not None and self.decided.allow)',
+        "return True",
+        ("tests/proof/test_injection.py", "tests/proof/test_incidents_peers.py"),
+    ),
+    Mutation(
+        "what was read outside is trusted",
+        "toolbox/turn.py",
+        'if judged.verdict == "auto" and spec and',
+        "if False and spec and",
+        ("tests/proof/test_injection.py::test_what_was_read_outside_makes_a_tool_ask_that_reaches_outside",),
+    ),
+    Mutation(
         "any name is ours",
         "web/guard.py",
         "if host in self._hosts:",
