@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Awaitable, Callable, Sequence
 
 from benchmarks.load import Sample
-from benchmarks.peers.compared import fewer, slower
+from benchmarks.peers.compared import Beside, fewer, slower
 from benchmarks.peers.subject import Peer, PeerFailed
 from benchmarks.rows import Row, ratios, row
 from benchmarks.subjects import Server, Stage, Subject
@@ -28,7 +28,7 @@ async def s1(stage: Stage, quick: bool) -> list[Row]:
         row("S1", "Windlass normal / floor server normal", ratios(ms[NORMAL], ms[FLOOR]), "x", limit=3),
         row("S1", "Windlass full / floor server normal", ratios(ms[FULL], ms[FLOOR]), "x", limit=4),
         row("S1", "Windlass full / floor server full", ratios(ms[FULL], ms[FLOOR_FULL]), "x"),
-        *slower("S1", stage.peers, found, NORMAL, _medians),
+        *slower("S1", stage.peers, Beside(NORMAL, FLOOR, found), _medians),
     ]
 
 
@@ -41,7 +41,7 @@ async def s2(stage: Stage, quick: bool) -> list[Row]:
         row("S2", name, _medians(samples), "ms", limit=limits.get(name), subject=name)
         for name, samples in _without_peers(found, stage).items()
     ]
-    return [*rows, *slower("S2", stage.peers, found, NORMAL, _medians)]
+    return [*rows, *slower("S2", stage.peers, Beside(NORMAL, FLOOR, found), _medians)]
 
 
 async def s3(stage: Stage, quick: bool) -> list[Row]:
@@ -78,7 +78,7 @@ async def s4(stage: Stage, quick: bool) -> list[Row]:
             least = limit if name in (NORMAL, FULL) else None
             what, note = f"{name}{suffix}", _cpu(samples)
             rows.append(row("S4", what, speed, "turns/s", limit=least, at_least=True, note=note, subject=name))
-        rows += fewer("S4", suffix, peers, found, NORMAL)
+        rows += fewer("S4", suffix, peers, Beside(NORMAL, FLOOR, found))
     return rows
 
 

@@ -2,38 +2,52 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from benchmarks.load import Sample
 from benchmarks.peers.subject import Peer, PeerFailed
+from benchmarks.report import number
 from benchmarks.rows import Row, absent, ratios, row
 
 Figures = Callable[[Sequence[Sample]], list[float]]
-Rounds = Mapping[str, Sequence[Sample]]
 
 
-def slower(scenario: str, peers: Sequence[Peer], found: Rounds, beside: str, figures: Figures) -> list[Row]:
-    """Milliseconds: a ratio above 1 is in favour of `beside`."""
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Whom the peers are held against, by name, in the same rounds."""
+
+    windlass: str
+    floor: str
+    rounds: Mapping[str, Sequence[Sample]]
+
+
+def slower(scenario: str, peers: Sequence[Peer], beside: Beside, figures: Figures) -> list[Row]:
+    """Milliseconds: a ratio above 1 is in favour of Windlass."""
     rows: list[Row] = []
     for peer in peers:
-        if peer.name in found:
-            took, ours = figures(found[peer.name]), figures(found[beside])
-            what = f"{peer.spec.name} / {_short(beside)}"
-            rows.append(row(scenario, peer.name, took, "ms", note=_note(peer, found), subject=peer.name))
-            rows.append(row(scenario, what, ratios(took, ours), "x", note=_by_cpu(found[peer.name], found[beside])))
+        if theirs := beside.rounds.get(peer.name):
+            took, ours = figures(theirs), figures(beside.rounds[beside.windlass])
+            what = f"{peer.spec.name} / {_short(beside.windlass)}"
+            least = statistics.median(ratios(took, figures(beside.rounds[beside.floor])))
+            note = f"{_by_cpu(theirs, beside.rounds[beside.windlass])} x by processor time; {number(least)} x floor"
+            rows.append(row(scenario, peer.name, took, "ms", note=_note(peer, theirs), subject=peer.name))
+            rows.append(row(scenario, what, ratios(took, ours), "x", note=note))
         else:
             rows.append(absent(scenario, peer.name, peer.failed, peer.name))
     return rows
 
 
-def fewer(scenario: str, suffix: str, peers: Sequence[Peer], found: Rounds, beside: str) -> list[Row]:
-    """Turns per second: again, above 1 is in favour of `beside`."""
+def fewer(scenario: str, suffix: str, peers: Sequence[Peer], beside: Beside) -> list[Row]:
+    """Turns per second: again, above 1 is in favour of Windlass."""
     rows: list[Row] = []
     for peer in peers:
         what = f"{peer.name}{suffix}"
-        if peer.name in found:
-            speed, ours = _per_second(found[peer.name]), _per_second(found[beside])
-            rows.append(row(scenario, what, speed, "turns/s", note=_note(peer, found), subject=peer.name))
-            rows.append(row(scenario, f"{_short(beside)} / {peer.spec.name}{suffix}", ratios(ours, speed), "x"))
+        if theirs := beside.rounds.get(peer.name):
+            speed, ours = _per_second(theirs), _per_second(beside.rounds[beside.windlass])
+            most = statistics.median(ratios(_per_second(beside.rounds[beside.floor]), speed))
+            ratio = f"{_short(beside.windlass)} / {peer.spec.name}{suffix}"
+            rows.append(row(scenario, what, speed, "turns/s", note=_note(peer, theirs), subject=peer.name))
+            rows.append(row(scenario, ratio, ratios(ours, speed), "x", note=f"floor {number(most)} x"))
         else:
             rows.append(absent(scenario, what, peer.failed, peer.name))
     return rows
@@ -61,14 +75,13 @@ def started(peers: Sequence[Peer]) -> list[Row]:
     ]
 
 
-def _note(peer: Peer, found: Rounds) -> str:
-    cpu = statistics.median(sample.cpu_us for sample in found[peer.name])
+def _note(peer: Peer, samples: Sequence[Sample]) -> str:
+    cpu = statistics.median(sample.cpu_us for sample in samples)
     return f"{cpu:.0f} us CPU a turn; {peer.spec.leaves_out}"
 
 
 def _by_cpu(theirs: Sequence[Sample], ours: Sequence[Sample]) -> str:
-    by_round = [they.cpu_us / we.cpu_us for they, we in zip(theirs, ours, strict=True) if we.cpu_us]
-    return f"{statistics.median(by_round):.1f} x by processor time" if by_round else ""
+    return number(statistics.median(ratios([they.cpu_us for they in theirs], [we.cpu_us for we in ours])))
 
 
 def _per_second(samples: Sequence[Sample]) -> list[float]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.load import Sample
-from benchmarks.peers.compared import fewer, resident, slower, started
+from benchmarks.peers.compared import Beside, fewer, resident, slower, started
 from benchmarks.peers.environments import PEERS, PINS, NotInstalled, Spec, python_of
 from benchmarks.peers.subject import Peer, PeerFailed, open_all
 from benchmarks.processes import ROOT
@@ -46,16 +46,18 @@ async def test_a_driver_is_heard_through_what_its_peer_prints_and_is_measured_it
 async def test_a_peer_stands_in_the_table_with_what_it_leaves_out_and_its_ratio(stage: Stage) -> None:
     peer = await peer_of(stage, "diligent")
     found = await interleaved([stage.floor("normal"), peer], 2, lambda subject: subject.turns("s1", 2))
+    beside = Beside(FLOOR, FLOOR, found)
     rows = [
-        *slower("S1", [peer], found, FLOOR, milliseconds),
-        *fewer("S4", ", 50 at once", [peer], found, FLOOR),
+        *slower("S1", [peer], beside, milliseconds),
+        *fewer("S4", ", 50 at once", [peer], beside),
         *await resident([peer], 1),
         *started([peer]),
     ]
     assert not [row for row in rows if row.absent]
     figure, ratio, crowd, crowd_ratio, memory, _ = rows
     assert figure.subject == peer.name and "library: no store" in figure.note
-    assert ratio.what == "diligent / floor server normal" and "by processor time" in ratio.note
+    assert ratio.what == "diligent / floor server normal" and "x by processor time; " in ratio.note
+    assert ratio.note.endswith(" x floor") and crowd_ratio.note.startswith("floor ")
     assert crowd.what == f"{peer.name}, 50 at once" and crowd_ratio.what == "floor server normal / diligent, 50 at once"
     assert memory.unit == "MB RSS"
 
@@ -70,7 +72,8 @@ async def test_a_peer_that_fails_has_a_row_with_the_reason_and_the_others_their_
     peer = await peer_of(stage, name)
     found = await interleaved([stage.floor("normal"), peer], 2, lambda subject: subject.turns("s1", 2))
     assert list(found) == [FLOOR] and len(found[FLOOR]) == 2
-    rows = [*slower("S1", [peer], found, FLOOR, milliseconds), *fewer("S4", "", [peer], found, FLOOR)]
+    beside = Beside(FLOOR, FLOOR, found)
+    rows = [*slower("S1", [peer], beside, milliseconds), *fewer("S4", "", [peer], beside)]
     rows += await resident([peer], 1)
     assert len(rows) == 3
     for row, line in zip(rows, [line for line in table(rows).splitlines() if name in line], strict=True):
