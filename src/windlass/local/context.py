@@ -8,6 +8,7 @@ import msgspec
 from windlass import shapes
 from windlass.core.errors import NotFound
 from windlass.core.ids import new_id
+from windlass.local.one_by_one import OneByOne
 from windlass.store import Documents, Store
 
 
@@ -26,6 +27,7 @@ class Context:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._items: Documents[KeptItem] = store.documents("context", KeptItem)
+        self._changes = OneByOne()
 
     async def all(self, conversation_id: str) -> shapes.ContextList:
         self._store.conversations.get(conversation_id)
@@ -51,12 +53,14 @@ class Context:
             for name, value in msgspec.structs.asdict(change).items()
             if value is not msgspec.UNSET
         }
-        item = replace(self._found(conversation_id, context_id), **given)
-        await self._items.put(item.id, item, parent=conversation_id)
+        async with self._changes.at(context_id):
+            item = replace(self._found(conversation_id, context_id), **given)
+            await self._items.put(item.id, item, parent=conversation_id)
         return shapes.ContextAnswer(item.id, _shown(item), message="Context changed")
 
     async def delete(self, conversation_id: str, context_id: str) -> shapes.Done:
-        await self._items.delete(self._found(conversation_id, context_id).id)
+        async with self._changes.at(context_id):
+            await self._items.delete(self._found(conversation_id, context_id).id)
         return shapes.Done(message="Context deleted")
 
     def _found(self, conversation_id: str, context_id: str) -> KeptItem:

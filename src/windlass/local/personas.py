@@ -8,6 +8,7 @@ import msgspec
 from windlass import shapes
 from windlass.core.errors import Conflict, NotFound
 from windlass.core.ids import new_id
+from windlass.local.one_by_one import OneByOne
 from windlass.personas import BUILT_IN, Persona
 from windlass.servers import Rule
 from windlass.store import Documents, Store
@@ -19,6 +20,7 @@ class Personas:
 
     def __init__(self, store: Store) -> None:
         self._kept: Documents[Persona] = store.documents("persona", Persona)
+        self._changes = OneByOne()
 
     def has(self, id: str) -> bool:
         return self._kept.get(id) is not None or any(persona.id == id for persona in BUILT_IN)
@@ -46,13 +48,16 @@ class Personas:
             for name, value in msgspec.structs.asdict(change).items()
             if value is not msgspec.UNSET
         }
-        persona = replace(self._found(persona_id), **given)
-        await self._kept.put(persona.id, persona)
+        async with self._changes.at(persona_id):
+            persona = replace(self._found(persona_id), **given)
+            await self._kept.put(persona.id, persona)
         return shapes.PersonaAnswer(_shown(persona), message="Persona changed")
 
     async def delete(self, persona_id: str) -> shapes.Done:
-        persona = self._found(persona_id)
-        if not await self._kept.delete(persona_id):
+        async with self._changes.at(persona_id):
+            persona = self._found(persona_id)
+            was_there = await self._kept.delete(persona_id)
+        if not was_there:
             raise Conflict("This persona comes with Windlass.", hint="Change it instead.", code="builtin")
         return shapes.Done(message="Persona is as it came" if persona.builtin else "Persona deleted")
 

@@ -1,5 +1,6 @@
 """Where models come from. Keys go into the vault and never come out."""
 
+import asyncio
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,6 +33,7 @@ class ProviderVerbs:
         self._vault = vault
         self._patience = patience
         self._kept: Documents[KeptProvider] = store.documents("provider", KeptProvider)
+        self._changes = asyncio.Lock()  # one for all: a new default changes the old one's row too
 
     def bring_in(self) -> None:
         """At start: what was added earlier, beside what the settings name."""
@@ -46,7 +48,8 @@ class ProviderVerbs:
         if new.api_key:
             self._vault.put(_slot(id), new.api_key)
         kept = KeptProvider(id, new.name, new.base_url, new.model, new.temperature, bool(new.api_key), new.default)
-        await self._keep(kept)
+        async with self._changes:
+            await self._keep(kept)
         return self._answer(id, "Provider added")
 
     async def all(self) -> shapes.ProviderList:
@@ -57,24 +60,26 @@ class ProviderVerbs:
         return self._answer(provider_id)
 
     async def change(self, provider_id: str, change: shapes.ProviderChange) -> shapes.ProviderAnswer:
-        kept = self._own(provider_id)
         given: dict[str, Any] = {
             name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET
         }
         key = given.pop("api_key", None)
-        if key is not None:
-            self._vault.drop(_slot(provider_id))
-            if key:
-                self._vault.put(_slot(provider_id), key)
-            given["has_key"] = bool(key)
-        await self._keep(replace(kept, **given))
+        async with self._changes:
+            kept = self._own(provider_id)
+            if key is not None:
+                self._vault.drop(_slot(provider_id))
+                if key:
+                    self._vault.put(_slot(provider_id), key)
+                given["has_key"] = bool(key)
+            await self._keep(replace(kept, **given))
         return self._answer(provider_id, "Provider changed")
 
     async def delete(self, provider_id: str) -> shapes.Done:
-        kept = self._own(provider_id)
-        self._models.remove(kept.id)
-        await self._kept.delete(kept.id)
-        self._vault.drop(_slot(kept.id))
+        async with self._changes:
+            kept = self._own(provider_id)
+            self._models.remove(kept.id)
+            await self._kept.delete(kept.id)
+            self._vault.drop(_slot(kept.id))
         if self._models.default == kept.id:
             self._models.default = ""
         return shapes.Done(message="Provider and key forgotten")

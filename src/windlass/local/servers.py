@@ -12,6 +12,7 @@ import msgspec
 from windlass import shapes
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.ids import new_id
+from windlass.local.one_by_one import OneByOne
 from windlass.local.tools import plain
 from windlass.servers import ServerConfig, Servers, ServerStatus, imported_servers, tool_output, visible
 from windlass.servers.environment import steered_by
@@ -39,6 +40,7 @@ class ServerVerbs:
         self._toolbox = toolbox
         self._vault = vault
         self._kept: Documents[KeptServer] = store.documents("server", KeptServer)
+        self._changes = OneByOne()
 
     async def bring_in(self) -> None:
         """At start: what was added earlier. A slug the operator's file now uses stays the file's."""
@@ -67,39 +69,37 @@ class ServerVerbs:
         return self._answer(server)
 
     async def change(self, server: str, change: shapes.ServerChange) -> shapes.ServerAnswer:
-        kept = self._own(server)
-        given = _given(change)
-        config = _config(kept.config, given)
-        same = self._what_was_confirmed(config) == self._what_was_confirmed(kept.config)
-        if not same or _leaves_sandbox(kept.config, config):
-            config = replace(config, confirmed=False)
-        await self._put(replace(kept, config=config))
+        async with self._changes.at(self._own(server).config.id):
+            kept = self._own(server)
+            config = _config(kept.config, _given(change))
+            same = self._what_was_confirmed(config) == self._what_was_confirmed(kept.config)
+            if not same or _leaves_sandbox(kept.config, config):
+                config = replace(config, confirmed=False)
+            await self._put(replace(kept, config=config))
         return self._answer(config.id, "Server changed")
 
     async def delete(self, server: str) -> shapes.Done:
-        kept = self._own(server)
-        await self._servers.remove(kept.config.id)
-        await self._kept.delete(kept.config.id)
-        self._vault.drop(f"{kept.config.id}/")
+        async with self._changes.at(self._own(server).config.id):
+            kept = self._own(server)
+            await self._servers.remove(kept.config.id)
+            await self._kept.delete(kept.config.id)
+            self._vault.drop(f"{kept.config.id}/")
         return shapes.Done(message="Server removed")
 
     async def confirm(self, server: str, word: shapes.Confirm) -> shapes.ServerAnswer:
-        kept = self._own(server)
-        if kept.config.transport != "stdio":
-            raise Conflict("Only a server that runs a command needs this.", code="nothing_to_confirm")
-        if tuple(word.argv) != kept.config.argv:
-            raise Conflict(
-                "This is not the command that would run.", hint="Send back `argv` exactly as it is shown.", code="argv"
-            )
-        await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
+        async with self._changes.at(self._own(server).config.id):
+            kept = self._own(server)
+            _check_word(kept.config, word)
+            await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
         return self._answer(kept.config.id, "Command confirmed")
 
     async def start(self, server: str) -> shapes.ServerAnswer:
         """Waits until it runs or has failed; that it failed is in the answer."""
         config = self._servers.status(server).config
         self._servers.start(config.id)
-        if (kept := self._kept.get(config.id)) and not kept.wanted:
-            await self._kept.put(config.id, replace(kept, wanted=True))
+        async with self._changes.at(config.id):
+            if (kept := self._kept.get(config.id)) and not kept.wanted:
+                await self._kept.put(config.id, replace(kept, wanted=True))
         status = await self._first_outcome(config.id)
         message = "Server running" if status.state == "running" else f"Server {status.state}"
         return self._answer(config.id, message)
@@ -297,6 +297,15 @@ def _config(config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
     if "transport" not in made and made.get("url"):
         made["transport"] = "http"
     return replace(config, **made)
+
+
+def _check_word(config: ServerConfig, word: shapes.Confirm) -> None:
+    if config.transport != "stdio":
+        raise Conflict("Only a server that runs a command needs this.", code="nothing_to_confirm")
+    if tuple(word.argv) != config.argv:
+        raise Conflict(
+            "This is not the command that would run.", hint="Send back `argv` exactly as it is shown.", code="argv"
+        )
 
 
 def _leaves_sandbox(before: ServerConfig, after: ServerConfig) -> bool:
