@@ -130,6 +130,34 @@ async def test_who_watches_the_conversation_sees_at_once_that_a_message_is_gone(
     assert told.data["ids"] == gone == [said["user_message"]["id"]]
 
 
+async def test_the_title_forgets_a_message_that_it_was_made_from(site: Site, strict_llm: StrictLLM) -> None:
+    strict_llm.then(say("One."), say("Two."), say("Three."))
+    conversation = await site.conversation()
+    said = [
+        (await site.post(f"/conversations/{conversation}/chat", {"content": text}))["user_message"]["id"]
+        for text in ("My secret is 7315", "And the weather?")
+    ]
+
+    async def title() -> str:
+        return str((await site.get(f"/conversations/{conversation}"))["conversation"]["title"])
+
+    assert await title() == "My secret is 7315"
+    await site.call("DELETE", f"/conversations/{conversation}/messages/{said[0]}")
+    assert await title() == "And the weather?"
+    await site.call("DELETE", f"/conversations/{conversation}/messages/{said[1]}")
+    assert await title() == ""
+    await site.post(f"/conversations/{conversation}/chat", {"content": "Anew"})
+    assert await title() == "Anew"
+
+
+async def test_a_title_of_ones_own_stays_when_a_message_goes(site: Site, strict_llm: StrictLLM) -> None:
+    strict_llm.then(say("One."))
+    conversation = await site.conversation(title="Mine")
+    said = await site.post(f"/conversations/{conversation}/chat", {"content": "Hello"})
+    await site.call("DELETE", f"/conversations/{conversation}/messages/{said['user_message']['id']}")
+    assert (await site.get(f"/conversations/{conversation}"))["conversation"]["title"] == "Mine"
+
+
 async def test_a_message_of_a_running_turn_is_not_deleted(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
     await site.add_ledger(ledger)
     id = await site.conversation()

@@ -7,6 +7,7 @@ from windlass.bus import Bus
 from windlass.core.errors import BadInput, NotFound
 from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.ids import new_id
+from windlass.local.conversations import title_from
 from windlass.local.records import Records
 from windlass.local.repair import mended, with_own_ids
 from windlass.store import Store
@@ -46,23 +47,33 @@ class Messages:
         return shapes.MessageAnswer(messages_shown(self._records.get(turn_id))[0])
 
     async def delete(self, conversation_id: str, message_id: str) -> shapes.Deleted:
-        self._store.conversations.get(conversation_id)
+        title = self._store.conversations.get(conversation_id).title
         found = _ID.fullmatch(message_id)
         if not found:
             raise _unknown(message_id)
         turn_id = f"turn-{found[1]}"
-        before = self._ids(conversation_id, turn_id)
+        before = self._said(conversation_id, turn_id)
         if message_id not in before:
             raise _unknown(message_id)
         await self._store.conversations.blank(turn_id, int(found[2]), int(found[3] or 0))
-        await self._store.empty_journal()
-        after = set(self._ids(conversation_id, turn_id))
+        after = self._said(conversation_id, turn_id)
         gone = [one for one in before if one not in after]
+        if title and any(title == title_from(before[one]) for one in gone):
+            await self._store.conversations.change(conversation_id, {"title": self._title(conversation_id)})
+        await self._store.empty_journal()
         self._bus.deleted(conversation_id, turn_id, gone)
         return shapes.Deleted(gone, message="Message deleted")
 
-    def _ids(self, conversation_id: str, turn_id: str) -> list[str]:
-        return [message.id for message in messages_shown(self._records.in_conversation(conversation_id, turn_id))]
+    def _said(self, conversation_id: str, turn_id: str) -> dict[str, str]:
+        """The turn's messages by their ids."""
+        record = self._records.in_conversation(conversation_id, turn_id)
+        return {message.id: message.content or "" for message in messages_shown(record)}
+
+    def _title(self, conversation_id: str) -> str:
+        """From the first thing that is still said; a title without its message would tell what was deleted."""
+        path = self._records.path(conversation_id)
+        said = (message for record in path for message in messages_shown(record) if message.role == "user")
+        return title_from(next((message.content or "" for message in said), ""))
 
 
 def _plain(new: shapes.NewMessage) -> dict[str, object]:
