@@ -53,14 +53,17 @@ CHARTS = (
 def svg(run: Run) -> str:
     compared, height = _compared(run.rows, PAD + 64)
     budgets, height = _budgets([row for row in run.rows if row.limit is not None], height)
-    day = str(run.machine["at"])[:10]
-    machine = f"{run.machine['cores']} cores, {run.machine['processor']}, Python {run.machine['python']}, {day}"
+    about = run.machine
+    machine = f"{about['cores']} cores, {about['processor']}, Python {about['python']}, load {about['load']}"
+    day = str(about["at"])[:10]
     head = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">',
         f"<style>{STYLE}</style>",
         f'<rect class="card" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="10"/>',
         _text(PAD, PAD + 18, "The same work, side by side", "ink", size=17, weight=600),
-        _text(PAD, PAD + 38, f"One model server, one MCP server, every answer checked. {machine}.", "meta", size=12),
+        _text(
+            PAD, PAD + 38, f"One model server, one MCP server, every answer checked. {machine}, {day}.", "meta", size=12
+        ),
     ]
     return "\n".join([*head, *compared, *budgets, "</svg>\n"])
 
