@@ -3,12 +3,14 @@
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.kit.fixtures import clock, ledger, strict_llm  # noqa: F401 - fixtures for every test
 
-settings.register_profile("small", derandomize=True, deadline=None, max_examples=100)
-settings.register_profile("full", deadline=None, max_examples=2000, print_blob=True)
+# How fast examples are made is the machine's affair, and no finding.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("small", PATIENT, derandomize=True, max_examples=100)
+settings.register_profile("full", PATIENT, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("SCALE", "small"))
 
 PROVIDER_KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_MODEL", "ZAI_API_KEY")

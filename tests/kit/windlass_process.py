@@ -125,7 +125,7 @@ class WindlassProcess:
         async with asyncio.timeout(PATIENCE_S):
             while (server := (await self.get(f"/servers/{slug}"))["server"])["status"] != "running":
                 assert server["status"] != "failed", server
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.02)  # another process's state is looked at
 
     async def _read_address(self) -> None:
         assert self.process is not None and self.process.stdout is not None

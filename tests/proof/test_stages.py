@@ -26,7 +26,7 @@ def test_a_stage_that_does_not_come_to_its_end_is_said_and_the_next_one_runs(tmp
     for end, file in files.items():
         file.write_text(ENDS[end])
         stage = Stage(end, (str(file),), 1, ("-p", "no:cacheprovider"))
-        run(stage, tmp_path / "figures", tmp_path, longest_s=3 if end == "hung" else 60)
+        run(stage, tmp_path / "figures", tmp_path, longest_s=3 if end == "hung" else 200)
     found = read_figures(tmp_path / "figures")
     assert [one["stage"] for one in found.notes["crash"]] == ["crashed", "broken", "hung"]
     assert [found.crashed(f"{file}::test_it") for file in files.values()] == [True, True, True, False]

@@ -48,12 +48,12 @@ class Watch:
     def _sample(self) -> None:
         while self._open:
             self._peak = max(self._peak, self._process.memory_info().rss)
-            time.sleep(0.002)
+            time.sleep(0.002)  # the samples' own pace
 
     async def _tick(self) -> None:
         while self._open:
             began = time.perf_counter()
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(0.002)  # how late it wakes is what is measured
             self.delays.append(time.perf_counter() - began - 0.002)
 
 

@@ -19,7 +19,7 @@ def main() -> None:
     if "exit" in options.fault:
         sys.exit("ledger: exiting at once as asked")
     while options.start_gate and not os.path.exists(options.start_gate):
-        time.sleep(0.005)
+        time.sleep(0.005)  # a file cannot tell when it is there
     toolbox = Toolbox(options.extra, options.tools, options.describe, options.page, options.only)
     protocol = Protocol(options.era == "stateless", options.version, toolbox, journal, options.gate)
     if options.http is None:
