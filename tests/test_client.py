@@ -109,7 +109,8 @@ async def test_an_approver_may_change_the_arguments_or_leave_it(w: Windlass) -> 
     assert "other.md" in (turn.calls[0].result or "")
     turn = await w.ask("/write_note title=a text=b", approve=lambda call: None)
     assert turn.state == "awaiting_person"
-    assert (await w.turns.stop(turn.id)).outcome == "stopped"
+    await w.turns.stop(turn.id)
+    assert (await w.turns.get(turn.id, wait=90)).outcome == "stopped"
 
 
 async def test_only_the_tools_named_are_offered(w: Windlass) -> None:
