@@ -25,7 +25,7 @@ from windlass.servers.lines import Lines
 from windlass.servers.peek import peek
 
 RUNS = 1_000_000 if FULL else 3_000
-BUDGET_S = 400 if FULL else 20  # far more than it takes on a quiet machine
+BUDGET_S = 400 if FULL else 20  # of the processor's time, so that a busy machine tries as many
 GUIDED_S = 45
 SEED = 11
 ROOT = Path(__file__).parents[2]
@@ -85,19 +85,19 @@ SEEDS: dict[Parser, list[bytes]] = {
 PIECES = [b"\n", b"\r", b"\0", b"{", b"}", b"[", b"]", b'"', b"\\", b"\xff", b"data:", b"null", b"1e999", b"\xf0\x9f"]
 
 
-@pytest.mark.timeout(BUDGET_S + 60)
+@pytest.mark.timeout(BUDGET_S * 5)
 @pytest.mark.parametrize("parser", SEEDS, ids=lambda parser: parser.__name__)
 def test_no_input_breaks_a_parser(parser: Parser) -> None:
     rng = random.Random(SEED)
-    until, runs, slowest = time.monotonic() + BUDGET_S, 0, 0.0
-    while runs < RUNS and time.monotonic() < until:
+    until, runs, slowest = time.process_time() + BUDGET_S, 0, 0.0
+    while runs < RUNS and time.process_time() < until:
         data = mutated(rng, rng.choice(SEEDS[parser]))
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             parser(data)
         except Exception as error:
             raise AssertionError(f"seed {SEED}, run {runs}: {data!r}") from error
-        slowest = max(slowest, time.perf_counter() - began)
+        slowest = max(slowest, time.process_time() - began)
         runs += 1
     note("fuzz", parser=parser.__name__, count=runs, seed=SEED)
     assert slowest < 2 or not FULL, f"one input took {slowest:.1f} s"
