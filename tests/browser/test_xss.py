@@ -39,6 +39,15 @@ INTRUDERS = """() => {
     return "canary" in window ? [...found, "a script ran"] : found;
 }"""
 
+PLANT = """(main, planted) => planted.forEach(([kind, name, value]) => {
+    const element = document.createElement(kind);
+    element.setAttribute(name, value);
+    main.append(element);
+})"""
+REFUSED = """(text) => {
+    try { document.createElement("div").innerHTML = text } catch (error) { return error.name }
+}"""
+
 
 # Where each is shown: words of a person, the model, its thoughts, a tool and a refusal, names and arguments of calls;
 # then names, titles and descriptions of tools, names and commands of servers.
@@ -113,7 +122,17 @@ async def test_hostile_names_titles_and_descriptions_are_only_shown(own_house: O
 
 
 async def test_the_check_sees_what_was_let_through(demo: Visit) -> None:
-    planted = ["<a href='javascript:0'>x</a>", "<b onodd=1>x</b>", "<math></math>", "<template></template>"]
-    main = demo.page.locator("main")
-    await main.evaluate("(main, markup) => main.insertAdjacentHTML('beforeend', markup)", "".join(planted))
+    """Planted as a tree: the page's own policy refuses markup."""
+    planted = [["a", "href", "javascript:0"], ["b", "onodd", "1"], ["math", "id", "m"], ["template", "id", "t"]]
+    await demo.page.locator("main").evaluate(PLANT, planted)
     assert len(await demo.page.evaluate(INTRUDERS)) == len(planted)
+
+
+async def test_the_browser_itself_refuses_markup_made_of_text(house: House) -> None:
+    """Letters by their names are shown all the same."""
+    house.llm.then(say("A &copy; and &hearts; beside `&amp;`, and &CounterClockwiseContourIntegral;."))
+    await house.send("Letters")
+    await expect(house.log).to_contain_text("A © and ♥ beside &amp;, and ∳.")
+    assert await house.page.evaluate(REFUSED, "<img src=x onerror=canary=1>") == "TypeError"
+    assert await house.page.evaluate(REFUSED, "&copy;") is None
+    house.watch.errors.clear()

@@ -170,6 +170,10 @@ def test_the_page_may_play_what_a_tool_gave_and_nothing_from_elsewhere() -> None
     assert "media-src 'self' data: blob:;" in page_policy("once").decode()
 
 
+def test_no_text_becomes_markup_on_the_page() -> None:
+    assert page_policy("once").decode().endswith("require-trusted-types-for 'script'; trusted-types default")
+
+
 async def test_every_response_carries_the_safety_headers(site: Site) -> None:
     for path in ("/", "/health", "/docs", "/nowhere", "/conversations", "/openapi.json", "/ui/assets/none.js"):
         headers = (await site.call("GET", path)).headers

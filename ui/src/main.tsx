@@ -1,3 +1,5 @@
+import "./trusted";
+
 import { setNonce } from "get-nonce";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";

@@ -36,7 +36,8 @@ def page_policy(nonce: str) -> bytes:
     return (
         f"default-src 'none'; script-src {own}; style-src {own}; img-src 'self' data: blob:; "
         "media-src 'self' data: blob:; font-src 'self'; "
-        "connect-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+        "connect-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; "
+        "require-trusted-types-for 'script'; trusted-types default"  # ui/src/trusted.ts says what may pass
     ).encode()
 
 
