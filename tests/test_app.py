@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from windlass.app import configured_providers, configured_servers
 from windlass.config import load
+from windlass.core.errors import BadInput
 from windlass.servers import SandboxRules
 
 SETTINGS = """
@@ -38,3 +41,27 @@ def test_a_server_gets_its_sandbox_and_the_times_of_its_tools(tmp_path: Path) ->
     home = str(tmp_path / "sandboxes" / "files")
     assert (server.sandbox, server.sandbox_rules) == ("bwrap", SandboxRules(("/docs",), ("/drafts",), True, home))
     assert (server.timeout_of("slow"), server.timeout_of("quick"), server.retries_of("slow")) == (60, 9, 2)
+
+
+@pytest.mark.parametrize("place", ["[provider]", "[[providers]]", "environment"])
+def test_an_address_with_a_password_in_it_is_refused_without_showing_it(tmp_path: Path, place: str) -> None:
+    address = "https://me:hunter2@models.example/v1"
+    env = {"WINDLASS_HOME": str(tmp_path)}
+    if place == "environment":
+        env["OPENAI_BASE_URL"] = address
+    else:
+        (tmp_path / "windlass.toml").write_text(f'# mine\n{place}\nmodel = "m"\nbase_url = "{address}"\n')
+    with pytest.raises(BadInput) as refused:
+        load(env=env)
+    where = "OPENAI_BASE_URL" if place == "environment" else "windlass.toml, line 4"
+    assert where in refused.value.message and "password" in refused.value.message
+    assert "hunter2" not in refused.value.message + refused.value.hint and "api_key" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "words", ['enabled = "read_*"', 'tools = "read_*"', 'enabled = "read_*"\n[servers.files.tools.a]']
+)
+def test_tools_are_enabled_by_either_word(tmp_path: Path, words: str) -> None:
+    (tmp_path / "windlass.toml").write_text(f'[servers.files]\ncommand = "files"\n{words}\n')
+    [server] = configured_servers(load(env={"WINDLASS_HOME": str(tmp_path)}))
+    assert server.tools == "read_*"

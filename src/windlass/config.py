@@ -181,6 +181,8 @@ def _providers(file: _File, env: Mapping[str, str]) -> list[Provider]:
     found: list[Provider] = []
     if env.get("OPENAI_API_KEY") or env.get("OPENAI_BASE_URL"):
         url = env.get("OPENAI_BASE_URL") or OPENAI_URL
+        if _has_password(url):
+            raise _password_in("OPENAI_BASE_URL")
         found.append(Provider(url, model, env.get("OPENAI_API_KEY", ""), name="environment"))
     elif env.get("ZAI_API_KEY"):
         found.append(Provider(ZAI_URL, model or "glm-4.7", env["ZAI_API_KEY"], name="environment"))
@@ -221,11 +223,28 @@ def _read(path: Path, must_exist: bool) -> _File:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
     try:
-        return msgspec.convert(tomllib.loads(text), _File)
+        file = msgspec.convert(tomllib.loads(text), _File)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: {error}") from None
     except msgspec.ValidationError as error:
         raise BadInput(f"{path}{_line(text, str(error))}: {error}") from None
+    for provider in (*file.providers, *([file.provider] if file.provider else [])):
+        if _has_password(provider.base_url):
+            lines = [number for number, line in enumerate(text.splitlines(), 1) if provider.base_url in line]
+            raise _password_in(f"{path}, line {lines[0]}: base_url" if lines else f"{path}: base_url")
+    return file
+
+
+def _has_password(address: str) -> bool:
+    return "@" in address.partition("://")[2].partition("/")[0]
+
+
+def _password_in(where: str) -> BadInput:
+    """The address itself is not repeated: what is said here ends up in logs."""
+    return BadInput(
+        f"{where} has a password in it, which is shown wherever the address is.",
+        hint='Leave it out of the address and set api_key, for example to "env:MY_KEY".',
+    )
 
 
 def _line(text: str, error: str) -> str:
