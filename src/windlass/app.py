@@ -207,7 +207,7 @@ def configured_servers(config: Config) -> list[ServerConfig]:
 
 
 def _server(slug: str, server: settings.Server, home: Path) -> ServerConfig:
-    tools = server.tools if isinstance(server.tools, str) else server.enabled
+    tools = (server.tools if isinstance(server.tools, str) else "") or server.enabled
     single: Mapping[str, settings.ToolSettings] = server.tools if isinstance(server.tools, dict) else {}
     return ServerConfig(
         f"server-{slug}",
