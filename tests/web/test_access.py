@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.web.kit import TOKEN, Site, open_site
-from windlass.core.errors import BadInput
+from windlass.core.errors import Conflict
 from windlass.web.auth import Access, Credentials
 from windlass.web.errors import TooMany, Unauthorized
 from windlass.web.routes import ROUTES, Route
@@ -143,7 +143,7 @@ def test_sessions_survive_a_restart_and_end_with_the_token(tmp_path: Path) -> No
 
 
 def test_a_token_from_the_settings_is_not_rotated_here(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="WINDLASS_TOKEN"):
+    with pytest.raises(Conflict, match="WINDLASS_TOKEN"):
         Access(tmp_path, token="mine").rotate()
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 from starlette.types import Scope
 
-from windlass.core.errors import BadInput
+from windlass.core.errors import Conflict
 from windlass.web.errors import TooMany, Unauthorized
 
 SESSION_S = 30 * 24 * 3600
@@ -119,7 +119,7 @@ class Access:
     def rotate(self) -> str:
         """A new token; the old one, every session and every key are void at once."""
         if self._fixed:
-            raise BadInput("The token comes from WINDLASS_TOKEN or a flag.", hint="Change it there.")
+            raise Conflict("The token comes from the settings.", hint="Change WINDLASS_TOKEN.", code="from_config")
         self.token = secrets.token_urlsafe(32)
         _write_private(self._file, self.token.encode())
         self._digest = _digest(self.token)
