@@ -119,7 +119,7 @@ class Access:
     def rotate(self) -> str:
         """A new token; the old one, every session and every key are void at once."""
         if self._fixed:
-            raise Conflict("The token comes from the settings.", hint="Change WINDLASS_TOKEN.", code="from_config")
+            raise Conflict("The token comes from WINDLASS_TOKEN.", hint="Change it there.", code="from_config")
         self.token = secrets.token_urlsafe(32)
         _write_private(self._file, self.token.encode())
         self._digest = _digest(self.token)
