@@ -43,7 +43,8 @@ class Tools:
             )
             for one in self._toolbox.available(conversation_id)
         ]
-        return shapes.AvailableTools(found, len(found), self.unavailable(conversation_id))
+        warning = self._toolbox.crowded(conversation_id) or msgspec.UNSET
+        return shapes.AvailableTools(found, len(found), self.unavailable(conversation_id), warning=warning)
 
     async def enabled(self, conversation_id: str) -> shapes.EnabledTools:
         self._store.conversations.get(conversation_id)

@@ -66,3 +66,4 @@ class AvailableTools(Answer):
     count: int
     unavailable: list[Unavailable]
     success: bool = True
+    warning: Annotated[str, Meta(description="Why a model may refuse so many tools")] | UnsetType = UNSET

@@ -1,6 +1,7 @@
 """All tools there are: which are on in a conversation, which a turn is given, what people said about them."""
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -29,6 +30,8 @@ from windlass.toolbox.turn import Means, TurnTools
 
 T = TypeVar("T")
 MOST_REMEMBERED = 4096
+MOST_OFFERED = 128  # what OpenAI and those who copy it take in one request
+log = logging.getLogger("windlass.toolbox")
 RESERVED = {WEB_SEARCH.name, *(spec.name for spec in RESULT_TOOLS)}
 
 
@@ -83,6 +86,10 @@ class Toolbox:
             toolset = _toolset([*(spec for spec in toolset.tools if spec.name not in named), *extra])
         self._store.keep_toolset(toolset)
         return toolset
+
+    def crowded(self, conversation_id: str) -> str:
+        """What to say when more tools are on than many providers take; "" otherwise."""
+        return _crowded(self._frozen(conversation_id, "off"))
 
     def freeze_only(self, tools: Sequence[ToolSpec]) -> Toolset:
         toolset = _toolset(tools)
@@ -197,7 +204,7 @@ class Toolbox:
     def _frozen(self, conversation_id: str, search: Search) -> Toolset:
         whose = conversation_id if self._words(conversation_id) else ""  # most have said nothing of their own
         key = f"toolset:{search}:{whose}"
-        return self._cache.get(key, lambda: _toolset(list(self._offered(conversation_id, search))))
+        return self._cache.get(key, lambda: _warned(_toolset(list(self._offered(conversation_id, search)))))
 
     def _offered(self, conversation_id: str, search: Search) -> Iterator[ToolSpec]:
         words = self._words(conversation_id)
@@ -270,6 +277,17 @@ def _named_alone(offers: Sequence[Offer]) -> Iterator[tuple[tuple[str, str], str
     """What each would be called if it alone were on."""
     for offer in offers:
         yield offer.key, offered_names([offer.key], RESERVED)[offer.key]
+
+
+def _crowded(toolset: Toolset) -> str:
+    count = len(toolset.tools)
+    return f"{count} tools are offered; many models take {MOST_OFFERED} at most." if count > MOST_OFFERED else ""
+
+
+def _warned(toolset: Toolset) -> Toolset:
+    if words := _crowded(toolset):
+        log.warning(words)
+    return toolset
 
 
 def _toolset(specs: Sequence[ToolSpec]) -> Toolset:

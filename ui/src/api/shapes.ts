@@ -69,6 +69,7 @@ export interface AvailableTools {
   available_tools: AvailableTool[];
   count: number;
   unavailable: { server_slug: string; status: string }[];
+  warning?: string;
 }
 
 export interface ServerInfo {

@@ -93,6 +93,12 @@ function LoadedPicker({ id, persona }: LoadedProps) {
         cost={cost}
         onClose={() => onOpen(false)}
       />
+      {value?.warning && (
+        <p className="note pop-note">
+          <Icon name="info" />
+          <span>{value.warning}</span>
+        </p>
+      )}
       {value?.unavailable.map((server) => (
         <p className="note pop-note" key={server.server_slug}>
           <Icon name="info" />
