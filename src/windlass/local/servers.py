@@ -247,6 +247,7 @@ class ServerVerbs:
             "input_schema": plain(pin.input_schema),
             "output_schema": plain(pin.output_schema),
             "annotations": plain(pin.annotations),
+            "program": pin.program,
         }
 
 

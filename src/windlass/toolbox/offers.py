@@ -2,7 +2,7 @@
 each list a server gives, since a turn must not pay for the size of the catalogue."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windlass.core.errors import BadInput
 from windlass.core.messages import ToolSpec
@@ -21,6 +21,7 @@ class Offer:
     schema: str = ""
     checker: Checker | None = None
     problem: str = ""  # why it cannot be offered
+    program: str = ""  # the server's own name and version
 
     @property
     def key(self) -> tuple[str, str]:
@@ -61,7 +62,8 @@ class Offers:
         tools, config = self._servers.tools(server_id), self._servers.config(server_id)
         known = self._known.get(config.id)
         if known is None or known[0] is not tools or known[1] is not config:
-            known = (tools, config, {tool.name: _offer(config, tool) for tool in tools})
+            program = self._servers.status(config.id).program
+            known = (tools, config, {tool.name: replace(_offer(config, tool), program=program) for tool in tools})
             self._known[config.id] = known
         return known[2]
 

@@ -46,6 +46,7 @@ class Pins:
             tool.output_schema,
             tool.annotations,
             identity,
+            offer.program,
         )
         self._known[key] = pin
         return self._rows.put("/".join(part for part in key if part), pin, parent=server_id)

@@ -34,6 +34,7 @@ class Pin:
     output_schema: Mapping[str, Any] | None = None
     annotations: Mapping[str, Any] | None = None
     identity: str = ""
+    program: str = ""  # the server's name and version then; its own claim, so no part of the hash
 
     @property
     def definition(self) -> ToolDefinition:
