@@ -1,8 +1,10 @@
 """Which search engines a turn may use: the operator's choice, and what the turn's own provider brings along."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from importlib import import_module
 
 from windlass.config import WebSearch as SearchConfig
 from windlass.config import resolve_secret
@@ -13,8 +15,8 @@ from windlass.providers import Models, ProviderConfig
 from windlass.search.brave import Brave
 from windlass.search.builtin import Builtin, backend_at, searches_itself
 from windlass.search.ddgs import DDGS
-from windlass.search.guard import Guard
 from windlass.search.mcp import MCPTool
+from windlass.search.page import Page
 from windlass.search.ports import Backend
 from windlass.search.search import Caps, WebSearch, chosen
 from windlass.search.searxng import SearXNG
@@ -33,9 +35,13 @@ class Searching:
         return self.for_provider(self.models.config(settings.provider))
 
     def for_provider(self, provider: ProviderConfig) -> WebSearch:
-        guard = Guard(allow=frozenset(self.config.allow_hosts))
         backends = chosen(backend_at(self.config.backend, provider.base_url), self.backends(provider))
-        return WebSearch(backends, guard.fetch, Caps(seconds=self.config.timeout_s))
+        return WebSearch(backends, self._fetch, Caps(seconds=self.config.timeout_s))
+
+    async def _fetch(self, url: str) -> Page:
+        late = await asyncio.to_thread(import_module, "windlass.search.guard")  # with it comes a whole HTTP client
+        page: Page = await late.Guard(allow=frozenset(self.config.allow_hosts)).fetch(url)
+        return page
 
     def problem(self, provider: str = "") -> str:
         """Why a turn with this provider cannot search, in words for a person; "" when it can."""

@@ -1,9 +1,9 @@
 """Which models a server has, and which model servers run on this machine."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import aiohttp
 import msgspec
 
 from windlass.providers.address import way_to
@@ -28,20 +28,14 @@ class LocalServer:
 
 async def fetch_models(config: ProviderConfig) -> tuple[str, ...]:
     """The names at `/models`; none where the server has no such list."""
-    wire = Wire(way_to(config, "/models"), LIST_S)
     try:
-        async with asyncio.timeout(LIST_S):
-            line = await wire.send("GET", b"")
-            try:
-                status, body = await line.answered(), await read_up_to(line, _LIST_CAP)
-            finally:
-                line.close()
+        status, headers, body = await _listed(config, LIST_S)
     except (OSError, ValueError, BadAnswer) as error:
         raise exception_failure(error, 0) from error
     if status in (404, 405):
         return ()
     if status != 200:
-        raise http_failure(status, line.headers, body, 0)
+        raise http_failure(status, headers, body, 0)
     names = model_names(body)
     if names is None:
         raise failure(INVALID, f"no list of models: {shown(body.decode(errors='replace'))}")
@@ -50,9 +44,8 @@ async def fetch_models(config: ProviderConfig) -> tuple[str, ...]:
 
 async def detect_local(ports: tuple[int, ...] = LOCAL_PORTS) -> tuple[LocalServer, ...]:
     """Model servers that answer on this machine, in the order of the ports."""
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=LOOK_S)) as session:
-        async with asyncio.TaskGroup() as looking:
-            looks = [looking.create_task(_look(session, port)) for port in ports]
+    async with asyncio.TaskGroup() as looking:
+        looks = [looking.create_task(_look(port)) for port in ports]
     return tuple(found for look in looks if (found := look.result()))
 
 
@@ -70,12 +63,20 @@ def model_names(body: bytes) -> tuple[str, ...] | None:
     return found if len(found) == len(names) else None
 
 
-async def _look(session: aiohttp.ClientSession, port: int) -> LocalServer | None:
+async def _look(port: int) -> LocalServer | None:
     base_url = f"http://127.0.0.1:{port}/v1"
     try:
-        async with session.get(f"{base_url}/models", allow_redirects=False) as response:
-            body = await read_up_to(response.content, _LIST_CAP)
-            names = model_names(body) if response.status == 200 else None
-    except (aiohttp.ClientError, OSError, ValueError):
+        status, _, body = await _listed(ProviderConfig("", base_url=base_url), LOOK_S)
+    except (OSError, ValueError, BadAnswer):
         return None
+    names = model_names(body) if status == 200 else None
     return LocalServer(_NAMES.get(port, "Local server"), base_url, names) if names else None
+
+
+async def _listed(config: ProviderConfig, most_s: float) -> tuple[int, Mapping[str, str], bytes]:
+    async with asyncio.timeout(most_s):
+        line = await Wire(way_to(config, "/models"), most_s).send("GET", b"")
+        try:
+            return await line.answered(), line.headers, await read_up_to(line, _LIST_CAP)
+        finally:
+            line.close()

@@ -1,9 +1,10 @@
 """One request to a search service the operator configured: JSON in, JSON out, and failures in words."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from importlib import import_module
+from typing import Any, TypeVar
 
-import aiohttp
 import msgspec
 
 from windlass.core.errors import ToolError
@@ -28,6 +29,7 @@ async def ask(
     """The answer, read as `shape`. `why` explains statuses that this service uses for something particular."""
     body = msgspec.json.encode(json) if json is not None else None
     sent = {"Accept": "application/json", **({"Content-Type": "application/json"} if body else {}), **(headers or {})}
+    aiohttp = await asyncio.to_thread(import_module, "aiohttp")  # ten megabytes that only a search needs
     try:
         async with (
             aiohttp.ClientSession(trust_env=True, cookie_jar=aiohttp.DummyCookieJar()) as session,
@@ -58,7 +60,7 @@ def tidy_hits(found: Iterable[Hit], count: int) -> list[Hit]:
     return list(hits.values())[:count]
 
 
-async def _read(service: str, response: aiohttp.ClientResponse) -> bytes:
+async def _read(service: str, response: Any) -> bytes:
     answer = bytearray()
     async for chunk in response.content.iter_chunked(64 * 1024):
         answer += chunk
