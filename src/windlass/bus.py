@@ -205,6 +205,7 @@ class Watcher:
         self._behind = behind
         self._waiter: asyncio.Future[None] | None = None
         self._ride: asyncio.TimerHandle | None = None
+        self._nudged = False
 
     def put(self, frame: Frame) -> None:
         if self._behind:
@@ -225,11 +226,22 @@ class Watcher:
                 return []
             if found := self._next():
                 return found
+            if self._nudged:
+                self._nudged = False
+                return []
             self._waiter = asyncio.get_running_loop().create_future()
             try:
                 await self._waiter
             finally:
                 self._waiter = None
+
+    def at_once(self) -> list[Frame]:
+        return self._next()
+
+    def nudge(self) -> None:
+        """Let `frames` return now, with nothing if there is nothing."""
+        self._nudged = True
+        self._wake()
 
     def end(self) -> None:
         self.ended = True

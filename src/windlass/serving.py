@@ -85,6 +85,7 @@ def _server(house: House, access: Access) -> uvicorn.Server:
             access_log=False,
             lifespan="off",
             server_header=False,
+            proxy_headers=False,  # nobody here asks who a request came from
             timeout_graceful_shutdown=STREAMS_S,
         )
     )

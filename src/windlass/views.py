@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, get_args
 
 import msgspec
@@ -164,6 +164,7 @@ def event_shown(record: TurnRecord, row: Recorded) -> dict[str, object]:
     return {"event": NAMES[type(row.event)], "id": row.number, **place, **msgspec.to_builtins(row.event)}
 
 
+@lru_cache(maxsize=64)  # rows of one commit share their time
 def iso(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -1,21 +1,26 @@
 """The server's log lines on a stream. What `logging` does for every line (a lock, filters, a stamp from the calendar,
 a look for the source) costs more than most steps of a turn; here the stamp is made once a second, the rest never."""
 
+import asyncio
 import logging
 import time
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 import msgspec
 
 Form = Literal["text", "json"]
+COMPANY_S = 0.05
 
 
 class Lines(logging.Handler):
-    """`2026-01-31 12:00:00,123 INFO words`, each in one write."""
+    """`2026-01-31 12:00:00,123 INFO words`. Each write costs as much as ten lines, so a line that is no warning waits a
+    moment for company; at a terminal, where somebody looks on, it does not."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
         self._stream = stream
+        self._at_once = stream.isatty()
+        self._held: list[str] = []
         self._second = 0
         self._stamp = ""
 
@@ -28,11 +33,27 @@ class Lines(logging.Handler):
         if second != self._second:
             self._stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
             self._second = second
+        self._held.append(self._line(record))
+        if self._at_once or record.levelno >= logging.WARNING:
+            self.flush()
+        elif len(self._held) == 1:
+            self._flush_soon()
+
+    def flush(self) -> None:
+        if not self._held:
+            return
+        lines, self._held = self._held, []
         try:
-            self._stream.write(self._line(record) + "\n")
+            self._stream.write("\n".join(lines) + "\n")
             self._stream.flush()
         except (OSError, ValueError):  # nobody reads any more; the turns go on
-            self.handleError(record)
+            pass
+
+    def _flush_soon(self) -> None:
+        try:
+            asyncio.get_running_loop().call_later(COMPANY_S, self.flush)
+        except RuntimeError:  # another thread's line, or before the server runs
+            self.flush()
 
     def _line(self, record: logging.LogRecord) -> str:
         words = self.format(record) if record.exc_info or record.stack_info else record.getMessage()
@@ -55,8 +76,36 @@ class JsonLines(Lines):
         return msgspec.json.encode(told).decode()
 
 
+class Record(logging.LogRecord):
+    """Without what only a source file's reader would want to know, which is most of what a record costs."""
+
+    def __init__(
+        self,
+        name: str,
+        level: int,
+        pathname: str,
+        lineno: int,
+        msg: object,
+        args: Any,
+        exc_info: Any,
+        func: str | None = None,
+        sinfo: str | None = None,
+    ) -> None:
+        self.name = name
+        self.msg = str(msg)
+        self.args = args[0] if args and len(args) == 1 and isinstance(args[0], dict) and args[0] else args
+        self.levelno = level
+        self.levelname = logging.getLevelName(level)
+        self.created = time.time()
+        self.msecs = self.created % 1 * 1000
+        self.exc_info = exc_info
+        self.exc_text = None
+        self.stack_info = sinfo
+
+
 def log_to(stream: TextIO, level: int, form: Form = "text") -> None:
     """Threads, processes and source lines are left out of records: nobody reads them."""
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging.setLogRecordFactory(Record)
     logging._srcfile = None  # as the documentation of `logging` says
     logging.basicConfig(level=level, handlers=[JsonLines(stream) if form == "json" else Lines(stream)])

@@ -95,18 +95,18 @@ def _stopped(by: str) -> TurnFinished:
 
 def _work(view: TurnView) -> Step:
     waiting = [call for call in view.calls if call.open]
+    if not waiting:
+        return _ask_model(view)
     if settled := tuple(end for call in waiting if (end := _settled(call))):
         return Close(settled)
     if ready := tuple(as_decided(call) for call in waiting if _ready(call)):
         return RunTools(ready)
     if running := tuple(call.call.id for call in waiting if call.running):
         return Wait(running)
-    if waiting:
-        return AwaitPerson(
-            tuple(call.call.id for call in waiting if not call.interrupted),
-            tuple(call.call.id for call in waiting if call.interrupted),
-        )
-    return _ask_model(view)
+    return AwaitPerson(
+        tuple(call.call.id for call in waiting if not call.interrupted),
+        tuple(call.call.id for call in waiting if call.interrupted),
+    )
 
 
 def _ask_model(view: TurnView) -> Step:

@@ -24,6 +24,15 @@ class Stream:
         self.ended = self.ended or self._watcher.ended
         return frames
 
+    def at_once(self) -> list[Frame]:
+        """What there is already, without waiting."""
+        self.ended = self.ended or self._watcher.ended
+        return [] if self.ended else self._watcher.at_once()
+
+    def nudge(self) -> None:
+        """Let `frames` return now, with nothing if need be."""
+        self._watcher.nudge()
+
     def passed(self, frame: Frame) -> None:
         if not isinstance(frame.what, Recorded):
             return

@@ -114,6 +114,10 @@ class Connection:
             async with asyncio.timeout(deadline_s):
                 await self._quiet.wait()
 
+    @property
+    def is_up_to_date(self) -> bool:
+        return self._listed.is_set()
+
     async def up_to_date(self) -> None:
         """Wait until every change of its tools that the server told of is read."""
         await self._listed.wait()

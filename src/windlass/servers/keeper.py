@@ -130,6 +130,11 @@ class Keeper:
     def _on_its_way(self) -> bool:
         return self._just_lost or self._state == "starting" or (self._state == "failed" and self._retry_at > 0)
 
+    @property
+    def is_ready(self) -> bool:
+        live = self._connection
+        return self._state == "running" and live is not None and not live.lost and live.is_up_to_date
+
     async def settled(self, deadline_s: float) -> ServerStatus:
         try:
             async with asyncio.timeout(deadline_s):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
 
-from windlass.core.events import CallJudged, Event, Refusal, Verdict
+from windlass.core.events import CallJudged, Event, Refusal, ToolFinished, Verdict
 from windlass.core.fold import fold
 from windlass.core.messages import ToolCall, ToolSpec
 from windlass.core.steps import as_decided
@@ -89,6 +89,8 @@ def judge(
 
 def doubtful(call: ToolCall, log: Sequence[Event]) -> bool:
     """Whether the same tool with the same arguments ended unknown earlier in this turn."""
+    if not any(isinstance(event, ToolFinished) and event.state == "unknown" for event in log):
+        return False
     wanted = arguments_hash(call.arguments)
     return any(
         seen.finished is not None

@@ -89,6 +89,10 @@ class Servers:
     def stderr(self, server: str) -> str:
         return self._keeper(server).stderr
 
+    def is_ready(self, server: str) -> bool:
+        """It runs, and its tools are known as they are now."""
+        return self._keeper(server).is_ready
+
     async def wait_ready(self, server: str, deadline_s: float) -> ServerStatus:
         """Wait while it starts, at most so long. Returns its status, which may be any."""
         return await self._keeper(server).settled(deadline_s)

@@ -9,46 +9,44 @@ from contextlib import contextmanager
 class WorkClock:
     def __init__(self) -> None:
         self._open: dict[str, int] = {}  # the calls that run, and how many questions of each are open
-        self._goes = asyncio.Event()
-        self._stands = asyncio.Event()
-        self._goes.set()
+        self._stood_s = 0.0
+        self._stands_since: float | None = None
 
     async def worked(self, limit_s: float) -> None:
         """Return once so much work was done."""
-        left = limit_s
-        while True:
-            await self._goes.wait()
-            began = time.monotonic()
-            try:
-                async with asyncio.timeout(left):
-                    await self._stands.wait()
-            except TimeoutError:
-                return
-            left -= time.monotonic() - began
+        ends, left = time.monotonic() - self._stood() + limit_s, limit_s
+        while left > 0:
+            await asyncio.sleep(left)
+            left = ends + self._stood() - time.monotonic()
 
     @contextmanager
     def running(self, call_id: str) -> Iterator[None]:
         self._open[call_id] = 0
-        self._set()
+        self._look()
         try:
             yield
         finally:
             del self._open[call_id]
-            self._set()
+            self._look()
 
     @contextmanager
     def asking(self, call_id: str) -> Iterator[None]:
         self._open[call_id] += 1
-        self._set()
+        self._look()
         try:
             yield
         finally:
             if call_id in self._open:
                 self._open[call_id] -= 1
-                self._set()
+                self._look()
 
-    def _set(self) -> None:
+    def _look(self) -> None:
         stands = bool(self._open) and all(self._open.values())
-        now, then = (self._stands, self._goes) if stands else (self._goes, self._stands)
-        then.clear()
-        now.set()
+        if stands and self._stands_since is None:
+            self._stands_since = time.monotonic()
+        elif not stands and self._stands_since is not None:
+            self._stood_s = self._stood()
+            self._stands_since = None
+
+    def _stood(self) -> float:
+        return self._stood_s + (time.monotonic() - self._stands_since if self._stands_since is not None else 0.0)

@@ -63,12 +63,13 @@ class TurnTools:
         spec = self.toolset.by_name.get(call.name)
         if spec and spec.server == CALLER:
             return CallJudged(call.id, "refuse", CALLER, refusal="handed_over", reason="Handed over.", server=CALLER)
-        standing = self._standing(spec) if spec else Standing()
+        offer = self._means.offers.get(spec.server, spec.tool) if spec else None
+        standing = self._standing(spec, offer) if spec else Standing()
         judged = judge(
             call,
             spec,
             offered=list(self.toolset.by_name),
-            errors=self._errors(call, spec),
+            errors=_errors(call, spec, offer),
             standing=standing,
             rules=self._means.rules(),
             grants=self._means.grants(self._conversation_id),
@@ -113,11 +114,9 @@ class TurnTools:
 
     def _in_doubt(self, call: ToolCall, log: Sequence[Event]) -> bool:
         """The same call may have taken effect already, in this turn or in one before."""
-        wanted = arguments_hash(call.arguments)
-        return doubtful(call, log) or any(
-            earlier.name == call.name and arguments_hash(earlier.arguments) == wanted
-            for earlier in self._means.unknown(self._conversation_id)
-        )
+        earlier = [one for one in self._means.unknown(self._conversation_id) if one.name == call.name]
+        wanted = arguments_hash(call.arguments) if earlier else ""
+        return doubtful(call, log) or any(arguments_hash(one.arguments) == wanted for one in earlier)
 
     def _has_read_outside(self, log: Sequence[Event]) -> bool:
         """In this turn, whose last results may not be on disk yet, or in one before."""
@@ -138,32 +137,32 @@ class TurnTools:
         """The tool is still the one that was judged. After a restart its server may need a moment to come up."""
         if spec.server not in self._means.servers:
             raise ToolError(f"The server of {spec.name} has been removed.", cause="not_running")
-        config = self._means.servers.config(spec.server)
-        status = await self._means.servers.wait_ready(spec.server, config.connect_s)
-        if status.state != "running":
-            why = f": {status.reason}" if status.reason else "."
-            raise ToolError(f"The server {config.slug} is not running{why}", cause="not_running")
+        if not self._means.servers.is_ready(spec.server):
+            config = self._means.servers.config(spec.server)
+            status = await self._means.servers.wait_ready(spec.server, config.connect_s)
+            if status.state != "running":
+                why = f": {status.reason}" if status.reason else "."
+                raise ToolError(f"The server {config.slug} is not running{why}", cause="not_running")
         offer = self._means.offers.get(spec.server, spec.tool)
         if offer is None or offer.hash != spec.hash:
             raise ToolError(f"{spec.name} changed after this turn began, so it was not run.", cause="changed")
         return offer
 
-    def _standing(self, spec: ToolSpec) -> Standing:
+    def _standing(self, spec: ToolSpec, offer: Offer | None) -> Standing:
         if spec.server in (BUILT_IN, PYTHON):
             return Standing(spec.server, trusted=True)
-        offer = self._means.offers.get(spec.server, spec.tool)
         if offer is None:
             return Standing(spec.server)
         config = offer.server
         agreed = self._means.agreed(offer)
         return Standing(config.slug, config.trusted, config.approval_of(spec.tool), offer.hash, agreed)
 
-    def _errors(self, call: ToolCall, spec: ToolSpec | None) -> list[str]:
-        if spec is None or call.broken:
-            return []
-        offer = self._means.offers.get(spec.server, spec.tool)
-        checker = offer.checker if offer and offer.hash == spec.hash else _checker(spec)
-        return checker.errors(json.loads(call.arguments)) if checker else []
+
+def _errors(call: ToolCall, spec: ToolSpec | None, offer: Offer | None) -> list[str]:
+    if spec is None or call.broken:
+        return []
+    checker = offer.checker if offer and offer.hash == spec.hash else _checker(spec)
+    return checker.errors(json.loads(call.arguments)) if checker else []
 
 
 def _checker(spec: ToolSpec) -> Checker | None:

@@ -1,6 +1,8 @@
 """Server-sent events: frames of the bus as bytes, pings in quiet times, an end when the turn or the reader is gone."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import msgspec
 from starlette.types import Receive, Send
@@ -33,9 +35,7 @@ async def send_stream(stream: Stream, receive: Receive, send: Send) -> None:
     gone.add_done_callback(lambda done: me.cancel() if me and not done.cancelled() else None)
     try:
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        await send({"type": "http.response.body", "body": HELLO, "more_body": True})
         await _pump(stream, send)
-        await send({"type": "http.response.body", "body": b""})
     except asyncio.CancelledError:
         # Either the reader is gone, or the server goes down. In both cases the stream is over and so is this task; a
         # reader that still listens is told, and comes back by itself.
@@ -49,15 +49,34 @@ async def send_stream(stream: Stream, receive: Receive, send: Send) -> None:
 
 
 async def _pump(stream: Stream, send: Send) -> None:
-    while not stream.ended:
-        try:
-            async with asyncio.timeout(PING_S):
-                frames = await stream.frames()
-        except TimeoutError:
-            body = PING
-        else:
-            body = b"".join([_bytes(stream, frame) for frame in frames])
-        await send({"type": "http.response.body", "body": body, "more_body": True})
+    """Each write costs as much as a step of the turn, so the greeting goes with the first frames and the last frames
+    with the end."""
+    body = HELLO + b"".join([_bytes(stream, frame) for frame in stream.at_once()])
+    with pinging(stream):
+        while not stream.ended:
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+            frames = await stream.frames()
+            body = b"".join([_bytes(stream, frame) for frame in frames]) or (b"" if stream.ended else PING)
+    await send({"type": "http.response.body", "body": body})
+
+
+@contextmanager
+def pinging(stream: Stream) -> Iterator[None]:
+    """Wake the stream now and then, so that a quiet one is not taken for a dead one."""
+    timer: asyncio.TimerHandle | None = None
+
+    def ping() -> None:
+        nonlocal timer
+        if timer:
+            stream.nudge()
+        timer = asyncio.get_running_loop().call_later(PING_S, ping)
+
+    ping()
+    try:
+        yield
+    finally:
+        if timer:
+            timer.cancel()
 
 
 async def disconnected(receive: Receive) -> None:
@@ -75,7 +94,7 @@ def _bytes(stream: Stream, frame: Frame) -> bytes:
 def _durable(frame: Frame, row: Recorded) -> bytes:
     place = _encode(event_place(frame.turn_id, frame.conversation_id, frame.parent_id, row))
     head = f"id: {row.number}\nevent: {NAMES[type(row.event)]}\ndata: ".encode()
-    return head + place[:-1] + b"," + _encode(row.event)[1:] + b"\n\n"
+    return head + place[:-1] + b"," + (row.body or _encode(row.event))[1:] + b"\n\n"
 
 
 def _passing(stream: Stream, frame: Frame) -> bytes:
