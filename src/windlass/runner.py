@@ -45,14 +45,25 @@ class Runner:
         *following: Event,
         parent_id: str | None = HEAD,
         turn_id: str = "",
+        title: str = "",
     ) -> Created:
         """A new turn, on disk before this returns, and on its way. The same client message id gives the same turn."""
         if self._draining:
             raise Unavailable("Windlass is shutting down.", hint="Try again in a moment.", code="shutting_down")
         reach("request_parsed")
-        created = await self._store.logs.create(
-            conversation_id, started, *following, parent_id=parent_id, driver=self._driver, turn_id=turn_id
-        )
+        try:
+            created = await self._store.logs.create(
+                conversation_id,
+                started,
+                *following,
+                parent_id=parent_id,
+                driver=self._driver,
+                turn_id=turn_id,
+                title=title,
+            )
+        except Unavailable:  # it may be there all the same, though nobody can promise that it stays
+            asyncio.get_running_loop().call_later(STORE_RETRY_S, self.recover)
+            raise
         reach("turn_created")
         if created.is_new:
             self._drive(conversation_id, created.turn_id, epoch=1)
@@ -89,6 +100,8 @@ class Runner:
 
     def recover(self) -> int:
         """Drive every unfinished turn. A turn that waits for a person is looked at and left to wait."""
+        if self._draining:
+            return 0
         left = [turn for turn in self._store.conversations.unfinished() if turn.id not in self._driving]
         for turn in left:
             self._drive(turn.conversation_id, turn.id)

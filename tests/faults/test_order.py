@@ -15,7 +15,7 @@ from tests.kit.windlass_process import WindlassProcess
 from tests.proof.figures import note
 from windlass.testing import StrictLLM
 
-LOOKS = 20  # so many answered requests while a commit is held are time enough for anything to slip out
+LOOKS = 20  # so many answered requests while a flush is held are time enough for anything to slip out
 
 
 async def test_nobody_is_told_of_an_end_that_is_not_on_disk(tmp_path: Path, ledger: Ledger) -> None:
@@ -23,7 +23,7 @@ async def test_nobody_is_told_of_an_end_that_is_not_on_disk(tmp_path: Path, ledg
         scene = Scene(tmp_path, ledger, llm)
         scene.write_settings()
         server = scene.server()
-        await server.start(WINDLASS_FAULT="rows_written:6:sleep")
+        await server.start(WINDLASS_FAULT="journal_unflushed:5:sleep")
         try:
             await server.running("ledger")
             conversation = await _conversation(server)
@@ -46,7 +46,7 @@ async def test_nothing_is_sent_while_its_intent_is_not_on_disk(tmp_path: Path, l
         scene = Scene(tmp_path, ledger, llm)
         scene.write_settings()
         server = scene.server()
-        await server.start(WINDLASS_FAULT="rows_written:3:sleep")
+        await server.start(WINDLASS_FAULT="journal_unflushed:4:sleep")
         try:
             await server.running("ledger")
             conversation = await _conversation(server)
@@ -64,7 +64,7 @@ def told(client: Client) -> list[str]:
 
 
 async def _held(server: WindlassProcess) -> None:
-    await until(lambda: "held at" in server.log, "the commit to be held")
+    await until(lambda: "held at" in server.log, "the flush to be held")
     for _ in range(LOOKS):
         assert (await server.call("GET", "/health")).status == 200
 

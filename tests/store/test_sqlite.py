@@ -135,7 +135,7 @@ async def test_a_toolset_that_could_not_be_written_is_written_the_next_time(stor
     connection.execute("pragma max_page_count = 1000000")
     store.keep_toolset(toolset)
     await store.check()
-    assert store._reader.execute("select hash from toolsets").fetchall() == [("h1",)]
+    assert store._connection.execute("select hash from toolsets").fetchall() == [("h1",)]
 
 
 async def test_only_so_many_toolsets_are_held_in_memory_and_the_rest_read_again(store: Store) -> None:

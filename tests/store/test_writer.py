@@ -9,16 +9,31 @@ from pathlib import Path
 import pytest
 
 from windlass.core.errors import Conflict, Unavailable
-from windlass.store.writer import Writer, _Chores
+from windlass.store.disk import Disk, connect
+from windlass.store.writer import Writer
 
-NORMAL, FULL = 1, 2
+
+class HeldDisk(Disk):
+    """A disk whose flushes wait for the test."""
+
+    def __init__(self, path: Path) -> None:
+        self.may_flush = threading.Event()
+        self.fails: OSError | None = None
+        self.flushes = 0
+        super().__init__(path)
+
+    def flush(self) -> None:
+        self.may_flush.wait(60)
+        self.flushes += 1
+        if self.fails:
+            raise self.fails
+        super().flush()
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(tmp_path / "db", isolation_level=None, check_same_thread=False)
-    connection.execute("pragma journal_mode = wal")
-    connection.execute("create table words(word text, thread text)")
+    connection = connect(tmp_path / "db")
+    connection.execute("create table words(word text)")
     return connection
 
 
@@ -28,80 +43,119 @@ def no_chores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def writer(database: sqlite3.Connection) -> AsyncIterator[Writer]:
-    made = Writer(database, True, lambda db: False, lambda: None)
-    await made.put(lambda db: None, durable=True)  # the chores of the start are done
+async def disk(tmp_path: Path) -> HeldDisk:
+    return HeldDisk(tmp_path / "db")
+
+
+@pytest.fixture
+async def writer(database: sqlite3.Connection, disk: HeldDisk) -> AsyncIterator[Writer]:
+    made = Writer(database, disk, True, lambda db: False, lambda: None)
+    await made.put(lambda db: None)  # the chore of the start is done
     yield made
+    disk.may_flush.set()
     await made.close()
 
 
 def say(db: sqlite3.Connection, word: str) -> None:
-    db.execute("insert into words values(?, ?)", (word, threading.current_thread().name))
+    db.execute("insert into words values(?)", (word,))
 
 
-def synchronous(db: sqlite3.Connection) -> int:
-    found: int = db.execute("pragma synchronous").fetchone()[0]
-    return found
-
-
-def words(tmp_path: Path) -> list[tuple[str, str]]:
+def words(tmp_path: Path) -> list[str]:
     with sqlite3.connect(tmp_path / "db") as reader:
-        found: list[tuple[str, str]] = reader.execute("select word, thread from words order by rowid").fetchall()
+        found = reader.execute("select word from words order by rowid").fetchall()
     reader.close()
-    return found
+    return [word for (word,) in found]
 
 
-async def test_what_needs_no_barrier_is_committed_at_once(writer: Writer, tmp_path: Path) -> None:
+async def test_what_needs_no_barrier_is_committed_and_told_at_once(writer: Writer, tmp_path: Path) -> None:
     future = writer.put(lambda db: say(db, "now"))
     assert future.done()
-    assert words(tmp_path) == [("now", "MainThread")]
+    assert words(tmp_path) == ["now"]
 
 
-async def test_a_promise_waits_for_the_disk_in_its_own_thread(writer: Writer, tmp_path: Path) -> None:
-    def work(db: sqlite3.Connection) -> int:
-        say(db, "promised")
-        return synchronous(db)
-
-    future = writer.put(work, durable=True)
+async def test_a_promise_is_committed_at_once_and_told_when_it_is_on_the_disk(
+    writer: Writer, disk: HeldDisk, tmp_path: Path
+) -> None:
+    future = writer.put(lambda db: say(db, "promised"), durable=True)
+    assert words(tmp_path) == ["promised"]
     assert not future.done()
-    assert await future == FULL
-    assert words(tmp_path) == [("promised", "windlass-writer")]
-    assert await writer.put(synchronous) == NORMAL
+    disk.may_flush.set()
+    await future
+    assert disk.flushes == 1
 
 
-async def test_without_barriers_a_promise_is_like_any_other(database: sqlite3.Connection) -> None:
-    writer = Writer(database, False, lambda db: False, lambda: None)
-    assert await writer.put(synchronous, durable=True) == NORMAL
+async def test_without_barriers_a_promise_is_like_any_other(database: sqlite3.Connection, disk: HeldDisk) -> None:
+    writer = Writer(database, disk, False, lambda db: False, lambda: None)
+    await writer.put(lambda db: say(db, "promised"), durable=True)
+    assert disk.flushes == 0
     await writer.close()
 
 
-async def test_nothing_overtakes_a_promise_under_way(writer: Writer, tmp_path: Path) -> None:
+async def test_nothing_overtakes_a_promise_under_way(writer: Writer, disk: HeldDisk, tmp_path: Path) -> None:
     told: list[str] = []
     first = writer.put(lambda db: say(db, "first"), durable=True, then=lambda _: told.append("first"))
     second = writer.put(lambda db: say(db, "second"), then=lambda _: told.append("second"))
+    assert words(tmp_path) == ["first", "second"]
     assert not second.done()
+    disk.may_flush.set()
     await asyncio.gather(first, second)
     assert told == ["first", "second"]
-    assert [word for word, _ in words(tmp_path)] == ["first", "second"]
 
 
-async def test_chores_queued_behind_a_job_do_not_hold_it_back(writer: Writer) -> None:
+async def test_one_flush_serves_all_that_was_committed_before_it(writer: Writer, disk: HeldDisk) -> None:
+    promises = [writer.put(lambda db: say(db, "x"), durable=True) for _ in range(10)]
+    disk.may_flush.set()
+    await asyncio.gather(*promises)
+    assert disk.flushes == 2  # the first had begun with the first promise alone
+
+
+async def test_a_promise_that_could_not_be_flushed_is_none_but_what_was_committed_is_told(
+    writer: Writer, disk: HeldDisk
+) -> None:
+    told: list[str] = []
+    disk.fails = OSError(5, "Input/output error")
+    promise = writer.put(lambda db: say(db, "promise"), durable=True, then=lambda _: told.append("promise"))
+    fact = writer.put(lambda db: say(db, "fact"), then=lambda _: told.append("fact"))
+    disk.may_flush.set()
+    with pytest.raises(Unavailable, match="Input/output"):
+        await promise
+    await fact
+    assert told == ["promise", "fact"]
+    disk.fails = None
+    await writer.put(lambda db: say(db, "again"), durable=True)
+
+
+async def test_what_comes_while_a_chore_writes_waits_for_it(
+    database: sqlite3.Connection, disk: HeldDisk, tmp_path: Path
+) -> None:
     under_way, go_on = threading.Event(), threading.Event()
 
-    def slow(db: sqlite3.Connection) -> None:
+    def chore(db: sqlite3.Connection) -> bool:
+        db.execute("begin immediate")
         under_way.set()
         go_on.wait(60)
+        say(db, "chore")
+        db.execute("commit")
+        return False
 
-    first = writer.put(slow, durable=True)
+    writer = Writer(database, disk, True, chore, lambda: None)
     await asyncio.to_thread(under_way.wait, 60)
-    second = writer.put(lambda db: say(db, "second"))
-    writer._queue.put(_Chores())
+    first, second = writer.put(lambda db: say(db, "first")), writer.put(lambda db: say(db, "second"))
+    assert not first.done()
     go_on.set()
-    async with asyncio.timeout(60):
-        await asyncio.gather(first, second)
+    await asyncio.gather(first, second)
+    assert words(tmp_path) == ["chore", "first", "second"]
+    await writer.close()
 
 
-async def test_a_refused_job_leaves_nothing_behind(writer: Writer, tmp_path: Path) -> None:
+async def test_chores_are_done_one_by_one_until_none_is_left(database: sqlite3.Connection, disk: HeldDisk) -> None:
+    left = [1, 2, 3]
+    writer = Writer(database, disk, True, lambda db: bool(left.pop() - 1), lambda: None)
+    await writer.close()
+    assert left == []
+
+
+async def test_a_refused_job_leaves_nothing_behind(writer: Writer, disk: HeldDisk, tmp_path: Path) -> None:
     def refuse(db: sqlite3.Connection) -> None:
         say(db, "half")
         raise Conflict("no")
@@ -110,17 +164,20 @@ async def test_a_refused_job_leaves_nothing_behind(writer: Writer, tmp_path: Pat
         with pytest.raises(Conflict):
             await writer.put(refuse, durable=durable)
     await writer.put(lambda db: say(db, "whole"))
-    assert [word for word, _ in words(tmp_path)] == ["whole"]
+    assert words(tmp_path) == ["whole"]
 
 
-async def test_a_chore_that_fails_does_not_end_the_thread(database: sqlite3.Connection, tmp_path: Path) -> None:
+async def test_a_chore_that_fails_does_not_end_the_thread(
+    database: sqlite3.Connection, disk: HeldDisk, tmp_path: Path
+) -> None:
     def broken(db: sqlite3.Connection) -> bool:
         db.execute("begin")
         raise sqlite3.OperationalError("database or disk is full")
 
-    writer = Writer(database, True, broken, lambda: None)
+    writer = Writer(database, disk, True, broken, lambda: None)
+    disk.may_flush.set()
     await writer.put(lambda db: say(db, "still here"), durable=True)
-    assert [word for word, _ in words(tmp_path)] == ["still here"]
+    assert words(tmp_path) == ["still here"]
     await writer.close()
 
 
@@ -133,7 +190,7 @@ async def test_a_program_that_holds_the_file_does_not_hold_up_the_loop(writer: W
     other.close()
     await first
     await second
-    assert [word for word, _ in words(tmp_path)] == ["first", "second"]
+    assert words(tmp_path) == ["first", "second"]
 
 
 async def test_a_file_held_for_too_long_is_said_plainly(
@@ -147,10 +204,12 @@ async def test_a_file_held_for_too_long_is_said_plainly(
     other.execute("rollback")
     other.close()
     await writer.put(lambda db: say(db, "again"))
-    assert [word for word, _ in words(tmp_path)] == ["again"]
+    assert words(tmp_path) == ["again"]
 
 
-async def test_a_listener_that_fails_keeps_nobody_waiting(writer: Writer, tmp_path: Path) -> None:
+async def test_a_listener_that_fails_keeps_nobody_waiting(writer: Writer, disk: HeldDisk, tmp_path: Path) -> None:
+    disk.may_flush.set()
+
     def fails(result: None) -> None:
         raise ValueError("a listener's own trouble")
 
@@ -159,4 +218,4 @@ async def test_a_listener_that_fails_keeps_nobody_waiting(writer: Writer, tmp_pa
     with pytest.raises(ValueError, match="own trouble"):
         await first
     await second
-    assert [word for word, _ in words(tmp_path)] == ["first", "second"]
+    assert words(tmp_path) == ["first", "second"]

@@ -19,7 +19,7 @@ from windlass.core.events import (
     ToolStarted,
 )
 from windlass.core.faults import reach
-from windlass.core.fold import Folding, TurnView, fold
+from windlass.core.fold import Folding, TurnView
 from windlass.core.ids import call_id
 from windlass.core.messages import ToolCall, ToolOutput
 from windlass.core.ports import DraftCall, Hear, History, Log, Model, ModelRequest, Reply, ReplyReset, Tools
@@ -72,9 +72,9 @@ async def _drive(crew: Crew) -> AwaitPerson | Done:
         step = step_of(view)
         _let_go(crew, view, step)
         match step:
-            case CallModel():
-                if crew.asking is None or crew.asking.done():
-                    crew.asking = crew.group.create_task(_ask(crew, seen, step))
+            case CallModel() | Wait():
+                if isinstance(step, CallModel) and (crew.asking is None or crew.asking.done()):
+                    crew.asking = crew.group.create_task(_ask(crew, seen, view, step))
                 await crew.log.changed(len(seen))
             case RunTools(calls):
                 reach("calls_ready")
@@ -83,8 +83,6 @@ async def _drive(crew: Crew) -> AwaitPerson | Done:
                     reach("calls_begun")
                     for call in calls:
                         crew.running[call.id] = crew.group.create_task(_run(crew, call, safe[call.id]))
-            case Wait():
-                await crew.log.changed(len(seen))
             case Close(events):
                 await crew.log.begin(len(seen), *events)
             case _:
@@ -111,9 +109,10 @@ async def _sound_deadline(log: Log, tools: Tools, limit_s: float) -> None:
     await log.record(StopRequested("deadline"))
 
 
-async def _ask(crew: Crew, seen: Sequence[Event], step: CallModel) -> None:
-    await asyncio.sleep(step.wait_s)
-    view = fold(seen)
+async def _ask(crew: Crew, seen: Sequence[Event], view: TurnView, step: CallModel) -> None:
+    """The view grows while the model is asked, but not by rounds or calls: those come from here."""
+    if step.wait_s:
+        await asyncio.sleep(step.wait_s)
     if step.attempt > 1:
         crew.hear(ReplyReset(step.attempt))
     began = time.monotonic()

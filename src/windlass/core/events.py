@@ -176,6 +176,7 @@ class Recorded:
     number: int
     at: float
     event: Event
+    body: bytes = b""  # as it is stored, if whoever made this had it at hand
 
 
 @dataclass(frozen=True, slots=True)

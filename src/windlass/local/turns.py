@@ -16,7 +16,6 @@ from windlass.core.events import (
     ModelReplied,
     ToolFinished,
     TurnFinished,
-    TurnStarted,
 )
 from windlass.core.fold import CallView, fold
 from windlass.core.ids import call_id as place_id
@@ -230,15 +229,10 @@ class Turns:
 
     async def _start(self, conversation_id: str, wanted: Asked, turn_id: str = "") -> Created:
         started = self._openings.open(conversation_id, wanted)
-        created = await self._runner.start(conversation_id, started, parent_id=wanted.parent_id, turn_id=turn_id)
-        if created.is_new:
-            self._name(conversation_id, started)
-        return created
-
-    def _name(self, conversation_id: str, started: TurnStarted) -> None:
-        conversation = self._store.conversations.get(conversation_id)
-        if not conversation.title and started.opening and (title := title_from(started.opening[-1].content or "")):
-            self._store.conversations.name(conversation_id, title)
+        title = title_from(started.opening[-1].content or "") if started.opening else ""
+        return await self._runner.start(
+            conversation_id, started, parent_id=wanted.parent_id, turn_id=turn_id, title=title
+        )
 
     async def _child(
         self, record: TurnRecord, opening: tuple[Message, ...], origin: Any, rounds: int | None

@@ -25,7 +25,7 @@ from windlass.core.ids import new_id
 from windlass.core.messages import Message, ToolCall, ToolOutput
 from windlass.core.steps import as_decided
 from windlass.store.codec import decode, encode
-from windlass.store.turnlog import TurnLogs
+from windlass.store.turnlog import TurnLogs, tokens_of
 from windlass.store.writer import Writer
 
 
@@ -99,6 +99,7 @@ class Conversations:
         self._logs = logs
         self._changed = changed
         self._drop_blobs = drop_blobs
+        self._spent: tuple[float, int] | None = None  # since when, and how much of it the log has not counted
 
     async def create(self, conversation: Conversation) -> Conversation:
         now = time.time()
@@ -134,14 +135,6 @@ class Conversations:
             return made
 
         return await self._writer.put(work, durable=True)
-
-    def name(self, id: str, title: str) -> None:
-        """Give it a title unless it has one. Nobody waits for that, and no promise is made."""
-
-        def work(db: sqlite3.Connection) -> None:
-            db.execute("update conversations set title = ? where id = ? and title = ''", (title, id))
-
-        self._writer.put(work)
 
     def recent(self, limit: int = 50, before: tuple[float, str] | None = None) -> list[Listed]:
         """Newest first. `before` is the place of the last one seen: its time of change and its id."""
@@ -246,12 +239,15 @@ class Conversations:
         ]
 
     def tokens_since(self, moment: float) -> int:
-        """What all replies since then have used, by the providers' own figures."""
-        rows = self._reader.execute(
-            "select kind, body, version from events where kind = 'model_replied' and at >= ?", (moment,)
-        )
-        replies = (decode(*row) for row in rows)
-        return sum(reply.usage.prompt + reply.usage.completion for reply in replies if isinstance(reply, ModelReplied))
+        """What all replies since then have used, by the providers' own figures. Read once, counted from there on."""
+        if self._spent is None or self._spent[0] != moment:
+            rows = self._reader.execute(
+                "select e.kind, e.body, e.version from conversations c join events e on e.conversation = c.n"
+                " where c.updated_at >= ?1 - 86400 and e.kind = 'model_replied' and e.at >= ?1",
+                (moment,),
+            )
+            self._spent = (moment, sum(tokens_of(decode(*row)) for row in rows) - self._logs.tokens)
+        return self._spent[1] + self._logs.tokens
 
     def unknown_calls(self, conversation_id: str) -> list[ToolCall]:
         """Calls, as they were sent, of which nobody knows whether they took effect."""

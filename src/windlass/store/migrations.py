@@ -30,7 +30,6 @@ STEPS = (
         at real not null, kind text not null, version integer not null, key text, body blob not null,
         primary key(conversation, number)) without rowid;
     create unique index events_by_turn on events(turn_id, seq);
-    create index events_replies on events(at) where kind = 'model_replied';
     create unique index events_once on events(turn_id, key) where key is not null;
 
     create table toolsets(hash text primary key, body blob not null) without rowid;

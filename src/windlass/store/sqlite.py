@@ -1,4 +1,4 @@
-"""Everything Windlass keeps, in one SQLite file in WAL mode: one writer thread, readers that never wait for it."""
+"""Everything Windlass keeps, in one SQLite file in WAL mode: read and written on the loop, flushed in a thread."""
 
 import asyncio
 import os
@@ -17,6 +17,7 @@ from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.prompt import past_turn
 from windlass.store.codec import decode
 from windlass.store.conversations import Conversations
+from windlass.store.disk import Disk, connect
 from windlass.store.documents import Documents
 from windlass.store.history import PastTurns
 from windlass.store.lock import lock_folder
@@ -26,7 +27,6 @@ from windlass.store.writer import Writer
 
 T = TypeVar("T")
 Durability = Literal["full", "normal"]
-BUSY_MS = 5000
 _TO_BASE_32 = str.maketrans(ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 IN_DATABASE = 64 * 1024  # larger results are files
 MOST_TOOLSETS = 256  # in memory; callers of /v1 may bring another one with every request
@@ -58,37 +58,36 @@ class Store:
         self._folder = folder
         self._lock = lock_folder(folder)
         try:
-            connection = _opened(folder / "windlass.db")
+            connection = self._connection = _opened(folder / "windlass.db")
         except BaseException:
             self._lock.close()
             raise
-        self._reader = _connect(folder / "windlass.db")
-        self._writer = Writer(connection, durability == "full", self._chores, lambda: self.logs.forget())
-        self.logs = TurnLogs(self._writer, self._reader, publish)
-        self.history = PastTurns(self._reader)
-        self.conversations = Conversations(self._writer, self._reader, self.logs, self.history.forget, self._drop_blobs)
+        disk = Disk(folder / "windlass.db")
+        self._writer = Writer(connection, disk, durability == "full", _index_next, lambda: self.logs.forget())
+        self.logs = TurnLogs(self._writer, connection, publish)
+        self.history = PastTurns(connection)
+        self.conversations = Conversations(self._writer, connection, self.logs, self.history.forget, self._drop_blobs)
         self._toolsets: dict[str, Toolset] = {}
 
     async def close(self) -> None:
         await self._writer.close()
-        self._reader.close()
         self._lock.close()
 
     def abandon(self) -> None:
         """Let go without finishing anything, as the end of the process would; for tests of recovery."""
         self._writer.abandon()
-        self._reader.close()
+        self._connection.close()
         self._lock.close()
 
     def documents(self, kind: str, row_type: type[T]) -> Documents[T]:
-        return Documents(self._writer, self._reader, kind, row_type)
+        return Documents(self._writer, self._connection, kind, row_type)
 
     def toolset(self, hash: str) -> Toolset:
         """A toolset that some turn froze; the empty one has no hash."""
         if not hash:
             return Toolset()
         if hash not in self._toolsets:
-            found = self._reader.execute("select body from toolsets where hash = ?", (hash,)).fetchone()
+            found = self._connection.execute("select body from toolsets where hash = ?", (hash,)).fetchone()
             if not found:
                 raise NotFound(f"There is no toolset {hash}.")
             self._remember(Toolset(hash, msgspec.json.decode(found[0], type=tuple[ToolSpec, ...])))
@@ -108,7 +107,11 @@ class Store:
             if done.exception():  # else it would never be written, and turns that name it lost at the next start
                 self._toolsets.pop(toolset.hash, None)
 
-        self._writer.put(work).add_done_callback(unless_kept)
+        kept = self._writer.put(work)
+        if kept.done():
+            unless_kept(kept)
+        else:
+            kept.add_done_callback(unless_kept)
 
     async def keep_result(self, conversation_id: str, turn_id: str, body: bytes, mime: str) -> str:
         result_id = new_id("result")
@@ -129,7 +132,7 @@ class Store:
         self, result_id: str, offset: int = 0, length: int | None = None, *, within: str = ""
     ) -> KeptResult:
         """With `within`, one of another conversation is as good as none."""
-        found = self._reader.execute(
+        found = self._connection.execute(
             "select conversation, turn_id, mime, size, body from results where id = ?", (result_id,)
         ).fetchone()
         if not found or within not in ("", found[0]):
@@ -143,9 +146,12 @@ class Store:
         return KeptResult(result_id, conversation_id, turn_id, mime, size, offset, piece)
 
     def backup(self, to: Path) -> None:
-        with sqlite3.connect(to) as copy:
-            self._reader.backup(copy)
-        copy.close()
+        source, copy = connect(self._folder / "windlass.db"), sqlite3.connect(to)
+        try:
+            source.backup(copy)
+        finally:
+            source.close()
+            copy.close()
 
     async def empty_journal(self) -> None:
         """Fold the write-ahead log back into the database, so that what was deleted does not linger in it."""
@@ -161,7 +167,7 @@ class Store:
         self._toolsets[toolset.hash] = toolset
 
     def _empty_journal(self) -> None:
-        connection = _connect(self._folder / "windlass.db")
+        connection = connect(self._folder / "windlass.db")
         try:
             connection.execute("pragma wal_checkpoint(truncate)")
         finally:
@@ -200,11 +206,12 @@ class Store:
 
         await self._writer.put(work)
 
-    def _chores(self, db: sqlite3.Connection) -> bool:
-        db.execute("begin immediate")
-        more = _index_one(db)
-        db.execute("commit")
-        return more
+
+def _index_next(db: sqlite3.Connection) -> bool:
+    db.execute("begin immediate")
+    more = _index_one(db)
+    db.execute("commit")
+    return more
 
 
 def _index_one(db: sqlite3.Connection) -> bool:
@@ -225,7 +232,7 @@ def _index_one(db: sqlite3.Connection) -> bool:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    connection = _connect(path)
+    connection = connect(path)
     try:
         migrate(connection, path)
         _start_ids_after(connection)
@@ -245,11 +252,3 @@ def _start_ids_after(connection: sqlite3.Connection) -> None:
 def _write_the_same_again(db: sqlite3.Connection) -> None:
     (version,) = db.execute("pragma user_version").fetchone()
     db.execute(f"pragma user_version = {version:d}")
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
-    connection.execute(f"pragma busy_timeout = {BUSY_MS}")
-    connection.execute("pragma journal_mode = wal")
-    connection.execute("pragma secure_delete = on")
-    return connection

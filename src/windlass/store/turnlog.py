@@ -1,5 +1,5 @@
-"""The log of turns: who may append what, and on which condition. All checks run on the writer thread against a small
-memory of each live turn, so the hot path reads nothing from disk."""
+"""The log of turns: who may append what, and on which condition. All checks run where the rows are written, against a
+small memory of each live turn, so the hot path reads nothing from disk."""
 
 import asyncio
 import sqlite3
@@ -15,6 +15,7 @@ from windlass.core.events import (
     CallResolved,
     Committed,
     Event,
+    ModelReplied,
     Recorded,
     StopRequested,
     ToolFinished,
@@ -29,6 +30,7 @@ from windlass.store.codec import KIND_OF, VERSION, decode, encode
 from windlass.store.writer import Writer
 
 T = TypeVar("T")
+_INSERT = "insert into events values(?, ?, ?, ?, ?, ?, ?, ?, ?)"
 HEAD = "head"  # as a parent: the conversation's newest turn, whichever that is when the row is written
 
 
@@ -72,9 +74,10 @@ class TurnLogs:
         self._writer = writer
         self._reader = reader
         self._publish = publish
-        self._heads: dict[str, _Head] = {}  # writer thread only
-        self._numbers: dict[int, int] = {}  # writer thread only
-        self._live: WeakValueDictionary[str, _Live] = WeakValueDictionary()  # loop only; drivers hold them
+        self.tokens = 0  # used by the replies written since the start
+        self._heads: dict[str, _Head] = {}
+        self._numbers: dict[int, int] = {}
+        self._live: WeakValueDictionary[str, _Live] = WeakValueDictionary()  # drivers hold them
 
     def create(
         self,
@@ -84,8 +87,10 @@ class TurnLogs:
         parent_id: str | None = HEAD,
         driver: str = "",
         turn_id: str = "",
+        title: str = "",
     ) -> "asyncio.Future[Created]":
-        """Start a turn, already claimed when a driver is named. The same client message id gives the same turn."""
+        """Start a turn, already claimed when a driver is named. The same client message id gives the same turn. A
+        conversation without a title takes this one."""
         turn_id = turn_id or new_id("turn")
         rows: list[Event] = [started, *following]
         if driver:
@@ -101,7 +106,10 @@ class TurnLogs:
                 "insert into turns values(?, ?, ?, ?, 'running', '', 0, 0, ?, ?, 0, 0, 0)",
                 (turn_id, conversation, parent, head.epoch, started.client_message_id or None, time.time()),
             )
-            db.execute("update conversations set updated_at = ? where n = ?", (time.time(), conversation))
+            db.execute(
+                "update conversations set updated_at = ?, title = iif(title = '', ?, title) where n = ?",
+                (time.time(), title, conversation),
+            )
             return Created(turn_id, True), self._append(db, turn_id, head, rows)
 
         return self._writer.put(work, durable=True, then=self._told)
@@ -134,12 +142,12 @@ class TurnLogs:
         return self._writer.put(work, durable=_is_promise(events), then=self._told)
 
     def forget(self) -> None:
-        """After a failed commit the memory may be ahead of the disk. Runs on the writer thread."""
+        """After a failed commit the memory may be ahead of the disk."""
         self._heads.clear()
         self._numbers.clear()
 
     def forget_turn(self, turn_id: str) -> None:
-        """A stored body changed under the log. Runs on the writer thread."""
+        """A stored body changed under the log."""
         self._heads.pop(turn_id, None)
 
     def read(self, turn_id: str) -> tuple[Recorded, ...]:
@@ -182,29 +190,17 @@ class TurnLogs:
             if unique and unique in head.keys:
                 continue
             number += 1
-            row = Recorded(head.count + len(rows), number, now, event)
-            db.execute(
-                "insert into events values(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    head.conversation,
-                    number,
-                    turn_id,
-                    row.seq,
-                    now,
-                    KIND_OF[type(event)],
-                    VERSION,
-                    unique,
-                    encode(event),
-                ),
-            )
+            seq, body = head.count + len(rows), encode(event)
+            kind = KIND_OF[type(event)]
+            db.execute(_INSERT, (head.conversation, number, turn_id, seq, now, kind, VERSION, unique, body))
             if unique:
                 head.keys.add(unique)
-            rows.append(row)
+            rows.append(Recorded(seq, number, now, event, body))
+            if isinstance(event, ToolFinished) and event.state == "unknown":
+                db.execute("update turns set doubtful = 1 where id = ?", (turn_id,))
         self._numbers[head.conversation] = number
         head.count += len(rows)
         self._heads[turn_id] = head
-        if any(isinstance(event, ToolFinished) and event.state == "unknown" for event in events):
-            db.execute("update turns set doubtful = 1 where id = ?", (turn_id,))
         if rows and isinstance(finish := rows[-1].event, TurnFinished):
             head.finished = True
             db.execute("update turns set state = 'finished', outcome = ? where id = ?", (finish.outcome, turn_id))
@@ -225,6 +221,7 @@ class TurnLogs:
         value, done = result
         if done:
             reach("rows_committed")
+            self.tokens += sum([tokens_of(row.event) for row in done.rows])
             if live := self._live.get(done.turn_id):
                 live.extend(done.rows)
             self._publish(done)
@@ -326,22 +323,22 @@ def _parent(db: sqlite3.Connection, conversation: int, parent_id: str | None) ->
     return str(turn_id)
 
 
+def tokens_of(event: Event) -> int:
+    return event.usage.prompt + event.usage.completion if isinstance(event, ModelReplied) else 0
+
+
 def _is_promise(events: Sequence[Event]) -> bool:
     """Whether somebody relies on these rows the moment they are acknowledged."""
-    return any(
-        isinstance(event, CallDecided | CallResolved | StopRequested | TurnFinished)
-        or (isinstance(event, ToolStarted) and not event.safe)
-        for event in events
-    )
+    for event in events:
+        if isinstance(event, _PROMISES) or (isinstance(event, ToolStarted) and not event.safe):
+            return True
+    return False
+
+
+_PROMISES = (CallDecided, CallResolved, StopRequested, TurnFinished)
+_ONCE = {ToolFinished: "finished", CallDecided: "decided", StopRequested: "stop"}
 
 
 def _key(event: Event) -> str | None:
-    match event:
-        case ToolFinished(call_id=call_id):
-            return f"finished:{call_id}"
-        case CallDecided(call_id=call_id):
-            return f"decided:{call_id}"
-        case StopRequested(call_id=call_id):
-            return f"stop:{call_id}"
-        case _:
-            return None
+    word = _ONCE.get(type(event))
+    return f"{word}:{event.call_id}" if word else None  # type: ignore[union-attr]

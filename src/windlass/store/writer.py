@@ -1,21 +1,19 @@
-"""The one way to write. What needs no barrier is committed where it is asked for, unless others wait already; the rest
-is queued in order for a thread and committed in groups, and a group that holds a promise waits for the disk. A full
-commit makes all earlier ones durable too, so only promises need it."""
+"""The one way to write. Every job is committed on the loop, in the order in which it is asked for: a commit is a few
+writes to the journal and waits for no disk. A promise is told only after a thread has flushed the journal, and nothing
+that was committed after it is told before it; one flush serves all that were committed before it began."""
 
 import asyncio
-import queue
 import sqlite3
-import threading
-import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from windlass.core.errors import Unavailable
+from windlass.store.disk import Disk
 
 T = TypeVar("T")
 U = TypeVar("U")
-MOST_IN_A_GROUP = 256
 QUIET_S = 0.05
 ROWS_TO_CHECKPOINT = 2000
 BUSY_S = 5.0  # how long another program may hold the file
@@ -29,44 +27,40 @@ class _Job:
     future: "asyncio.Future[Any]"
     then: Callable[[Any], Any] | None
     result: Any = None
+    landed: bool = False
     error: BaseException | None = None
-
-
-class _Chores:
-    """Queued when it has been quiet for a while."""
+    busy_since: float = 0.0
 
 
 class Writer:
-    """`idle` does one chore on the connection, False when none is left; `lost` hears that a commit failed. Whoever
-    holds the lock has the connection: the loop for a moment, or the thread, which may wait for the disk with it."""
+    """`idle` does one chore, False when none is left; `lost` hears that a commit failed. Chores write as well, in the
+    disk's thread and on its own connection, so whatever comes meanwhile waits for the chore at hand."""
 
     def __init__(
         self,
         connection: sqlite3.Connection,
+        disk: Disk,
         barriers: bool,
         idle: Callable[[sqlite3.Connection], bool],
         lost: Callable[[], None],
     ) -> None:
         self._connection = connection
+        self._disk = disk
         self._barriers = barriers
         self._idle = idle
         self._lost = lost
         self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[_Job | _Chores | None] = queue.SimpleQueue()
-        self._queue.put(_Chores())
-        self._lock = threading.Lock()
-        self._waiting = 0  # loop only: queued, and their waiters not told yet
-        self._wrote_at = 0.0  # loop only
+        self._waiting: deque[_Job] = deque()  # not committed yet
+        self._untold: deque[_Job] = deque()  # committed, behind a promise that waits for the disk
+        self._flushing = self._at_chores = self._abandoned = False
+        self._emptied: asyncio.Future[None] | None = None
+        self._wrote_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._full = True
-        self._closing = False
-        self._abandoned = False
         self._checkpointed = 0
-        connection.execute("pragma synchronous = full")
+        connection.execute("pragma synchronous = normal")  # flushing is done here, when a promise asks for it
         connection.execute("pragma busy_timeout = 0")  # who waits, and how long, is decided here
         connection.execute("pragma wal_autocheckpoint = 0")  # it would wait for the disk in the middle of a commit
-        self._thread = threading.Thread(target=self._run, name="windlass-writer", daemon=True)
-        self._thread.start()
+        self._do_chore()
 
     @overload
     def put(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = ...) -> "asyncio.Future[T]": ...
@@ -83,182 +77,155 @@ class Writer:
         durable: bool = False,
         then: Callable[[Any], Any] | None = None,
     ) -> "asyncio.Future[Any]":
-        """Commit a job now, or queue it now; the future only waits for it. Once committed, `then` runs on the loop
-        before any waiter wakes, and gives the future its result."""
+        """Commit a job now, or as soon as the file is free. When it may be told, `then` runs before any waiter wakes,
+        and gives the future its result."""
         future: asyncio.Future[Any] = self._loop.create_future()
-        future.add_done_callback(_heard)
-        job = _Job(work, durable, future, then)
-        must_wait = self._waiting or self._abandoned or (durable and self._barriers)
-        if must_wait or not self._commit_at_once(job):
-            self._waiting += 1
-            self._queue.put(job)
-        else:
-            self._deliver([job])
+        self._waiting.append(_Job(work, durable and self._barriers, future, then))
+        if len(self._waiting) == 1:
+            self._commit_waiting()
         return future
 
     async def close(self) -> None:
-        self._queue.put(None)
-        await asyncio.to_thread(self._thread.join)
-        if self._timer:
-            self._timer.cancel()
+        while self._waiting or self._untold or self._at_chores:
+            self._emptied = self._loop.create_future()
+            await self._emptied
+        self._silence()
+        await asyncio.to_thread(self._disk.close)
         self._connection.close()
 
     def abandon(self) -> None:
-        """Leave everything as a crash would: queued jobs are lost, a commit under way lands and nobody is told."""
+        """Leave everything as a crash would: what waits is lost, what is committed stays and nobody is told."""
         self._abandoned = True
-        self._queue.put(None)
-        self._thread.join()
+        self._silence()
+        self._disk.close()
 
-    def _commit_at_once(self, job: _Job) -> bool:
-        """False when the loop would have to wait: for our own thread, or for a program that holds the file."""
-        if not self._lock.acquire(blocking=False):
-            return False
+    def _commit_waiting(self) -> None:
+        while self._waiting and not (self._at_chores or self._abandoned):
+            if not self._commit(self._waiting[0]):
+                self._loop.call_later(LOOK_AGAIN_S, self._commit_waiting)
+                return
+            self._waiting.popleft()
+        self._look_if_empty()
+
+    def _commit(self, job: _Job) -> bool:
+        """Whether it is over, well or not; False when another program holds the file."""
         try:
-            return self._commit([job], patience_s=0)
-        finally:
-            self._lock.release()
-
-    def _run(self) -> None:
-        while not self._closing:
-            group = self._take()
-            if group and not self._abandoned:
-                with self._lock:
-                    self._commit(group, BUSY_S)
-            if group and not self._abandoned:
-                self._loop.call_soon_threadsafe(self._deliver_queued, group)
-
-    def _take(self) -> list[_Job]:
-        """The next group of jobs. In quiet moments small chores are done instead."""
-        group: list[_Job] = []
-        item = self._queue.get()
-        while isinstance(item, _Chores):
-            while self._queue.empty() and self._chore():
-                pass
-            item = self._queue.get()
-        while isinstance(item, _Job):
-            group.append(item)
-            if self._queue.empty() or len(group) == MOST_IN_A_GROUP:
-                return group
-            item = self._queue.get()
-        self._closing = item is None
-        return group
-
-    def _chore(self) -> bool:
-        with self._lock:
-            try:
-                if self._connection.total_changes - self._checkpointed > ROWS_TO_CHECKPOINT:
-                    self._checkpointed = self._connection.total_changes
-                    self._connection.execute("pragma wal_checkpoint(passive)").fetchall()
-                return self._idle(self._connection)
-            except sqlite3.Error:  # a full disk, mostly; whoever writes next is told, and chores can wait
-                if self._connection.in_transaction:
-                    self._connection.execute("rollback")
+            if not self._begin(job):
                 return False
-
-    def _commit(self, group: list[_Job], patience_s: float) -> bool:
-        """Whether it is over, well or not; False only without patience, when another program holds the file."""
-        try:
-            self._sync(self._barriers and any(job.durable for job in group))
-            if not self._begin(patience_s):
-                return False
-            if len(group) == 1:
-                self._do_alone(group[0])
-                return True
-            for job in group:
-                self._do(job)
+            job.result = job.work(self._connection)
             self._connection.execute("commit")
+            job.landed = True
+        except sqlite3.IntegrityError as error:
+            self._undo(job, error)
         except sqlite3.Error as error:
-            self._undo(group, error)
+            self._undo(job, _unavailable(error))
+            self._lost()
+        except Exception as error:  # a job's own refusal, told to whoever asked for it
+            self._undo(job, error)
+        self._tell_in_order(job)
         return True
 
-    def _begin(self, patience_s: float) -> bool:
-        end = time.monotonic() + patience_s
-        while True:
-            try:
-                self._connection.execute("begin immediate")
-                return True
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or (patience_s and time.monotonic() >= end):
-                    raise
-            if not patience_s:
-                return False
-            time.sleep(LOOK_AGAIN_S)
-
-    def _sync(self, full: bool) -> None:
-        if full is not self._full:
-            self._connection.execute(f"pragma synchronous = {'full' if full else 'normal'}")
-            self._full = full
-
-    def _do_alone(self, job: _Job) -> None:
+    def _begin(self, job: _Job) -> bool:
         try:
-            job.result = job.work(self._connection)
-        except sqlite3.OperationalError:
-            raise
-        except Exception as error:  # a job's own refusal, told to whoever queued it
-            self._connection.execute("rollback")
-            job.error = error
-        else:
-            self._connection.execute("commit")
+            self._connection.execute("begin immediate")
+        except sqlite3.OperationalError as error:
+            job.busy_since = job.busy_since or self._loop.time()
+            if "locked" not in str(error) or self._loop.time() - job.busy_since > BUSY_S:
+                raise
+            return False
+        return True
 
-    def _do(self, job: _Job) -> None:
-        self._connection.execute("savepoint job")
-        try:
-            job.result = job.work(self._connection)
-        except sqlite3.OperationalError:
-            raise
-        except Exception as error:  # a job's own refusal, told to whoever queued it; the rest of the group goes on
-            self._connection.execute("rollback to job")
-            job.error = error
-        self._connection.execute("release job")
-
-    def _undo(self, group: list[_Job], error: sqlite3.Error) -> None:
+    def _undo(self, job: _Job, error: Exception) -> None:
         if self._connection.in_transaction:
             self._connection.execute("rollback")
-        self._lost()
-        for job in group:
-            job.error = Unavailable(f"Nothing could be written: {error}.", hint=_hint(error), code="store_unavailable")
+        job.error = error
 
-    def _deliver_queued(self, group: list[_Job]) -> None:
-        self._waiting -= len(group)
-        self._deliver(group)
+    def _tell_in_order(self, job: _Job) -> None:
+        if not self._untold and not (job.durable and job.landed):
+            return self._tell(job)
+        self._untold.append(job)
+        if not self._flushing:
+            self._flush()
 
-    def _deliver(self, group: list[_Job]) -> None:
-        for job in group:
-            if job.error is None and job.then:
-                try:
-                    job.result = job.then(job.result)
-                except Exception as error:  # what was committed stays; only this job's own waiter may hear of it
-                    job.error = error
-        for job in group:
-            if job.future.done():
-                continue
+    def _flush(self) -> None:
+        count = len(self._untold)
+        self._flushing = True
+        self._disk.do(self._disk.flush, lambda _, error: self._flushed(count, error))
+
+    def _flushed(self, count: int, error: Exception | None) -> None:
+        """What could not be flushed is committed all the same, and may survive or not: those who watch are told, and
+        whoever asked for a promise hears that there is none."""
+        self._flushing = False
+        for _ in range(count):
+            job = self._untold.popleft()
+            if error and job.durable:
+                job.error = job.error or _unavailable(error)
+            self._tell(job)
+        while self._untold and not self._untold[0].durable:
+            self._tell(self._untold.popleft())
+        if self._untold:
+            self._flush()
+        self._look_if_empty()
+
+    def _tell(self, job: _Job) -> None:
+        if job.landed and job.then:
+            try:
+                job.result = job.then(job.result)
+            except Exception as error:  # what was committed stays; only this job's own waiter may hear of it
+                job.error = error
+        if not job.future.done():
             if job.error is None:
                 job.future.set_result(job.result)
             else:
                 job.future.set_exception(job.error)
+                job.future.exception()  # a driver that was cancelled no longer waits, and that is no defect
         self._wrote_at = self._loop.time()
         if self._timer is None:
             self._timer = self._loop.call_later(QUIET_S, self._look_for_quiet)
 
     def _look_for_quiet(self) -> None:
         left = self._wrote_at + QUIET_S - self._loop.time()
-        overdue = self._connection.total_changes - self._checkpointed > 2 * ROWS_TO_CHECKPOINT
-        if left > 0 and not overdue:
+        written = self._connection.total_changes - self._checkpointed
+        if left > 0 and written < 2 * ROWS_TO_CHECKPOINT:
             self._timer = self._loop.call_later(left, self._look_for_quiet)
             return
         self._timer = None
-        self._queue.put(_Chores())
+        if written > ROWS_TO_CHECKPOINT:
+            self._checkpointed += written
+            self._disk.do(self._disk.checkpoint, lambda _, error: None)
+        self._do_chore()
+
+    def _do_chore(self) -> None:
+        if not (self._at_chores or self._abandoned):
+            self._at_chores = True
+            self._disk.do(self._disk.chore(self._idle), self._chore_done)
+
+    def _chore_done(self, more: bool | None, error: Exception | None) -> None:
+        """One that failed can wait for the next quiet moment: a full disk, mostly, and whoever writes next is told."""
+        self._at_chores = False
+        quiet = not self._waiting
+        self._commit_waiting()
+        if more and quiet:
+            self._do_chore()
+        elif more and self._timer is None:
+            self._timer = self._loop.call_later(QUIET_S, self._look_for_quiet)
+
+    def _look_if_empty(self) -> None:
+        if self._emptied and not self._emptied.done():
+            self._emptied.set_result(None)
+
+    def _silence(self) -> None:
+        if self._timer:
+            self._timer.cancel()
 
 
-def _heard(future: "asyncio.Future[Any]") -> None:
-    """A driver that was cancelled no longer waits; its job's error is not an unhandled one."""
-    if not future.cancelled():
-        future.exception()
+def _unavailable(error: Exception) -> Unavailable:
+    return Unavailable(f"Nothing could be written: {error}.", hint=_hint(error), code="store_unavailable")
 
 
-def _hint(error: sqlite3.Error) -> str:
+def _hint(error: Exception) -> str:
     text = str(error)
-    if "full" in text:
+    if "full" in text or "No space" in text:
         return "The disk is full. Free some space; turns go on by themselves after that."
     if "locked" in text:
         return "Another program holds the database. Close it and try again."
