@@ -25,5 +25,6 @@ export default defineConfig({
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/testing/setup.ts"],
     restoreMocks: true,
+    testTimeout: 120_000, // a busy machine is slow, and no finding
   },
 });

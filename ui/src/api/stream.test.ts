@@ -1,8 +1,10 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 
 import type { Event } from "../state";
 import { FrameReader } from "./frames";
 import { Stream, type Link } from "./stream";
+
+const PATIENT = { timeout: 60_000 };
 
 describe("frames", () => {
   const text = 'id: 7\nevent: text_delta\ndata: {"a":1}\n\n: note\n\nevent: ping\ndata: {}\n\n';
@@ -27,6 +29,8 @@ describe("frames", () => {
 
 describe("the stream", () => {
   let stream: Stream | undefined;
+  // Waiting puts the clock forward by itself, so that no try comes before it is due, however slow the machine is.
+  beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
   afterEach(() => stream?.close());
 
   function serve(...answers: (Response | Error)[]) {
@@ -51,18 +55,18 @@ describe("the stream", () => {
 
   test("goes on after the last event it saw when the connection is lost", async () => {
     const { asked, events, links } = serve(new Response(claimed(4)), new Response(claimed(5)));
-    await vi.waitFor(() => expect(links.at(-1)?.state).toBe("lost"));
+    await vi.waitFor(() => expect(links.at(-1)?.state).toBe("lost"), PATIENT);
     stream?.tryNow();
-    await vi.waitFor(() => expect(events).toHaveLength(2));
+    await vi.waitFor(() => expect(events).toHaveLength(2), PATIENT);
     expect(asked[0]?.get("Last-Event-ID")).toBeNull();
     expect(asked[1]?.get("Last-Event-ID")).toBe("4");
   });
 
   test("waits longer after each failed try, and says when the next one is", async () => {
     const { links } = serve(new Error("down"), new Error("down"));
-    await vi.waitFor(() => expect(links.filter((link) => link.state === "lost")).toHaveLength(1));
+    await vi.waitFor(() => expect(links.filter((link) => link.state === "lost")).toHaveLength(1), PATIENT);
     stream?.tryNow();
-    await vi.waitFor(() => expect(links.filter((link) => link.state === "lost")).toHaveLength(2));
+    await vi.waitFor(() => expect(links.filter((link) => link.state === "lost")).toHaveLength(2), PATIENT);
     const [, second] = links.filter((link) => link.state === "lost");
     expect(second).toMatchObject({ tries: 2 });
     expect((second?.nextTry ?? 0) - Date.now()).toBeGreaterThan(700);
@@ -72,8 +76,8 @@ describe("the stream", () => {
     const body = JSON.stringify({
       error: { code: "not_found", message: "There is no conversation conv-1." },
     });
-    const { asked, links } = serve(new Response(body, { status: 404 }));
-    await vi.waitFor(() => expect(links.at(-1)).toMatchObject({ state: "refused", status: 404 }));
+    const { asked, links } = serve(new Response(body, { status: 404 }), PATIENT);
+    await vi.waitFor(() => expect(links.at(-1)).toMatchObject({ state: "refused", status: 404 }), PATIENT);
     expect(asked).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
-import { fireEvent, render, screen } from "@testing-library/react";
-import { expect, test, vi } from "vitest";
+import { fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { expect, test } from "vitest";
 
 import { messageId, replay, type Event } from "../state";
 import { golden } from "../testing/golden";
@@ -30,7 +30,7 @@ test("a message is deleted only after a question, and is gone from the page at o
   fireEvent.click(await screen.findByRole("menuitem", { name: "Delete this message…" }));
   expect(asked).toEqual([]);
   fireEvent.click(screen.getByRole("button", { name: "Delete" }));
-  await vi.waitFor(() => expect(store.state().turns.get(turn.id)?.blanked).toEqual([0]));
+  await waitFor(() => expect(store.state().turns.get(turn.id)?.blanked).toEqual([0]));
   expect(asked[0]).toMatchObject({ method: "DELETE", path: `/conversations/conv-pool/messages/${id}` });
   expect(store.state().turns.get(turn.id)?.opening[0]?.content).toBe("");
 });

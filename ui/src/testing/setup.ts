@@ -1,7 +1,9 @@
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach, beforeEach, vi } from "vitest";
 
 import { recordRequests } from "./open";
+
+configure({ asyncUtilTimeout: 60_000 });
 
 beforeEach(() => {
   recordRequests();
@@ -16,9 +18,10 @@ beforeEach(() => {
   );
 });
 
-afterEach(() => {
+afterEach(async () => {
   cleanup();
   localStorage.clear();
   vi.unstubAllGlobals();
   vi.useRealTimers();
+  await vi.dynamicImportSettled(); // what is loaded late must not come when there is no page any more
 });
