@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
+import uvloop
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -164,6 +165,11 @@ async def test_a_secure_request_goes_through_the_proxys_tunnel(
         assert await replied(address, str(certificate)) == "Hi"
     assert asked[0].startswith(b"CONNECT models.example:")
     assert b"Proxy-Authorization: Basic bWU6c2VjcmV0\r\n" in asked[0]
+
+
+def test_the_loop_that_the_server_runs_on_does_the_same(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TLS is done by the loop, and the other tests run on Python's own."""
+    uvloop.run(test_a_secure_request_goes_through_the_proxys_tunnel(certificate, monkeypatch))
 
 
 async def test_the_host_is_checked_inside_the_tunnel_too(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
