@@ -36,7 +36,7 @@ def stages() -> list[Stage]:
         Stage("kills, faults and races", ("tests/faults",)),
         Stage("injections, secrets and incidents", ABUSE),
         Stage("the matrix as other tests show it", tuple(elsewhere)),
-        Stage("every route, by its description", ("tests/web/test_fuzz.py",), 1),
+        Stage("every route, by its description", ("tests/web/test_fuzz.py",)),
         Stage("coverage of core and store", COVERING, 1, COVERED),
         Stage("the page in a browser", BROWSER),
         Stage("broken on purpose", ("tests/proof/test_mutations.py",)),

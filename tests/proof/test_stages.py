@@ -38,6 +38,9 @@ def test_the_row_of_a_crashed_stage_says_so_and_misses_its_floor() -> None:
     found = Figures()
     found.notes["crash"].append({"stage": "x", "tests": ["tests/proof/test_canaries.py"], "code": -9})
     assert dict(figures_of(found))[row] == Figure("crashed", False)
+    found.notes["canaries"].append({"count": 100})
+    found.outcomes["tests/proof/test_canaries.py::test_one_of_many"] = "passed"
+    assert dict(figures_of(found))[row] == Figure("crashed; 100 planted, 0 leaked", False)
 
 
 def test_a_failed_test_misses_the_floor_whatever_was_counted() -> None:
