@@ -9,15 +9,12 @@ from windlass.providers.joining import Joined
 def test_words_of_one_kind_are_told_together() -> None:
     told: list[Heard] = []
     joined = Joined(told.append)
-    for heard in (
-        ReasoningDelta(1, "let "),
-        ReasoningDelta(1, "me see"),
-        TextDelta(1, "It "),
-        TextDelta(1, "is "),
-        CallDelta(1, 0, "look", "{}"),
-        TextDelta(1, "noon"),
-    ):
-        joined(heard)
+    joined.think("let ")
+    joined.think("me see")
+    joined.say("It ")
+    joined.say("is ")
+    joined.call(0, "look", "{}")
+    joined.say("noon")
     joined.flush()
     joined.flush()
     assert told == [

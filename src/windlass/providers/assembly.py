@@ -12,7 +12,7 @@ import msgspec
 
 from windlass.core.errors import ModelError
 from windlass.core.messages import Source, Toolset, Usage
-from windlass.core.ports import CallDelta, DraftCall, Hear, ReasoningDelta, Reply, TextDelta
+from windlass.core.ports import DraftCall, Hear, Reply
 from windlass.providers.calls import CallParts
 from windlass.providers.failures import CUT, FILTERED, INVALID, OVERFLOW, Kind, failure, shown, stream_failure
 from windlass.providers.joining import Joined
@@ -46,14 +46,13 @@ class Assembly:
         backoff_s: float = 0,
     ) -> None:
         self._offered = offered
-        self._hear = Joined(hear)
-        self._attempt = attempt
+        self._hear = Joined(hear, attempt)  # its methods are handed on, not ours: a circle would wait for the collector
         self._provider = provider
         self._finish_words = dict(finish_words)
         self.backoff_s = backoff_s
         self._texts: list[str] = []
         self._thoughts: list[str] = []
-        self._calls = CallParts(offered, lambda place, name, piece: self._hear(CallDelta(attempt, place, name, piece)))
+        self._calls = CallParts(offered, self._hear.call)
         self._events: list[bytes] = []
         self._room = RAW_CAP
         self._repairs: dict[str, None] = {}
@@ -62,7 +61,7 @@ class Assembly:
         self._model = ""
         self._finish = ""
         self._chosen = False
-        self._sieve = Sieve(self._say, self._think, calls=bool(offered.tools))
+        self._sieve = Sieve(self._hear.say, self._hear.think, calls=bool(offered.tools))
         self.done = False
         self.fed = False
 
@@ -311,13 +310,7 @@ class Assembly:
     def _thought(self, thought: object) -> None:
         if isinstance(thought, str) and thought:
             self._thoughts.append(thought)
-            self._think(thought)
-
-    def _say(self, text: str) -> None:
-        self._hear(TextDelta(self._attempt, text))
-
-    def _think(self, text: str) -> None:
-        self._hear(ReasoningDelta(self._attempt, text))
+            self._hear.think(thought)
 
     def _cite(self, found: object) -> None:
         for one in found if isinstance(found, list) else [found]:

@@ -1,29 +1,34 @@
 """Words that came in one piece are told as one: a burst of tokens costs every listener once, not once a token."""
 
-from windlass.core.ports import Hear, Heard, ReasoningDelta, TextDelta
+from windlass.core.ports import CallDelta, Hear, ReasoningDelta, TextDelta
 
 
 class Joined:
-    """Hears deltas; tells them on at `flush`, or before a delta of another kind."""
+    """Words wait until `flush`, or until something of another kind is said."""
 
     __slots__ = ("_attempt", "_kind", "_tell", "_words")
 
-    def __init__(self, tell: Hear) -> None:
+    def __init__(self, tell: Hear, attempt: int = 1) -> None:
         self._tell = tell
+        self._attempt = attempt
         self._kind: type[TextDelta] | type[ReasoningDelta] = TextDelta
-        self._attempt = 0
         self._words: list[str] = []
 
-    def __call__(self, heard: Heard) -> None:
-        if not isinstance(heard, TextDelta | ReasoningDelta):
+    def say(self, text: str) -> None:
+        if self._kind is not TextDelta:
             self.flush()
-            self._tell(heard)
-            return
-        if self._words and type(heard) is not self._kind:
+            self._kind = TextDelta
+        self._words.append(text)
+
+    def think(self, text: str) -> None:
+        if self._kind is not ReasoningDelta:
             self.flush()
-        self._kind = type(heard)
-        self._attempt = heard.attempt
-        self._words.append(heard.text)
+            self._kind = ReasoningDelta
+        self._words.append(text)
+
+    def call(self, place: int, name: str, piece: str) -> None:
+        self.flush()
+        self._tell(CallDelta(self._attempt, place, name, piece))
 
     def flush(self) -> None:
         if self._words:

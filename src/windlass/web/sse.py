@@ -1,8 +1,6 @@
 """Server-sent events: frames of the bus as bytes, pings in quiet times, an end when the turn or the reader is gone."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import msgspec
 from starlette.types import Receive, Send
@@ -52,31 +50,31 @@ async def _pump(stream: Stream, send: Send) -> None:
     """Each write costs as much as a step of the turn, so the greeting goes with the first frames and the last frames
     with the end."""
     body = HELLO + b"".join([_bytes(stream, frame) for frame in stream.at_once()])
-    with pinging(stream):
+    pings = Pings(stream)
+    try:
         while not stream.ended:
             await send({"type": "http.response.body", "body": body, "more_body": True})
             frames = await stream.frames()
             body = b"".join([_bytes(stream, frame) for frame in frames]) or (b"" if stream.ended else PING)
+    finally:
+        pings.stop()
     await send({"type": "http.response.body", "body": body})
 
 
-@contextmanager
-def pinging(stream: Stream) -> Iterator[None]:
-    """Wake the stream now and then, so that a quiet one is not taken for a dead one."""
-    timer: asyncio.TimerHandle | None = None
+class Pings:
+    """Wakes a stream now and then, so that a quiet one is not taken for a dead one."""
 
-    def ping() -> None:
-        nonlocal timer
-        if timer:
-            stream.nudge()
-        timer = asyncio.get_running_loop().call_later(PING_S, ping)
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(PING_S, self._ping)
 
-    ping()
-    try:
-        yield
-    finally:
-        if timer:
-            timer.cancel()
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _ping(self) -> None:
+        self._stream.nudge()
+        self._timer = self._loop.call_later(PING_S, self._ping)
 
 
 async def disconnected(receive: Receive) -> None:
