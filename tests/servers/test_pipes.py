@@ -52,3 +52,21 @@ async def test_what_nobody_reads_is_not_piled_up_and_not_lost() -> None:
         await until(lambda: "all written" in pipes.process.stderr, "the writer to come to its end")
     assert lost == [True]
     guardian.close()
+
+
+async def test_a_kill_for_what_came_before_the_start_was_over_is_not_forgotten() -> None:
+    guardian = Guardian()
+    process = StdioProcess(
+        [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"],
+        env={},
+        line_cap=1 << 20,
+        guardian=guardian,
+        on_line=lambda line: None,
+        on_long=lambda line: None,
+        on_end=lambda: None,
+    )
+    process.kill()
+    await process.start()
+    await until(lambda: process.returncode == -9, "its end")
+    await process.stop()
+    guardian.close()

@@ -49,6 +49,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
         self._ended = False
         self._paused = False
         self._gone = False
+        self._doomed = False
         self._transport: asyncio.SubprocessTransport | None = None
         self._stdin: asyncio.WriteTransport | None = None
         self.pid = 0
@@ -76,6 +77,8 @@ class StdioProcess(asyncio.SubprocessProtocol):
         # Cast, not checked: uvloop's pipes are no subclasses of asyncio's.
         self._stdin = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
         self._stdin.set_write_buffer_limits(high=1 << 20)
+        if self._doomed:  # by what it wrote before its number was known here
+            self.kill()
 
     def _program(self) -> str:
         if self._cwd and not os.path.isdir(self._cwd):
@@ -118,6 +121,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
             self._transport.close()
 
     def kill(self) -> None:
+        self._doomed = True
         self._signal(signal.SIGKILL)
 
     def pause(self, on: bool) -> None:
