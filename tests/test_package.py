@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.kit.waiting import wait_for
+
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "src" / "windlass" / "web" / "static" / "index.html"
 
@@ -95,9 +97,15 @@ def test_it_runs_from_its_own_environment(program: Path, tmp_path: Path) -> None
 def test_it_shows_its_page_and_completes_a_turn(served: str) -> None:
     with urllib.request.urlopen(f"{served}/", timeout=20) as page:
         assert b'<div id="root"' in page.read()
+    wait_for(lambda: states(served) == ["running"], "the demo's tools")
     conversation = send(f"{served}/conversations", {"title": "Installed"})["conversation"]["id"]
     answer = send(f"{served}/conversations/{conversation}/chat", {"content": "/calculate expression=6*7"})
     assert answer["outcome"] == "answered" and "42" in answer["assistant_message"]["content"]
+
+
+def states(served: str) -> list[str]:
+    with urllib.request.urlopen(f"{served}/servers", timeout=20) as answer:
+        return [server["status"] for server in json.load(answer)["servers"]]
 
 
 def send(url: str, body: object) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Servers, providers, personas and the policy over HTTP."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import until
 from tests.web.kit import Site, open_site
 from windlass.config import Limits, WebSearch
 from windlass.testing import StrictLLM, say
@@ -336,3 +338,16 @@ async def test_limits_say_what_is_in_force_and_whether_the_file_set_it(tmp_path:
 async def test_local_model_servers_are_looked_for(site: Site) -> None:
     found = await site.get("/providers/local")
     assert found["count"] == len(found["servers"])
+
+
+async def test_a_tool_can_be_enabled_while_its_server_starts(
+    site: Site, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.local.tools.ARRIVING_S", 60)
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.post("/servers/ledger/stop")
+    started = asyncio.create_task(site.post("/servers/ledger/start"))
+    await until(lambda: site.house.servers.status("ledger").state == "starting", "the start")
+    await site.enable(conversation, "echo")
+    await started

@@ -53,6 +53,7 @@ class Tools:
 
     async def enable(self, conversation_id: str, wanted: shapes.EnableTool) -> shapes.EnabledTools:
         approval = wanted.approval if isinstance(wanted.approval, str) else ""
+        await self._servers.wait_ready(wanted.server_id, ARRIVING_S)
         await self._toolbox.enable(conversation_id, wanted.server_id, wanted.tool_name, approval)
         return self._enabled(conversation_id, "Tool enabled")
 
