@@ -76,7 +76,7 @@ describe("the stream", () => {
     const body = JSON.stringify({
       error: { code: "not_found", message: "There is no conversation conv-1." },
     });
-    const { asked, links } = serve(new Response(body, { status: 404 }), PATIENT);
+    const { asked, links } = serve(new Response(body, { status: 404 }));
     await vi.waitFor(() => expect(links.at(-1)).toMatchObject({ state: "refused", status: 404 }), PATIENT);
     expect(asked).toHaveLength(1);
   });
