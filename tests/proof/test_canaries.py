@@ -125,6 +125,7 @@ def _settings(server: WindlassProcess, canary: Canaries, ledger: Ledger, model: 
     )
     server.env = {
         "OPENAI_API_KEY": canary["the key of the environment"],
+        "OPENAI_BASE_URL": model,  # nothing here may ask the real one
         "WINDLASS_TOKEN": canary["the access token"],
         "HOST_SECRET": canary["a secret of the host"],
         "AWS_SECRET_ACCESS_KEY": canary["aws"],
@@ -136,10 +137,10 @@ def _settings(server: WindlassProcess, canary: Canaries, ledger: Ledger, model: 
 
 async def _use(server: Ears, canary: Canaries, ledger: Ledger, model: str) -> str:
     await server.running("plain", "rich", "far")
-    await _add_things(server, canary, ledger, model)
+    added = await _add_things(server, canary, ledger, model)
     conversation = str((await server.post("/conversations", {}))["conversation"]["id"])
     for text in ("hello", "fail", "break"):
-        for name in ("main/m", "second/m", "third/m", "api/m"):
+        for name in ("main/m", "second/m", "third/m", f"{added}/m"):
             body = {"content": text, "model": name}
             said = await server.call("POST", f"/conversations/{conversation}/chat", body)
             assert said.status in (200, 202, 502), said
@@ -150,7 +151,8 @@ async def _use(server: Ears, canary: Canaries, ledger: Ledger, model: str) -> st
     return conversation
 
 
-async def _add_things(server: Ears, canary: Canaries, ledger: Ledger, model: str) -> None:
+async def _add_things(server: Ears, canary: Canaries, ledger: Ledger, model: str) -> str:
+    """Gives the id of a provider that can be asked."""
     provider = {"name": "api", "base_url": model, "api_key": canary["a key of the API"], "model": "m"}
     added = (await server.post("/providers", provider))["provider"]["id"]
     await server.call("POST", f"/providers/{added}/test", {})
@@ -180,6 +182,7 @@ async def _add_things(server: Ears, canary: Canaries, ledger: Ledger, model: str
     cookie = session.headers["Set-Cookie"].partition("=")[2].partition(";")[0]
     server.heard = [text.replace(cookie, "") for text in server.heard]  # the one place where it is given
     canary["the session"] = cookie
+    return str(added)
 
 
 def _bad_requests(canary: Canaries) -> list[tuple[str, object]]:
