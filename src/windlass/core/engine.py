@@ -111,9 +111,8 @@ async def _sound_deadline(log: Log, tools: Tools, limit_s: float) -> None:
 
 async def _ask(crew: Crew, seen: Sequence[Event], view: TurnView, step: CallModel) -> None:
     """The view grows while the model is asked, but not by rounds or calls: those come from here."""
-    if step.wait_s:
-        await asyncio.sleep(step.wait_s)
     if step.attempt > 1:
+        await asyncio.sleep(step.wait_s)
         crew.hear(ReplyReset(step.attempt))
     began = time.monotonic()
     reach("model_asked")
