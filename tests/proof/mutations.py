@@ -53,8 +53,8 @@ MUTATIONS = (
     Mutation(
         "a second word counts too",
         "store/turnlog.py",
-        'return f"decided:{call_id}"',
-        "return None",
+        'CallDecided: "decided", ',
+        "",
         ("tests/faults/test_races.py::test_a_word_at_any_fault_point_of_a_turn_leaves_one_end",),
     ),
     Mutation(
