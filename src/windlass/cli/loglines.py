@@ -4,7 +4,7 @@ a look for the source) costs more than most steps of a turn; here the stamp is m
 import asyncio
 import logging
 import time
-from typing import Any, Literal, TextIO
+from typing import Literal, TextIO
 
 import msgspec
 
@@ -76,36 +76,8 @@ class JsonLines(Lines):
         return msgspec.json.encode(told).decode()
 
 
-class Record(logging.LogRecord):
-    """Without what only a source file's reader would want to know, which is most of what a record costs."""
-
-    def __init__(
-        self,
-        name: str,
-        level: int,
-        pathname: str,
-        lineno: int,
-        msg: object,
-        args: Any,
-        exc_info: Any,
-        func: str | None = None,
-        sinfo: str | None = None,
-    ) -> None:
-        self.name = name
-        self.msg = str(msg)
-        self.args = args[0] if args and len(args) == 1 and isinstance(args[0], dict) and args[0] else args
-        self.levelno = level
-        self.levelname = logging.getLevelName(level)
-        self.created = time.time()
-        self.msecs = self.created % 1 * 1000
-        self.exc_info = exc_info
-        self.exc_text = None
-        self.stack_info = sinfo
-
-
 def log_to(stream: TextIO, level: int, form: Form = "text") -> None:
     """Threads, processes and source lines are left out of records: nobody reads them."""
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging.setLogRecordFactory(Record)
     logging._srcfile = None  # as the documentation of `logging` says
     logging.basicConfig(level=level, handlers=[JsonLines(stream) if form == "json" else Lines(stream)])
