@@ -230,10 +230,14 @@ def test_models_are_listed(windlass: Commands) -> None:
 
 
 @pytest.mark.slow
-def test_models_are_tested(windlass: Commands) -> None:
-    done = windlass("models", "test", "--json")
+def test_models_of_a_server_are_tested(served: RunningHouse) -> None:
+    """Once: the demo model takes its time between words. Without a server it is the table below."""
+    done = Commands(served.home)("models", "test", "--json")
     [tested] = done.json
     assert msgspec.convert(tested["test"], shapes.ProviderTest).ok and done.code == 0
+
+
+def test_a_model_that_nobody_added_cannot_be_tested(windlass: Commands) -> None:
     assert windlass("models", "test", "nobody").code == 1
 
 

@@ -21,12 +21,15 @@ ENDS = {
 }
 
 
-def test_a_stage_that_does_not_come_to_its_end_is_said_and_the_next_one_runs(tmp_path: Path) -> None:
+def test_a_stage_that_does_not_come_to_its_end_is_said_and_the_next_one_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # loading what these files do not use takes seconds
     files = {end: tmp_path / f"test_{end}.py" for end in ENDS}
     for end, file in files.items():
         file.write_text(ENDS[end])
-        stage = Stage(end, (str(file),), 1, ("-p", "no:cacheprovider"))
-        run(stage, tmp_path / "figures", tmp_path, longest_s=3 if end == "hung" else 200)
+        stage = Stage(end, (str(file),), 1, ("-p", "no:cacheprovider", "-p", "pytest_timeout"))
+        run(stage, tmp_path / "figures", tmp_path, longest_s=1 if end == "hung" else 200)
     found = read_figures(tmp_path / "figures")
     assert [one["stage"] for one in found.notes["crash"]] == ["crashed", "broken", "hung"]
     assert [found.crashed(f"{file}::test_it") for file in files.values()] == [True, True, True, False]
