@@ -340,14 +340,28 @@ async def test_local_model_servers_are_looked_for(site: Site) -> None:
     assert found["count"] == len(found["servers"])
 
 
-async def test_a_tool_can_be_enabled_while_its_server_starts(
-    site: Site, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+async def test_a_tool_can_be_enabled_and_used_while_its_slow_server_starts(
+    site: Site, ledger: Ledger, strict_llm: StrictLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("windlass.local.tools.ARRIVING_S", 60)
-    await site.add_ledger(ledger)
+    """However short a look at a list is: as `npx` does, it may take long until its first word."""
+    monkeypatch.setattr("windlass.local.tools.ARRIVING_S", 0.01)
+    gate = Path(ledger.gate("start"))
+    gate.touch()
+    await site.add_ledger(ledger, "--start-gate", str(gate))
     conversation = await site.conversation()
-    await site.post("/servers/ledger/stop")
-    started = asyncio.create_task(site.post("/servers/ledger/start"))
-    await until(lambda: site.house.servers.status("ledger").state == "starting", "the start")
-    await site.enable(conversation, "echo")
-    await started
+    for wanted in (site.enable(conversation, "echo"), _offered(site, conversation, strict_llm)):
+        await site.post("/servers/ledger/stop")
+        gate.unlink()
+        starting = asyncio.create_task(site.post("/servers/ledger/start"))
+        await until(lambda: site.house.servers.status("ledger").state == "starting", "the start")
+        waiting = asyncio.create_task(wanted)
+        await site.get(f"/conversations/{conversation}/tools")  # a look is over while the others wait
+        assert not waiting.done()
+        gate.touch()
+        await asyncio.gather(starting, waiting)
+    assert "echo" in [one["function"]["name"] for one in strict_llm.requests[-1].body["tools"]]
+
+
+async def _offered(site: Site, conversation: str, llm: StrictLLM) -> None:
+    llm.then(say("Hello."))
+    await site.post(f"/conversations/{conversation}/chat", {"content": "Hi"})

@@ -9,11 +9,11 @@ import msgspec
 
 from windlass import shapes
 from windlass.core.errors import NotFound
-from windlass.servers import Servers
+from windlass.servers import Servers, ServerStatus
 from windlass.store import Store
 from windlass.toolbox import Toolbox
 
-ARRIVING_S = 3.0
+ARRIVING_S = 3.0  # how long a list of tools waits for a server; a message, or whoever names a tool, may wait longer
 
 
 class Tools:
@@ -24,7 +24,7 @@ class Tools:
 
     async def available(self, conversation_id: str) -> shapes.AvailableTools:
         self._store.conversations.get(conversation_id)
-        await self.arrived(conversation_id)
+        await self._glance(conversation_id)
         found = [
             shapes.AvailableTool(
                 server_id=one.offer.server.id,
@@ -48,12 +48,12 @@ class Tools:
 
     async def enabled(self, conversation_id: str) -> shapes.EnabledTools:
         self._store.conversations.get(conversation_id)
-        await self.arrived(conversation_id)
+        await self._glance(conversation_id)
         return self._enabled(conversation_id)
 
     async def enable(self, conversation_id: str, wanted: shapes.EnableTool) -> shapes.EnabledTools:
         approval = wanted.approval if isinstance(wanted.approval, str) else ""
-        await self._servers.wait_ready(wanted.server_id, ARRIVING_S)
+        await self._started(wanted.server_id)
         await self._toolbox.enable(conversation_id, wanted.server_id, wanted.tool_name, approval)
         return self._enabled(conversation_id, "Tool enabled")
 
@@ -63,11 +63,10 @@ class Tools:
         return self._enabled(conversation_id, "Tool disabled")
 
     async def arrived(self, conversation_id: str) -> None:
-        """A server that is still starting gets a moment, so that whoever speaks first finds its tools."""
-        starting = [status for status in self._toolbox.missing(conversation_id) if status.state == "starting"]
+        """Servers that are still starting are waited for, so that whoever speaks first finds their tools."""
         async with asyncio.TaskGroup() as group:
-            for status in starting:
-                group.create_task(self._servers.wait_ready(status.config.id, ARRIVING_S))
+            for status in self._starting(conversation_id):
+                group.create_task(self._started(status.config.id))
 
     async def enable_matching(self, conversation_id: str, patterns: Sequence[str]) -> None:
         """Switch on what a persona names, as `server.tool` with `*`. What cannot be offered now is left out."""
@@ -80,6 +79,22 @@ class Tools:
         """Servers whose enabled tools cannot be offered now."""
         missing = self._toolbox.missing(conversation_id)
         return [shapes.Unavailable(status.config.slug, status.state) for status in missing]
+
+    async def _started(self, server_id: str) -> None:
+        """A start may take as long as the server's own time to connect, as `npx` does when it fetches a package first.
+        One that failed before gets a moment only: a broken server must not hold up every message."""
+        while True:
+            status = await self._servers.wait_ready(server_id, ARRIVING_S)
+            if status.state != "starting" or status.reason:
+                return
+
+    async def _glance(self, conversation_id: str) -> None:
+        async with asyncio.TaskGroup() as group:
+            for status in self._starting(conversation_id):
+                group.create_task(self._servers.wait_ready(status.config.id, ARRIVING_S))
+
+    def _starting(self, conversation_id: str) -> list[ServerStatus]:
+        return [status for status in self._toolbox.missing(conversation_id) if status.state == "starting"]
 
     def _enabled(self, conversation_id: str, message: str = "") -> shapes.EnabledTools:
         slugs = {config.id: config.slug for config in self._servers.configs()}
