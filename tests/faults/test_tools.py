@@ -157,3 +157,19 @@ async def waiting_call(site: Site) -> tuple[str, str]:
     body = await site.post(f"/conversations/{conversation}/chat", {"content": "go"})
     turn = f"/turns/{body['turn_id']}"
     return f"{turn}/calls/{body['pending_calls'][0]['call_id']}/decision", turn
+
+
+async def test_a_result_that_cannot_be_written_is_told_and_its_call_is_not_repeated(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """Without its row the model would be sent to read a result that is nowhere."""
+    async with StrictLLM([call("big", megabytes=1), say("Noted.")]) as llm, open_site(tmp_path / "home", llm) as site:
+        await site.add_ledger(ledger)
+        conversation = await site.conversation()
+        await site.enable(conversation, "big")
+        site.house.store._writer._connection.execute("alter table results rename to elsewhere")
+        answer = await site.post(f"/conversations/{conversation}/chat", {"content": "go"})
+        (made,) = (await site.get(f"/turns/{answer['turn_id']}"))["turn"]["calls"]
+    assert answer["outcome"] == "answered", answer
+    assert made["state"] == "unknown", "it took effect, and what it said is lost"
+    assert "The result could not be kept" in llm.requests[-1].results[0]

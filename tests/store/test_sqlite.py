@@ -124,6 +124,14 @@ async def test_a_toolset_is_kept_once_and_found_after_a_restart(tmp_path: Path) 
     await again.close()
 
 
+@pytest.mark.parametrize("size", [10_000, 1_000_000], ids=["in the database", "in a file"])
+async def test_whoever_keeps_a_result_hears_that_it_could_not_be_written(store: Store, size: int) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    store._writer._connection.execute("alter table results rename to elsewhere")
+    with pytest.raises(Unavailable, match="results"):
+        await store.keep_result(conversation.id, "turn-x", b"x" * size, "text/plain")
+
+
 async def test_a_toolset_that_could_not_be_written_is_written_the_next_time(store: Store) -> None:
     toolset = Toolset("h1", (ToolSpec("look", "server-1", "look", "x" * 100_000),))
     connection = store._writer._connection

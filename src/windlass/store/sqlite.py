@@ -125,7 +125,7 @@ class Store:
                 (result_id, conversation_id, turn_id, mime, len(body), inside),
             )
 
-        self._writer.put(work)
+        await self._writer.put(work)
         return result_id
 
     async def result(
