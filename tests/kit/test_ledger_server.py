@@ -195,6 +195,7 @@ async def test_a_stubborn_call_ignores_the_cancel(connect: Connect, ledger: Ledg
         await client.call_tool("echo", {})
         ledger.open()
         await ledger.seen("ended", "s")
+    assert "cancelled" not in [event["event"] for event in ledger.events()]
 
 
 async def test_a_crash_ends_the_server_before_the_effect(connect: Connect, ledger: Ledger) -> None:

@@ -16,7 +16,9 @@ def test_the_place_to_break_is_still_there(mutation: Mutation, tmp_path: Path) -
     file.parent.mkdir(parents=True)
     file.write_text((SOURCE / "windlass" / mutation.file).read_text())
     break_on_purpose(mutation, tmp_path)
-    compile(file.read_text(), str(file), "exec")
+    broken = file.read_text()
+    compile(broken, str(file), "exec")
+    assert mutation.old not in broken or mutation.old in mutation.new
 
 
 @pytest.mark.timeout(600)

@@ -199,6 +199,7 @@ async def test_a_storm_of_changes_is_followed_once_it_calms_down(servers: Server
     for number in range(40):
         await servers.call("ledger", "change_tools", json.dumps({"name": "record", "description": f"No. {number}."}))
     await until(lambda: servers.tools("ledger")[0].description == "No. 39.", "the last description")
+    assert len(servers.tools("ledger")) > 1, "the others are still there"
 
 
 async def test_a_deaf_server_is_replaced_after_a_timeout(
