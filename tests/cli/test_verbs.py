@@ -271,6 +271,12 @@ def test_any_request_can_be_sent(windlass: Commands) -> None:
     assert "is no JSON" in windlass("api", "POST", "/conversations", "{").err
 
 
+def test_a_request_of_an_unknown_method_is_wrong_usage(windlass: Commands) -> None:
+    done = windlass("api", "BREW", "/conversations")
+    assert done.code == 2
+    assert "BREW is none of GET" in done.err
+
+
 def test_search_test_without_a_backend_says_so(alone: Commands) -> None:
     alone.home.mkdir()
     (alone.home / "windlass.toml").write_text('[web_search]\nbackend = "off"\n')
@@ -349,6 +355,13 @@ def test_a_backup_opens_as_a_data_folder(windlass: Commands, tmp_path: Path) -> 
         packed.extractall(home, filter="data")
     restored = Commands(home)("turns", "show", turn["id"], "--json").json
     assert restored["turn"]["answer"] == turn["answer"]
+
+
+def test_a_backup_to_a_folder_that_is_not_there_says_so(windlass: Commands, tmp_path: Path) -> None:
+    windlass("ask", CALCULATE)
+    done = windlass("backup", str(tmp_path / "missing" / "backup.tar.gz"))
+    assert done.code == 1
+    assert "cannot be written: No such file or directory" in done.err and "defect" not in done.err
 
 
 def test_a_second_server_on_one_folder_is_refused(served: RunningHouse) -> None:

@@ -365,3 +365,14 @@ async def test_a_tool_can_be_enabled_and_used_while_its_slow_server_starts(
 async def _offered(site: Site, conversation: str, llm: StrictLLM) -> None:
     llm.then(say("Hello."))
     await site.post(f"/conversations/{conversation}/chat", {"content": "Hi"})
+
+
+async def test_the_tools_of_a_removed_server_are_on_nowhere(site: Site, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "record")
+
+    await site.call("DELETE", "/servers/ledger")
+
+    assert (await site.get(f"/conversations/{conversation}/tools"))["enabled_tools"] == []
+    assert (await site.get(f"/conversations/{conversation}/export"))["enabled_tools"] == []

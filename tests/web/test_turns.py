@@ -290,3 +290,24 @@ async def test_a_message_without_a_parent_begins_the_conversation_anew(site: Sit
     assert [m["content"] for m in strict_llm.requests[1].messages if m["role"] == "user"] == ["Edited"]
     turns = (await site.get(f"/conversations/{conversation}/turns"))["turns"]
     assert [turn["parent_turn_id"] for turn in turns] == [None, None]
+
+
+async def test_a_stop_that_comes_too_late_does_not_claim_to_have_stopped_anything(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    turn, waiting = await approval(site, strict_llm, ledger)
+    await site.post(f"{waiting}/decision", {"decision": "allow"})
+    assert (await site.get(f"{turn}?wait=60"))["turn"]["outcome"] == "answered"
+
+    assert (await site.post(f"{turn}/stop"))["message"] == "Finished already"
+    assert (await site.post(f"{waiting}/stop"))["message"] == "Finished already"
+
+
+async def test_a_stop_in_time_says_so_however_often_it_is_said(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    turn, waiting = await approval(site, strict_llm, ledger)
+
+    said = [(await site.post(f"{path}/stop"))["message"] for path in (turn, turn, waiting)]
+
+    assert said == ["Stopped"] * 3

@@ -10,6 +10,8 @@ from windlass.cli.options import FAILED
 from windlass.cli.session import opened
 from windlass.core.errors import BadInput
 
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+
 
 def api(
     ctx: typer.Context,
@@ -18,6 +20,8 @@ def api(
     body: Annotated[str, typer.Argument(help="JSON; - reads standard input.")] = "",
 ) -> None:
     """Send any request of the HTTP API and print the answer. Exit code 1 for an error answer."""
+    if method.upper() not in METHODS:
+        raise typer.BadParameter(f"{method} is none of {', '.join(METHODS)}.", param_hint="'method'")
     text = sys.stdin.read() if body == "-" else body
     try:
         content = msgspec.json.encode(msgspec.json.decode(text)) if text else None

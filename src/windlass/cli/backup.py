@@ -30,7 +30,10 @@ def backup(
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "windlass.db"
         _copy(home / "windlass.db", copy)
-        _pack(home, copy, file, secrets)
+        try:
+            _pack(home, copy, file, secrets)
+        except OSError as error:
+            raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
     note(f"{file}: {file.stat().st_size / 1e6:.1f} MB{'' if secrets else ', without keys'}", "")
 
 

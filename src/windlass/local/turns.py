@@ -121,12 +121,14 @@ class Turns:
     async def stop(self, turn_id: str) -> shapes.TurnAnswer:
         await self._runner.stop(turn_id)
         await self._runner.settled(turn_id, STOP_S)
-        return self._shown(turn_id, "Stopped")
+        outcome = self._records.get(turn_id).outcome
+        return self._shown(turn_id, "Stopped" if outcome in {None, "stopped"} else "Finished already")
 
     async def stop_call(self, turn_id: str, call_id: str) -> shapes.TurnAnswer:
         await self._runner.stop(turn_id, call_id)
         await self._waiting.until(self._records.turn_stream(turn_id), lambda event: _ends(event, call_id), STOP_S)
-        return self._shown(turn_id, "Stopped")
+        ended = _call(self._records.get(turn_id), call_id).finished
+        return self._shown(turn_id, "Finished already" if ended and ended.state in {"ok", "error"} else "Stopped")
 
     async def decide(self, turn_id: str, call_id: str, word: shapes.Decision) -> shapes.TurnAnswer:
         record = self._records.get(turn_id)

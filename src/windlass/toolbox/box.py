@@ -164,9 +164,10 @@ class Toolbox:
         return was_on
 
     def enabled(self, conversation_id: str) -> list[EnabledTool]:
-        """What is on, also of servers that do not run now."""
+        """What is on, also of servers that do not run now; of one that was removed, nothing is."""
         words = self._words(conversation_id)
-        found = [word for word in words.values() if word.enabled]
+        known = {config.id for config in self._servers.configs()}
+        found = [word for word in words.values() if word.enabled and word.server_id in known]
         for offer in self._running():
             key = (offer.server.id, offer.tool.name)
             if key not in words and self._is_on(offer, words):
