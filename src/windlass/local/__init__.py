@@ -50,11 +50,32 @@ class Local:
     ) -> None:
         limits = config.limits
         records = Records(store, bus, servers, toolbox.questions)
-        waiting = Waiting(bus, runner)
         self.search = SearchVerbs(searching, models)
         self.context = Context(store)
         self.tools = Tools(store, toolbox, servers)
         self.messages = Messages(store, bus, records)
+        self.servers = ServerVerbs(store, servers, toolbox, vault)
+        self.providers = ProviderVerbs(store, models, vault, patience_of(limits))
+        self.personas = Personas(store)
+        self.conversations = Conversations(
+            store, runner, records, self.context, self.tools, self.personas, self.providers
+        )
+        self.policy = PolicyVerbs(toolbox)
+        self.tidying = Tidying(store, limits.keep_days)
+        self.house = HouseVerbs(version("windlass"), limits, store, bus, runner, servers, telemetry, searching)
+        self._answer_with(store, bus, runner, openings, toolbox, models, records)
+
+    def _answer_with(
+        self,
+        store: Store,
+        bus: Bus,
+        runner: Runner,
+        openings: Openings,
+        toolbox: Toolbox,
+        models: Models,
+        records: Records,
+    ) -> None:
+        waiting = Waiting(bus, runner)
         self.turns = Turns(
             store=store,
             bus=bus,
@@ -75,12 +96,3 @@ class Local:
             tools=self.tools,
             waiting=waiting,
         )
-        self.servers = ServerVerbs(store, servers, toolbox, vault)
-        self.providers = ProviderVerbs(store, models, vault, patience_of(limits))
-        self.personas = Personas(store)
-        self.conversations = Conversations(
-            store, runner, records, self.context, self.tools, self.personas, self.providers
-        )
-        self.policy = PolicyVerbs(toolbox)
-        self.tidying = Tidying(store, limits.keep_days)
-        self.house = HouseVerbs(version("windlass"), limits, store, bus, runner, servers, telemetry, searching)

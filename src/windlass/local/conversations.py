@@ -134,7 +134,7 @@ class Conversations:
             await self._put_turns(made.id, branches)
             for item in _context_items(document):
                 await self._context.add(made.id, item)
-        except BaseException:
+        except BaseException:  # half an import is none, also when whoever sent it has gone
             await self._store.conversations.delete(made.id)
             raise
         repairs = [repair for _, _, history in branches for repair in history.repairs]

@@ -84,7 +84,7 @@ class Turns:
         stream = self._records.stream_of_unborn(conversation_id, turn_id)
         try:
             created = await self._begin(conversation_id, request, turn_id)
-        except BaseException:
+        except BaseException:  # nobody gets the stream, so nobody else would close it; a caller who left is one case
             stream.close()
             raise
         if created.is_new:

@@ -148,7 +148,7 @@ class Connection:
     async def _own(self, opened: asyncio.Future[None]) -> None:
         try:
             await self._live(opened)
-        except Exception as error:  # a task's root
+        except Exception as error:  # a task's root: SDK, transports and the server itself fail in their own ways
             self.why = self._reason(error)
         finally:
             self._session = None

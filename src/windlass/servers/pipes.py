@@ -46,7 +46,7 @@ class Pipes:
     async def __aenter__(self) -> tuple["_Inbox", "_Outbox"]:
         try:
             await self.process.start()
-        except BaseException:
+        except BaseException:  # a cancel, mostly: no process may outlive a start that nobody waits for
             await self.process.stop()
             raise
         return self._inbox, _Outbox(self)

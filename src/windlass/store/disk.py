@@ -61,7 +61,7 @@ class Disk:
             db = self._own()
             try:
                 return work(db)
-            except BaseException:
+            except BaseException:  # whatever ends it, the next chore finds no transaction open
                 if db.in_transaction:
                     db.execute("rollback")
                 raise

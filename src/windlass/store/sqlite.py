@@ -59,7 +59,7 @@ class Store:
         self._lock = lock_folder(folder)
         try:
             connection = self._connection = _opened(folder / "windlass.db")
-        except BaseException:
+        except BaseException:  # whatever it is, another may have the folder; it is raised again
             self._lock.close()
             raise
         disk = Disk(folder / "windlass.db")
@@ -236,7 +236,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     try:
         migrate(connection, path)
         _start_ids_after(connection)
-    except BaseException:
+    except BaseException:  # nobody else would close it
         connection.close()
         raise
     return connection
