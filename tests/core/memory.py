@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from windlass.core.errors import Fenced, ModelError
 from windlass.core.events import CallJudged, Event, Settings, TurnClaimed, TurnFinished, TurnStarted
@@ -20,6 +21,7 @@ class MemoryLog:
     def __init__(self, *events: Event) -> None:
         self.turn_id = "turn-x"
         self.events: list[Event] = list(events) or [started()]
+        self.written: list[Sequence[Event]] = []  # what came together
         self.epoch = self.fence = 0
         self._grown = asyncio.Event()
 
@@ -34,11 +36,14 @@ class MemoryLog:
     def record(self, *facts: Event) -> "asyncio.Future[bool]":
         return self._put(facts, None)
 
-    def begin(self, seen: int, *intents: Event) -> "asyncio.Future[bool]":
-        return self._put(intents, seen)
+    def begin(self, seen: int, *intents: Event, facts: Sequence[Event] = ()) -> "asyncio.Future[bool]":
+        return self._put(intents, seen, facts)
 
-    async def changed(self, seen: int) -> None:
-        while len(self.events) <= seen:
+    async def changed(self, seen: int, also: "asyncio.Future[Any] | None" = None) -> None:
+        grown = self._grown
+        if also:
+            also.add_done_callback(lambda _: grown.set())
+        while len(self.events) <= seen and not (also and also.done()):
             await self._grown.wait()
 
     def add(self, *events: Event) -> None:
@@ -50,14 +55,16 @@ class MemoryLog:
         while not met(self.events):
             await self._grown.wait()
 
-    def _put(self, events: Sequence[Event], seen: int | None) -> "asyncio.Future[bool]":
+    def _put(self, events: Sequence[Event], seen: int | None, facts: Sequence[Event] = ()) -> "asyncio.Future[bool]":
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if self.epoch != self.fence:
             future.set_exception(Fenced("another driver"))
             return future
-        lands = not isinstance(self.events[-1], TurnFinished) and seen in (None, len(self.events))
-        if lands:
-            self.add(*events)
+        open_ = not isinstance(self.events[-1], TurnFinished)
+        lands = open_ and seen in (None, len(self.events))
+        if open_:
+            self.written.append((*facts, *(events if lands else ())))
+            self.add(*self.written[-1])
         future.set_result(lands)
         return future
 

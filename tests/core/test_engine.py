@@ -1,6 +1,7 @@
 """The loop, driven on a log in memory."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
@@ -365,12 +366,55 @@ async def test_an_intent_decided_on_an_old_log_is_decided_again() -> None:
     script = Script([says("", "a")])
     original = log.begin
 
-    def interrupted(seen: int, *intents: Event) -> "asyncio.Future[bool]":
+    def interrupted(seen: int, *intents: Event, facts: Sequence[Event] = ()) -> "asyncio.Future[bool]":
         if isinstance(intents[0], ToolStarted):
             log.add(StopRequested())
-        return original(seen, *intents)
+        return original(seen, *intents, facts=facts)
 
     log.begin = interrupted  # type: ignore[method-assign]
     await drive(log, script)
     assert not script.ran
     assert [end.state for end in finished(log).values()] == ["cancelled"]
+
+
+async def test_a_reply_is_written_in_one_with_what_it_sets_off() -> None:
+    log = MemoryLog()
+    await drive(log, Script([says("", "a", "b"), says("done")]))
+    assert [[type(event) for event in written] for written in log.written] == [
+        [ModelReplied, CallJudged, CallJudged, ToolStarted, ToolStarted],
+        [ToolFinished],
+        [ToolFinished],
+        [ModelReplied, TurnFinished],
+    ]
+
+
+async def test_a_reply_is_kept_even_if_a_word_kept_what_it_sets_off_from_landing() -> None:
+    log, script = MemoryLog(), Script([says("", "a"), says("done")])
+    original = log.begin
+
+    def interrupted(seen: int, *intents: Event, facts: Sequence[Event] = ()) -> "asyncio.Future[bool]":
+        if facts and isinstance(intents[0], ToolStarted):
+            log.add(StopRequested(call_id="call_of_nobody"))
+        return original(seen, *intents, facts=facts)
+
+    log.begin = interrupted  # type: ignore[method-assign]
+    await drive(log, script)
+    assert [type(event) for event in log.events[2:6]] == [StopRequested, ModelReplied, CallJudged, ToolStarted]
+    assert (len(script.ran), outcome(log).outcome) == (1, "answered")
+
+
+async def test_a_model_that_failed_is_asked_again_although_the_log_is_slow_to_say_that_it_knows() -> None:
+    """Those who wait for news of the log may hear of a row before the one who wrote it does."""
+    log, script = MemoryLog(), Script([ModelError("overloaded", "busy", retryable=True), says("done")])
+    original = log.record
+
+    async def slowly(*facts: Event) -> bool:
+        landed = await original(*facts)
+        for _ in range(9):
+            await asyncio.sleep(0)
+        return landed
+
+    log.record = slowly  # type: ignore[assignment, method-assign]
+    async with asyncio.timeout(5):
+        await drive(log, script)
+    assert (len(script.asked), outcome(log).outcome) == (2, "answered")

@@ -69,11 +69,10 @@ MORE_POINTS = (
     Point("second-reply-complete", "reply_complete:2"),
     Point("settled", "turn_settled:1"),
     Point("before-the-first-commit", "rows_written:1", lost=True),
-    Point("before-the-reply-is-kept", "rows_written:2"),
-    Point("before-the-intent-is-kept", "rows_written:3"),
-    Point("before-a-result-is-kept", "rows_written:4", unknown=_all),
+    Point("before-the-reply-and-its-intents-are-kept", "rows_written:2"),
+    Point("before-a-result-is-kept", "rows_written:3", unknown=_all),
     Point("before-the-end-is-kept", "rows_written:{last}"),
-    Point("after-the-intent-before-it-is-told", "rows_committed:3", unknown=_all),
+    Point("after-the-intent-before-it-is-told", "rows_committed:2", unknown=_all),
 )
 
 
@@ -141,7 +140,7 @@ async def survive(point: Point, parallel: int, durability: str, folder: Path, le
         scene = Scene(folder, ledger, llm, durability)
         scene.write_settings(point.approval)
         server = scene.server()
-        fault = f"{point.fault.format(last=5 + parallel)}:kill" if point.fault else ""
+        fault = f"{point.fault.format(last=3 + parallel)}:kill" if point.fault else ""
         await server.start(WINDLASS_FAULT=fault)
         try:
             await server.running("ledger")

@@ -31,13 +31,13 @@ async def test_nobody_is_told_of_an_end_that_is_not_on_disk(tmp_path: Path, ledg
                 asking = asyncio.create_task(server.call("POST", f"/conversations/{conversation}/chat", GO))
                 await _held(server)
                 assert not asking.done()
-                await until(lambda: told(client).count("model_replied") == 2, "all that is on disk to be told")
+                await until(lambda: "tool_finished" in told(client), "all that is on disk to be told")
                 client.transcript.whole = False
                 await server.kill()
                 await asyncio.gather(asking, return_exceptions=True)
         finally:
             await server.kill()
-        assert told(client)[-1] == "model_replied"
+        assert told(client)[-1] == "tool_finished"
         assert scene.faults(client.transcript) == []
 
 

@@ -42,8 +42,8 @@ MUTATIONS = (
     Mutation(
         "intents are unconditional",
         "store/turnlog.py",
-        "(seen is not None and seen != head.count)",
-        "False",
+        "seen is None or seen == head.count",
+        "True",
         (
             "tests/faults/test_schedules.py",
             "tests/store/test_turnlog.py::test_intents_land_only_on_the_log_they_were_decided_on",
@@ -76,14 +76,14 @@ MUTATIONS = (
     Mutation(
         "a call is sent before it is written down",
         "core/engine.py",
-        """                if await crew.log.begin(len(seen), *(ToolStarted(call.id, safe[call.id]) for call in calls)):
+        """                if await crew.log.begin(len(seen), *starts, facts=facts):
                     reach("calls_begun")
-                    for call in calls:
-                        crew.running[call.id] = crew.group.create_task(_run(crew, call, safe[call.id]))
+                    for call, start in zip(calls, starts, strict=True):
+                        crew.running[call.id] = crew.group.create_task(_run(crew, call, start.safe))
 """,
-        """                for call in calls:
-                    crew.running[call.id] = crew.group.create_task(_run(crew, call, safe[call.id]))
-                await crew.log.begin(len(seen), *(ToolStarted(call.id, safe[call.id]) for call in calls))
+        """                for call, start in zip(calls, starts, strict=True):
+                    crew.running[call.id] = crew.group.create_task(_run(crew, call, start.safe))
+                await crew.log.begin(len(seen), *starts, facts=facts)
                 reach("calls_begun")
 """,
         ("tests/faults/test_order.py::test_nothing_is_sent_while_its_intent_is_not_on_disk",),

@@ -58,6 +58,15 @@ async def test_intents_land_only_on_the_log_they_were_decided_on(store: Store) -
     assert await log.begin(2, ToolStarted("c1"))
 
 
+async def test_facts_land_also_where_the_intents_they_bring_do_not(store: Store) -> None:
+    log = await claimed(store, await new_turn(store))
+    replied = ModelReplied("Looking.")
+    assert not await log.begin(1, ToolStarted("c1"), facts=(replied,))
+    assert list(await log.read())[2:] == [replied]
+    assert await log.begin(3, ToolStarted("c1"), facts=(replied,))
+    assert list(await log.read())[3:] == [replied, ToolStarted("c1")]
+
+
 async def test_a_persons_word_lands_once_and_needs_no_claim(store: Store) -> None:
     turn = await new_turn(store)
     both = await asyncio.gather(*(store.logs.append(turn, (CallDecided("c1", True),)) for _ in range(2)))

@@ -40,8 +40,8 @@ class Crew:
     hear: Hear
     group: asyncio.TaskGroup
     folding: Folding
-    alarm: asyncio.Task[None] | None = None
     asking: asyncio.Task[None] | None = None
+    facts: tuple[Event, ...] = ()  # what the model has said and nobody has written down yet
     running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
 
@@ -56,43 +56,40 @@ async def run_turn(log: Log, model: Model, tools: Tools, history: History, hear:
     reach("turn_claimed")
     try:
         async with asyncio.TaskGroup() as group:
-            crew = Crew(log, model, tools, history, hear, group, folding)
-            crew.alarm = group.create_task(_sound_deadline(log, tools, view.started.settings.limits.work_s))
-            step = await _drive(crew)
-            _dismiss(crew)
+            alarm = group.create_task(_sound_deadline(log, tools, view.started.settings.limits.work_s))
+            step = await _drive(Crew(log, model, tools, history, hear, group, folding))
+            alarm.cancel()
     except* Fenced as fenced:
         raise fenced.exceptions[0] from None
     return step
 
 
 async def _drive(crew: Crew) -> AwaitPerson | Done:
+    """What the model said is written together with what it sets off, in one commit, unless a word came between."""
     while True:
         seen = await crew.log.read()
-        view = crew.folding.upto(seen)
+        facts, crew.facts = crew.facts, ()
+        view = crew.folding.upto((*seen, *facts))
         step = step_of(view)
         _let_go(crew, view, step)
         match step:
+            case RunTools(calls):
+                reach("calls_ready")
+                starts = [ToolStarted(call.id, view.by_call[call.id].safe) for call in calls]
+                if await crew.log.begin(len(seen), *starts, facts=facts):
+                    reach("calls_begun")
+                    for call, start in zip(calls, starts, strict=True):
+                        crew.running[call.id] = crew.group.create_task(_run(crew, call, start.safe))
+            case Close(events):
+                await crew.log.begin(len(seen), *events, facts=facts)
+            case _ if facts:
+                await crew.log.record(*facts)
             case CallModel() | Wait():
                 if isinstance(step, CallModel) and (crew.asking is None or crew.asking.done()):
                     crew.asking = crew.group.create_task(_ask(crew, seen, view, step))
-                await crew.log.changed(len(seen))
-            case RunTools(calls):
-                reach("calls_ready")
-                safe = {call.id: view.by_call[call.id].safe for call in calls}
-                if await crew.log.begin(len(seen), *(ToolStarted(call.id, safe[call.id]) for call in calls)):
-                    reach("calls_begun")
-                    for call in calls:
-                        crew.running[call.id] = crew.group.create_task(_run(crew, call, safe[call.id]))
-            case Close(events):
-                await crew.log.begin(len(seen), *events)
+                await crew.log.changed(len(seen), crew.asking)
             case _:
                 return step
-
-
-def _dismiss(crew: Crew) -> None:
-    for task in (crew.alarm, crew.asking, *crew.running.values()):
-        if task:
-            task.cancel()
 
 
 def _let_go(crew: Crew, view: TurnView, step: Step) -> None:
@@ -124,10 +121,10 @@ async def _ask(crew: Crew, seen: Sequence[Event], view: TurnView, step: CallMode
         reply = await crew.model.reply(request, crew.hear)
         replied = _as_event(crew.log.turn_id, view, reply, _ms(began))
     except ModelError as error:
-        await crew.log.record(*await _failure(crew, seen, error, _ms(began)))
+        crew.facts = await _failure(crew, seen, error, _ms(began))
         return
     reach("reply_complete")
-    await crew.log.record(replied, *_judged(crew, seen, view, replied))
+    crew.facts = (replied, *_judged(crew, seen, view, replied))
 
 
 async def _failure(crew: Crew, seen: Sequence[Event], error: ModelError, took_ms: int) -> tuple[Event, ...]:
@@ -180,12 +177,11 @@ def _search_due(view: TurnView, reply: Reply) -> tuple[DraftCall, ...]:
 
 def _judged(crew: Crew, seen: Sequence[Event], view: TurnView, replied: ModelReplied) -> list[CallJudged]:
     room = view.started.settings.limits.calls - len(view.by_call)
+    why = "This turn's limit of calls is reached."
     return [
         crew.tools.judge(call, seen)
         if place < room
-        else CallJudged(
-            call.id, "refuse", "limit", refusal="over_limit", reason="This turn's limit of calls is reached."
-        )
+        else CallJudged(call.id, "refuse", "limit", refusal="over_limit", reason=why)
         for place, call in enumerate(replied.calls)
     ]
 

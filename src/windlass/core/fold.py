@@ -87,18 +87,20 @@ def fold(log: Sequence[Event]) -> TurnView:
 
 
 class Folding:
-    """The view of a log that grows: each event is looked at once. The view given last grows along."""
+    """The view of a growing log, each event looked at once. A log that went on otherwise is read from its start."""
 
     def __init__(self) -> None:
         self._view: TurnView | None = None
-        self._count = 1
+        self._log: Sequence[Event] = ()
 
     def upto(self, log: Sequence[Event]) -> TurnView:
-        view = self._view = self._view or _begun(log[0])
-        for event in log[self._count :]:
-            _apply(view, event)
-        self._count = len(log)
-        return view
+        known = len(self._log)
+        if self._view is None or len(log) < known or log[known - 1] is not self._log[-1]:
+            self._view, known = _begun(log[0]), 1
+        for event in log[known:]:
+            _apply(self._view, event)
+        self._log = log
+        return self._view
 
 
 def _begun(started: Event) -> TurnView:

@@ -1,8 +1,9 @@
 """What the core asks of the world: a log, a model, tools, ears. Adapters live outside and import this file."""
 
+from asyncio import Future
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from windlass.core.events import CallJudged, Event, Settings
 from windlass.core.messages import Choice, Message, PastTurn, Source, ToolCall, ToolOutput, Toolset, Usage
@@ -23,11 +24,11 @@ class Log(Protocol):
     def record(self, *facts: Event) -> Awaitable[object]:
         """Facts land whatever else happened, unless the claim is old (`Fenced`) or the turn has finished (ignored)."""
 
-    def begin(self, seen: int, *intents: Event) -> Awaitable[bool]:
-        """Intents land only on the very log they were decided on; False means read and decide again."""
+    def begin(self, seen: int, *intents: Event, facts: Sequence[Event] = ()) -> Awaitable[bool]:
+        """Intents land only on the very log they were decided on, behind `facts`; False: nothing but the facts did."""
 
-    async def changed(self, seen: int) -> None:
-        """Return once the log is longer than `seen`."""
+    async def changed(self, seen: int, also: "Future[Any] | None" = None) -> None:
+        """Return once the log is longer than `seen`, or `also` is done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from windlass.core.errors import Conflict, Fenced, NotFound, Unavailable
@@ -64,9 +65,13 @@ class _Live:
         # Rows may be here already: a driver that starts between commit and delivery has read them from disk.
         self.events.extend(row.event for row in rows if row.seq >= len(self.events))
         for waiter in self.waiters:
-            if not waiter.done():
-                waiter.set_result(None)
+            _wake(waiter)
         self.waiters.clear()
+
+
+def _wake(waiter: "asyncio.Future[None]", because_of: object = None) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 class TurnLogs:
@@ -126,20 +131,30 @@ class TurnLogs:
         return self._writer.put(work, then=self._told)
 
     def append(
-        self, turn_id: str, events: Sequence[Event], *, epoch: int | None = None, seen: int | None = None, key: str = ""
+        self,
+        turn_id: str,
+        events: Sequence[Event],
+        *,
+        epoch: int | None = None,
+        seen: int | None = None,
+        facts: Sequence[Event] = (),
+        key: str = "",
     ) -> "asyncio.Future[bool]":
-        """Facts name an epoch, intents an epoch and a position, people's words only a key that makes them unique."""
+        """Facts name an epoch, intents an epoch and a position, people's words only a key that makes them unique.
+        Intents may bring facts, which land even where the intents do not."""
 
         def work(db: sqlite3.Connection) -> tuple[bool, Committed | None]:
             head = self._head(db, turn_id)
             if epoch is not None and epoch != head.epoch:
                 raise Fenced(f"Turn {turn_id} has another driver.")
-            if head.finished or (seen is not None and seen != head.count) or (key and key in head.keys):
+            lands = seen is None or seen == head.count
+            rows = (*facts, *events) if lands else facts
+            if head.finished or not rows or (key and key in head.keys):
                 return False, None
-            done = self._append(db, turn_id, head, events, key)
-            return done is not None, done
+            done = self._append(db, turn_id, head, rows, key)
+            return lands and done is not None, done
 
-        return self._writer.put(work, durable=_is_promise(events), then=self._told)
+        return self._writer.put(work, durable=_is_promise((*facts, *events)), then=self._told)
 
     def forget(self) -> None:
         """After a failed commit the memory may be ahead of the disk."""
@@ -248,13 +263,15 @@ class TurnLog:
     def record(self, *facts: Event) -> "asyncio.Future[bool]":
         return self._logs.append(self.turn_id, facts, epoch=self._epoch)
 
-    def begin(self, seen: int, *intents: Event) -> "asyncio.Future[bool]":
-        return self._logs.append(self.turn_id, intents, epoch=self._epoch, seen=seen)
+    def begin(self, seen: int, *intents: Event, facts: Sequence[Event] = ()) -> "asyncio.Future[bool]":
+        return self._logs.append(self.turn_id, intents, epoch=self._epoch, seen=seen, facts=facts)
 
-    async def changed(self, seen: int) -> None:
-        while len(self._live.events) <= seen:
+    async def changed(self, seen: int, also: "asyncio.Future[Any] | None" = None) -> None:
+        while len(self._live.events) <= seen and not (also and also.done()):
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._live.waiters.append(waiter)
+            if also:
+                also.add_done_callback(partial(_wake, waiter))
             await waiter
 
 
