@@ -92,6 +92,9 @@ def _settings(server: WindlassProcess, canary: Canaries, ledger: Ledger, model: 
     file = json.dumps(f"file:{server.home / 'key-file'}")
     (server.home / "windlass.toml").write_text(
         f"""
+        [limits]
+        attempts = 2  # one failure that is tried again says as much as three
+
         [[providers]]
         name = "main"
         base_url = "{model}"
