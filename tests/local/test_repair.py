@@ -98,3 +98,11 @@ def _wire(message: Message) -> dict[str, Any]:
     if message.role == "tool":
         wire |= {"tool_call_id": message.call_id, "name": message.name}
     return wire
+
+
+def test_a_picture_that_cannot_be_kept_leaves_a_word_in_its_place() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+    found = mended([{"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}])
+
+    assert [message.content for (message,) in found.turns] == ["What is this?\n[image_url left out]"]
+    assert found.repairs == ["message 0: image_url left out"]

@@ -87,6 +87,7 @@ def _readable(messages: Sequence[Any], repairs: list[str]) -> Iterator[Message]:
             repairs.append(f"message {place}: the role {given[:40]!r} is unknown; left out")
             continue
         content = _text(raw.get("content"))
+        repairs += [f"message {place}: {part} left out" for part in _left_out(raw.get("content"))]
         calls = tuple(_calls(raw, place)) if role == "assistant" else ()
         if not content and not calls and role != "tool":
             repairs.append(f"message {place}: empty; left out")
@@ -105,15 +106,28 @@ def _readable(messages: Sequence[Any], repairs: list[str]) -> Iterator[Message]:
 
 
 def _text(content: Any) -> str:
-    """Content may be a text, null, or a list of parts of which the texts are kept."""
+    """Content may be a text, null, or a list of parts of which the texts are kept, and a word in place of the others:
+    a model that is not told of a missing picture answers as if there had been none."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        texts = (
-            part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, str | dict)
-        )
-        return "\n".join(text for text in texts if isinstance(text, str))
+        texts = (_part(part) for part in content if isinstance(part, str | dict))
+        return "\n".join(text for text in texts if text)
     return "" if content is None else json.dumps(content, ensure_ascii=False)
+
+
+def _part(part: str | dict[str, Any]) -> str:
+    said = part if isinstance(part, str) else part.get("text")
+    if isinstance(said, str):
+        return said
+    return "".join(f"[{kind} left out]" for kind in _left_out([part]))
+
+
+def _left_out(content: Any) -> list[str]:
+    """The kinds of the parts that are no text."""
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    kinds = [part.get("type") for part in parts if not isinstance(part.get("text"), str)]
+    return [kind[:40] for kind in kinds if isinstance(kind, str) and kind not in {"", "text"}]
 
 
 def _calls(raw: Mapping[str, Any], place: int) -> Iterator[ToolCall]:
