@@ -10,7 +10,7 @@ import pytest
 from tests.kit.ledger_file import Ledger
 from tests.kit.ledger_http import ledger_http
 from tests.proof.figures import note
-from tests.web.kit import TOKEN, open_site
+from tests.web.kit import TOKEN, Site, open_site
 from windlass.testing import Gate, StrictLLM, call, raw_call, raw_event, say, wait_for
 
 IMPORTS = 200
@@ -69,19 +69,16 @@ async def test_cve_2026_40933_langflow_and_localai_9394_no_import_starts_anythin
         for number in range(IMPORTS):
             reply = await site.call("POST", "/servers/import", hostile(number, canary))
             assert reply.status < 500, reply.text
-        states = {one["slug"]: one["status"] for one in (await site.get("/servers"))["servers"]}
-        started = [
-            slug for slug, state in states.items() if state in ("starting", "running", "failed") and slug != "demo"
-        ]
-        assert started == [], started
+        assert await _started(site) == []
     async with open_site(tmp_path / "home", durability="normal") as site:
-        listed = (await site.get("/servers"))["servers"]
-        started = [
-            one["slug"] for one in listed if one["status"] not in ("draft", "configured") and one["slug"] != "demo"
-        ]
-        assert started == [], f"after a restart: {started}"
+        assert await _started(site) == [], "after a restart"
     assert not canary.exists()
     note("imports", count=IMPORTS)
+
+
+async def _started(site: Site) -> list[str]:
+    listed = (await site.get("/servers"))["servers"]
+    return [one["slug"] for one in listed if one["status"] not in ("draft", "configured") and one["slug"] != "demo"]
 
 
 def hostile(number: int, canary: Path) -> dict[str, object]:
