@@ -16,10 +16,12 @@ export function Progress({ call, title, server, quiet }: Props) {
   const { progress } = call;
   if (!progress) return quiet ? null : <NoProgress call={call} server={server} />;
   const total = progress.total ?? 0;
+  const count = total ? `${progress.progress} of ${total}` : String(progress.progress);
+  const message = progress.message ?? title;
   return (
     <div className="progress">
-      <span className="cut">{progress.message ?? title}</span>
-      <span>{total ? `${progress.progress} of ${total}` : progress.progress}</span>
+      <span className="cut">{message}</span>
+      {message !== count && <span>{count}</span>}
       {total > 0 && <ProgressBar label={title} value={progress.progress} max={total} />}
     </div>
   );

@@ -75,6 +75,14 @@ describe("a call on its line", () => {
     expect(sent.at(-1)).toMatchObject({ method: "POST", path: "/turns/turn-b/calls/call_turn-b_2_0/stop" });
   });
 
+  test("says how far it is once, also when its message says the same", () => {
+    const turn = turnOf("pool-running", "turn-b");
+    const call = nth(turn, -1);
+    if (!call.progress) throw new Error("no progress");
+    draw(turn, { ...call, progress: { ...call.progress, progress: 3, total: 60, message: "3 of 60" } });
+    expect(screen.getAllByText("3 of 60")).toHaveLength(1);
+  });
+
   test("that is sent again after a restart says so", () => {
     const log = turnOf("unknown", "turn-i");
     const call = nth(log, -1);

@@ -14,6 +14,7 @@ import { Announcer } from "./Announcer";
 import { OpenConversation, useConversation, useLink } from "./context";
 import { ConversationTop } from "./ConversationTop";
 import { LinkBanner } from "./LinkBanner";
+import { Missing } from "./Missing";
 import { Pills } from "./Pills";
 import { ConversationStore } from "./store";
 import { Strips } from "./Strips";
@@ -95,6 +96,7 @@ function OpenThread({
     if (!running && !(await deliver(text))) setText(text);
   };
   const empty = path.length === 0 && conversation?.state === "empty";
+  if (path.length === 0 && link.state === "refused" && link.status === 404) return <Missing />;
   return (
     <main className="main">
       <ConversationTop conversation={conversation} state={state} path={path} inspected={route.inspect} />

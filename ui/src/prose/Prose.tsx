@@ -6,6 +6,7 @@ import { hostOf } from "../parts";
 import { blocksOf } from "./blocks";
 import { citations } from "./citations";
 import { CodeBlock } from "./CodeBlock";
+import { numberColumns } from "./tables";
 
 interface Props {
   text: string;
@@ -34,7 +35,7 @@ export const Prose = memo(function Prose({ text, sources = 0, onCite, growing = 
 });
 
 const Block = memo(function Block({ text, sources = 0, onCite, growing = false }: Props) {
-  const plugins = useMemo(() => [remarkGfm, citations(sources)], [sources]);
+  const plugins = useMemo(() => [remarkGfm, numberColumns, citations(sources)], [sources]);
   const writesCode = growing && isOpenCode(text);
   const components = useMemo(() => componentsFor(onCite, writesCode), [onCite, writesCode]);
   return (
@@ -63,7 +64,7 @@ function componentsFor(onCite: Props["onCite"], writesCode: boolean): Components
       <th className={style?.textAlign === "right" ? "r" : undefined}>{children}</th>
     ),
     td: ({ style, children }) => (
-      <td className={style?.textAlign === "right" || isNumber(children) ? "r" : undefined}>{children}</td>
+      <td className={style?.textAlign === "right" ? "r" : undefined}>{children}</td>
     ),
     input: ({ checked }) => (
       <input type="checkbox" className="box" checked={checked ?? false} disabled readOnly />
@@ -125,10 +126,6 @@ function codeIn(children: ReactNode, growing: boolean): ReactNode {
 
 function isOpenCode(block: string): boolean {
   return (block.match(/^ {0,3}(```|~~~)/gm)?.length ?? 0) % 2 === 1;
-}
-
-function isNumber(children: ReactNode): boolean {
-  return /^[-+−]?[\d.,\s]+(%|[a-zµ]{1,3})?$/i.test(plain(children).trim()) && /\d/.test(plain(children));
 }
 
 function numberIn(children: ReactNode): number {

@@ -96,4 +96,11 @@ describe("what a model or a person writes", () => {
     expect(screen.getByRole("button", { name: "Copy" })).toBeTruthy();
     expect(screen.getByText("12").className).toBe("r");
   });
+
+  test("keeps the head of a column of numbers above them, and a mixed column in one line", () => {
+    render(<Prose text={"| n | mixed |\n| - | - |\n| 1,204 ms | 7 |\n| 12 % | seven |"} />);
+    expect(screen.getByRole("columnheader", { name: "n" }).className).toBe("r");
+    expect(screen.getByText("12 %").className).toBe("r");
+    expect(screen.getByText("7").className).toBe("");
+  });
 });

@@ -31,7 +31,9 @@ export function ConversationRow({ conversation, current, now }: Props) {
       >
         <span className="grow cut">
           {title}
-          {conversation.excerpt && <small className="excerpt cut">{conversation.excerpt}</small>}
+          {conversation.excerpt && (
+            <small className="excerpt cut">{withoutMarks(conversation.excerpt)}</small>
+          )}
         </span>
         <MarkView
           mark={markOf(conversation, !current && isUnread(conversation))}
@@ -67,6 +69,14 @@ export function ConversationRow({ conversation, current, now }: Props) {
       />
     </li>
   );
+}
+
+/** Words as they are read: the signs of markdown say nothing in one line. */
+export function withoutMarks(markdown: string): string {
+  return markdown
+    .replace(/```\w*|\*\*|`|^#+ |^> /gm, " ")
+    .replace(/\s+/g, " ")
+    .trim();
 }
 
 function drop(conversation: ConversationInfo, current: boolean): void {

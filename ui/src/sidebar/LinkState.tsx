@@ -26,11 +26,17 @@ export function LinkState() {
     },
     () => current,
   );
+  const state = isAnswered(link) ? "open" : link.state;
   return (
     <div className="link-state">
-      <span className={link.state === "open" ? "dot" : "dot hollow"} />
-      <span className="grow">{WORDS[link.state]}</span>
+      <span className={state === "open" ? "dot" : "dot hollow"} />
+      <span className="grow">{WORDS[state]}</span>
       <span className="num">{location.host}</span>
     </div>
   );
+}
+
+/** A server that says "there is no such conversation" is there, and knows this person. */
+function isAnswered(link: Link): boolean {
+  return link.state === "refused" && link.status !== 401;
 }

@@ -1,0 +1,14 @@
+import { render, screen } from "@testing-library/react";
+import { expect, test } from "vitest";
+
+import { Refusal, serve } from "../testing/server";
+import { ConversationPage } from "./ConversationPage";
+
+test("a conversation that is not there says so, and leads on", async () => {
+  const gone = new Refusal(404, { code: "not_found", message: "There is no conversation gone." });
+  serve({ "GET /conversations/gone": gone });
+  render(<ConversationPage id="gone" />);
+  expect(await screen.findByRole("heading", { name: "This conversation is not here." })).toBeTruthy();
+  expect(screen.getByRole("button", { name: "New conversation" })).toBeTruthy();
+  expect(screen.queryByRole("textbox")).toBeNull();
+});

@@ -1,0 +1,27 @@
+import { TopBar } from "../app/PageFrame";
+import { navigate, paths } from "../app/router";
+import { Button } from "../parts";
+
+/** In place of a conversation that the server does not have. */
+export function Missing() {
+  return (
+    <main className="main">
+      <TopBar>
+        <span className="name cut">No conversation</span>
+      </TopBar>
+      <div className="scroll">
+        <div className="hello" role="alert">
+          <div>
+            <h1>This conversation is not here.</h1>
+            <p className="lead">
+              It was deleted, or the address is not quite right. The others are in the list.
+            </p>
+          </div>
+          <div>
+            <Button onClick={() => navigate(paths.home)}>New conversation</Button>
+          </div>
+        </div>
+      </div>
+    </main>
+  );
+}
