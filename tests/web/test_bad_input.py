@@ -186,3 +186,22 @@ async def test_a_body_that_never_comes_is_given_up(site: Site, monkeypatch: pyte
     writer.close()
 
     assert b" 408 " in answer
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("/personas", {"name": " "}, "name: some text is needed."),
+        (
+            "/servers",
+            {"name": "x", "url": "ftp://x"},
+            "url: an address that begins with http:// or https:// is needed.",
+        ),
+        ("/servers", {"name": "x", "slug": "A B", "command": "x"}, "slug: up to 32 small letters"),
+    ],
+)
+async def test_a_text_of_the_wrong_form_is_refused_in_words(site: Site, path: str, body: object, message: str) -> None:
+    reply = await site.call("POST", path, body)
+
+    assert reply.status == 422
+    assert reply.body["error"]["message"].startswith(message)

@@ -17,6 +17,11 @@ from windlass.core.errors import (
 from windlass.shapes import Error, Failed
 
 logger = logging.getLogger("windlass.web")
+_PATTERNS = {
+    "matching regex '^https?://": "an address that begins with http:// or https:// is needed.",
+    "matching regex '^[a-z0-9]": "up to 32 small letters, digits, - and _ are possible, a letter or digit first.",
+    "matching regex": "some text is needed.",
+}
 
 
 class Malformed(BadInput):
@@ -113,4 +118,5 @@ def bad_shape(error: msgspec.ValidationError) -> BadInput:
     """msgspec ends its text with the path of the field: `Expected `str`, got `int` - at `$.title``."""
     what, _, path = str(error).partition(" - at `$")
     place = path.rstrip("`").lstrip(".")
+    what = next((words for pattern, words in _PATTERNS.items() if pattern in what), what)
     return BadInput(f"{place}: {what}" if place else what, detail={"path": place} if place else None)
