@@ -15,6 +15,7 @@ from windlass.core.errors import BadInput
 OPENAI_URL = "https://api.openai.com/v1"
 ZAI_URL = "https://api.z.ai/api/paas/v4"
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+MEND = "Mend that line; docs/settings.md lists every setting."
 Approval = Literal["auto", "ask", "deny"]
 
 
@@ -225,9 +226,9 @@ def _read(path: Path, must_exist: bool) -> _File:
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: {error}") from None
+        raise BadInput(f"{path}: {error}", hint=MEND) from None
     except msgspec.ValidationError as error:
-        raise BadInput(f"{path}{_line(text, str(error))}: {error}") from None
+        raise BadInput(f"{path}{_line(text, str(error))}: {error}", hint=MEND) from None
     for provider in (*file.providers, *([file.provider] if file.provider else [])):
         if _has_password(provider.base_url):
             lines = [number for number, line in enumerate(text.splitlines(), 1) if provider.base_url in line]

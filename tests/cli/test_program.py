@@ -81,6 +81,7 @@ def test_a_known_error_is_one_line_and_a_hint(alone: Commands) -> None:
     done = alone("servers", "list")
     assert done.code == 1
     assert done.err.startswith("error: ") and "windlass.toml, line 1" in done.err
+    assert "hint: Mend that line; docs/settings.md lists every setting." in done.err
     assert "Traceback" not in done.err
 
 
