@@ -19,7 +19,7 @@ from windlass.core.events import (
 from windlass.core.ports import CallDelta, Heard, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
 
 MOST_QUEUED = 1000
-RIDE_S = 0.005  # what no reader waits for may wait so long for company: each write to a reader costs as much as a step
+RIDE_S = 0.03  # two pictures of a screen
 
 Replay = Callable[[str, int], list[Committed]]
 Listener = Callable[["Frame"], None]
@@ -159,6 +159,11 @@ class Bus:
     @property
     def watchers(self) -> int:
         return sum(len(watchers) for watchers in self._watchers.values())
+
+    def said(self, turn_id: str) -> str:
+        """The words of the reply that a turn is in the middle of."""
+        partial = self._partial.get(turn_id)
+        return "".join(partial.text) if partial else ""
 
     def _send(self, frame: Frame) -> None:
         for listener in self._listeners:

@@ -9,9 +9,9 @@ from typing import Protocol
 from windlass.bus import Bus
 from windlass.core.engine import run_turn
 from windlass.core.errors import Conflict, Fenced, NotFound, ToolError, Unavailable
-from windlass.core.events import CallDecided, CallJudged, CallResolved, Event, StopRequested, TurnStarted
+from windlass.core.events import CallDecided, CallJudged, CallResolved, Event, ModelFailed, StopRequested, TurnStarted
 from windlass.core.faults import reach
-from windlass.core.fold import CallView, fold
+from windlass.core.fold import CallView, TurnView, fold
 from windlass.core.ids import new_id
 from windlass.core.messages import ToolCall, ToolOutput, Toolset
 from windlass.core.ports import Hear, Heard, Model, Tools
@@ -70,21 +70,24 @@ class Runner:
         return created
 
     async def stop(self, turn_id: str, call_id: str = "") -> None:
-        """Idempotent: a stop of what has ended changes nothing."""
+        """Idempotent: a stop of what has ended changes nothing. What the model was just saying is kept with it."""
+        view = self._view(turn_id)
         if call_id:
-            self._call(turn_id, call_id)
-        await self._say(turn_id, StopRequested(call_id=call_id))
+            _call(view, turn_id, call_id)
+        said = "" if call_id or view.stop else self._bus.said(turn_id)
+        broken_off = [ModelFailed("stopped", "Stopped in the middle of the reply.", partial=said)] if said else []
+        await self._say(turn_id, *broken_off, StopRequested(call_id=call_id))
         self._places.hurry(turn_id)
 
     async def decide(self, turn_id: str, decided: CallDecided) -> bool:
         """False when somebody decided already; then nothing changes."""
-        call = self._call(turn_id, decided.call_id)
+        call = _call(self._view(turn_id), turn_id, decided.call_id)
         if call.judged is None or call.judged.verdict != "ask":
             raise Conflict("This call does not wait for approval.", code="not_waiting")
         return await self._say(turn_id, decided)
 
     async def resolve(self, turn_id: str, resolved: CallResolved) -> bool:
-        call = self._call(turn_id, resolved.call_id)
+        call = _call(self._view(turn_id), turn_id, resolved.call_id)
         if call.open and not call.interrupted:
             raise Conflict("The outcome of this call is not in question.", code="not_unknown")
         if call.finished and call.finished.cause != "person":
@@ -120,15 +123,12 @@ class Runner:
     def running(self) -> int:
         return len(self._driving)
 
-    def _call(self, turn_id: str, call_id: str) -> CallView:
-        view = fold([row.event for row in self._store.conversations.log(turn_id)])
-        if call_id not in view.by_call:
-            raise NotFound(f"There is no call {call_id} in turn {turn_id}.")
-        return view.by_call[call_id]
+    def _view(self, turn_id: str) -> TurnView:
+        return fold([row.event for row in self._store.conversations.log(turn_id)])
 
-    async def _say(self, turn_id: str, word: Event, key: str = "") -> bool:
+    async def _say(self, turn_id: str, *words: Event, key: str = "") -> bool:
         turn = self._store.conversations.turn(turn_id)
-        landed = await self._store.logs.append(turn_id, (word,), key=key)
+        landed = await self._store.logs.append(turn_id, words, key=key)
         reach("word_recorded")
         if landed and turn_id not in self._driving and not self._draining:
             self._drive(turn.conversation_id, turn_id)
@@ -203,6 +203,12 @@ class Runner:
         self._driving.pop(turn_id, None)
         if isinstance(step, AwaitPerson):
             self._store.conversations.waits(turn_id, len(step.approvals), len(step.unknown))
+
+
+def _call(view: TurnView, turn_id: str, call_id: str) -> CallView:
+    if call_id not in view.by_call:
+        raise NotFound(f"There is no call {call_id} in turn {turn_id}.")
+    return view.by_call[call_id]
 
 
 async def _until_word(turn_log: TurnLog, most_s: float) -> None:

@@ -34,7 +34,7 @@ class Telemetry:
                 self.counts["turns_started"] += 1
             case ModelReplied() as reply:
                 self._replied(frame.turn_id, reply)
-            case ModelFailed() as failed:
+            case ModelFailed() as failed if failed.cause != "stopped":
                 self.counts["model_failures"] += 1
                 log.warning("Model call failed: %s (%s)", failed.cause, failed.message)
             case ToolStarted(call_id=call_id):

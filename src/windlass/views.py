@@ -112,11 +112,10 @@ def messages_shown(record: TurnRecord) -> list[shapes.Message]:
     """What was said in a turn, each assistant message directly followed by its results, in the order of the calls."""
     view = record.view
     said = [*_opening(record), *_replies(record, view)]
-    if error := error_shown(view.finished):
-        if partial := _partial(record):
-            said.append(partial)
-        if said:
-            said[-1].error = error
+    if view.finished and view.finished.outcome in {"failed", "limit", "stopped"} and (partial := _partial(record)):
+        said.append(partial)
+    if said and (error := error_shown(view.finished)):
+        said[-1].error = error
     return said
 
 
@@ -220,11 +219,11 @@ def _message(record: TurnRecord, row: Recorded, message: Message, part: int = 0)
 
 
 def _partial(record: TurnRecord) -> shapes.Message | None:
-    """What was said before the last attempt broke off. Shown with the error, never as an answer."""
-    failures = [row for row in record.rows if isinstance(row.event, ModelFailed)]
-    if not failures or not isinstance(failed := failures[-1].event, ModelFailed) or not failed.partial:
+    """What was said before the last attempt broke off or was stopped. Never shown as an answer."""
+    asked = [row for row in record.rows if isinstance(row.event, ModelFailed | ModelReplied)]
+    if not asked or not isinstance(failed := asked[-1].event, ModelFailed) or not failed.partial:
         return None
-    return _message(record, failures[-1], Message("assistant", failed.partial))
+    return _message(record, asked[-1], Message("assistant", failed.partial))
 
 
 def _call_in_message(call: ToolCall) -> shapes.CallInMessage:

@@ -100,6 +100,12 @@ def test_deleted_messages_are_gone_from_the_prompt() -> None:
     assert [message.content for message in past_turn("turn-x", log).messages] == ["stays", "answer"]
 
 
+def test_what_was_said_before_a_stop_is_remembered_and_what_broke_off_by_itself_is_not() -> None:
+    broken: list[Event] = [started("A poem"), ModelFailed("cut", "It broke off.", partial="Roses are ")]
+    for end, remembered in (StopRequested(), ["Roses are "]), (TurnFinished("failed", "cut"), []):
+        assert [said.content for said in past_turn("turn-x", [*broken, end]).messages][1:] == remembered
+
+
 def test_a_reply_of_nothing_leaves_no_message() -> None:
     assert len(prompt_for([started(), ModelReplied("")], ()).current) == 1
 

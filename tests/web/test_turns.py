@@ -103,6 +103,26 @@ async def test_a_stop_while_the_answer_streams_keeps_what_was_decided_first(site
     gate.open()
 
 
+async def test_what_was_said_before_a_stop_stays_with_the_person_and_the_model(
+    site: Site, strict_llm: StrictLLM
+) -> None:
+    conversation = await site.conversation()
+    gate = Gate()
+    strict_llm.then(say("Roses are ", wait_for(gate), "red"), say("red, as I said."))
+    async with site.events(f"/conversations/{conversation}/chat", method="POST", body={"content": "A poem"}) as stream:
+        turn = (await stream.until("text_delta"))[-1].data["turn_id"]
+        for _ in range(2):
+            await site.post(f"/turns/{turn}/stop")
+        told = [event.event for event in await stream.until("turn_finished")]
+    gate.open()
+    await site.post(f"/conversations/{conversation}/chat", {"content": "Go on"})
+
+    said = (await site.get(f"/conversations/{conversation}/messages"))["messages"]
+    assert told.count("model_failed") == 1
+    assert [message["content"] for message in said] == ["A poem", "Roses are ", "Go on", "red, as I said."]
+    assert [one["content"] for one in strict_llm.requests[1].messages][-3:] == ["A poem", "Roses are ", "Go on"]
+
+
 async def test_stopping_one_call_lets_the_others_and_the_turn_go_on(
     site: Site, strict_llm: StrictLLM, ledger: Ledger
 ) -> None:

@@ -140,8 +140,7 @@ async def _failure(crew: Crew, seen: Sequence[Event], error: ModelError, took_ms
 
 
 def _as_event(turn_id: str, view: TurnView, reply: Reply, took_ms: int) -> ModelReplied:
-    number = len(view.rounds) + 1
-    drafts = reply.calls or _search_due(view, reply)
+    number, drafts = len(view.rounds) + 1, reply.calls or _search_due(view, reply)
     if not reply.text and not drafts:
         raise ModelError(
             "empty_reply", "The model returned empty content.", hint="Ask again, or try another model.", retryable=True

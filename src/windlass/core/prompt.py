@@ -27,7 +27,7 @@ def prompt_of(view: TurnView, past: tuple[PastTurn, ...]) -> Prompt:
 
 def past_turn(turn_id: str, log: Sequence[Event], revision: int = 0) -> PastTurn:
     """A turn as later prompts show it: the same messages, less the model's private reasoning."""
-    return PastTurn(turn_id, tuple(_forgetting(message) for message in _messages(fold(log))), revision)
+    return PastTurn(turn_id, tuple(replace(message, reasoning="") for message in _messages(fold(log))), revision)
 
 
 def numbered_sources(view: TurnView) -> list[tuple[Source, str]]:
@@ -63,6 +63,8 @@ def _messages(view: TurnView) -> Iterator[Message]:
             yield Message("assistant", reply.text or None, calls, reasoning=reply.reasoning)
         for call, speakable in zip(round_.calls, calls, strict=True):
             yield Message("tool", _told(call, numbers), call_id=speakable.id, name=speakable.name)
+    if view.stop and view.failures and view.failures[-1].partial:
+        yield Message("assistant", view.failures[-1].partial)
 
 
 def _told(call: CallView, numbers: dict[str, int]) -> str:
@@ -87,10 +89,6 @@ def _speakable(call: ToolCall) -> ToolCall:
 
 def _name(name: str) -> str:
     return _NOT_IN_NAMES.sub("_", name)[:64] or "unnamed"
-
-
-def _forgetting(message: Message) -> Message:
-    return replace(message, reasoning="") if message.reasoning else message
 
 
 def _error(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -13,6 +14,7 @@ from windlass.servers import Servers, ServerStatus
 from windlass.store import Store
 from windlass.toolbox import Toolbox
 
+PATIENCE_S = 15.0
 ARRIVING_S = 3.0  # how long a list of tools waits for a server; a message, or whoever names a tool, may wait longer
 
 
@@ -63,10 +65,12 @@ class Tools:
         return self._enabled(conversation_id, "Tool disabled")
 
     async def arrived(self, conversation_id: str) -> None:
-        """Servers that are still starting are waited for, so that whoever speaks first finds their tools."""
-        async with asyncio.TaskGroup() as group:
-            for status in self._starting(conversation_id):
-                group.create_task(self._started(status.config.id))
+        """Servers that are still starting are waited for, so that whoever speaks first finds their tools; but not so
+        long that the person takes the message for lost."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
+                for status in self._starting(conversation_id):
+                    group.create_task(self._started(status.config.id))
 
     async def enable_matching(self, conversation_id: str, patterns: Sequence[str]) -> None:
         """Switch on what a persona names, as `server.tool` with `*`. What cannot be offered now is left out."""

@@ -173,6 +173,20 @@ describe("turns", () => {
     expect(second.draft).toMatchObject({ attempt: 2, text: "The ", lost: "" });
     expect(phaseOf(replay(events).turns.get("turn-e3")!)).toEqual({ kind: "retrying" });
   });
+
+  test.each(["stopped", "failed"] as const)("keep what was said before a turn that %s", (outcome) => {
+    const events = golden("ends");
+    const place = events.findIndex((event) => event.type === "text_delta" && event.turn_id === "turn-e3");
+    const end = {
+      type: "turn_finished",
+      id: 99,
+      turn_id: "turn-e3",
+      conversation_id: "conv-ends",
+      seq: 9,
+    } as const;
+    const log = [...events.slice(0, place + 3), { ...end, at: "2026-11-15T12:00:19.000Z", outcome }];
+    expect(replay(log).turns.get("turn-e3")!.draft).toMatchObject({ text: "", lost: "The first try " });
+  });
 });
 
 describe("branches", () => {

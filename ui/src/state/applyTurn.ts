@@ -6,12 +6,13 @@ import type {
   ModelReplied,
   TransientEvent,
   TurnClaimed,
+  TurnFinished,
   TurnStarted,
   WordSent,
 } from "./events";
 import { onCall } from "./applyCall";
 import { onDelta } from "./applyDraft";
-import { callsOf, isInterrupted, isOpen, isRunning, type Call, type Turn } from "./turn";
+import { callsOf, isInterrupted, isOpen, isRunning, type Call, type Draft, type Turn } from "./turn";
 
 export function onDurable(turn: Turn, event: Exclude<DurableEvent, TurnStarted>, at: number): Turn {
   switch (event.type) {
@@ -24,7 +25,7 @@ export function onDurable(turn: Turn, event: Exclude<DurableEvent, TurnStarted>,
     case "history_trimmed":
       return { ...turn, trimmed: event.reason ?? "" };
     case "turn_finished":
-      return { ...turn, finished: event, finishedAt: at, draft: null, stopping: false };
+      return { ...turn, finished: event, finishedAt: at, draft: brokenOff(turn, event), stopping: false };
     case "stop_requested":
       return event.call_id
         ? withCall(turn, event.call_id, (call) => onCall(call, event, at))
@@ -118,6 +119,13 @@ function failed(turn: Turn, event: ModelFailed, at: number): Turn {
   const attempt = (turn.draft?.attempt ?? turn.failures.length + 1) + 1;
   const draft = { attempt, text: "", reasoning: "", calls: [], lost, since: at, textSince: 0 };
   return { ...turn, failures: [...turn.failures, event], draft };
+}
+
+/** What was said before a turn was stopped or failed stays to be read. */
+function brokenOff({ draft }: Turn, end: TurnFinished): Draft | null {
+  const lost = draft?.text || draft?.lost || "";
+  const kept = end.outcome === "stopped" || end.outcome === "failed";
+  return draft && lost && kept ? { ...draft, text: "", reasoning: "", calls: [], lost } : null;
 }
 
 function withCall(turn: Turn, id: string, change: (call: Call) => Call): Turn {
