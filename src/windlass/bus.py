@@ -19,7 +19,7 @@ from windlass.core.events import (
 from windlass.core.ports import CallDelta, Heard, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
 
 MOST_QUEUED = 1000
-RIDE_S = 0.03  # two pictures of a screen
+RIDE_S = 0.03  # what no reader waits for may wait so long for company: each write to a reader costs as much as a step
 
 Replay = Callable[[str, int], list[Committed]]
 Listener = Callable[["Frame"], None]

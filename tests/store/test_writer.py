@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from windlass.core.errors import Conflict, Unavailable
-from windlass.store.disk import Disk, connect
+from windlass.store.disk import TRUST_AFTER, Disk, connect
 from windlass.store.writer import Writer
 
 
@@ -49,7 +49,7 @@ async def disk(tmp_path: Path) -> HeldDisk:
 
 @pytest.fixture
 async def writer(database: sqlite3.Connection, disk: HeldDisk) -> AsyncIterator[Writer]:
-    made = Writer(database, disk, True, lambda db: False, lambda: None)
+    made = Writer(database, disk, True, lambda db: False, lambda: None, lambda: False)
     await made.put(lambda db: None)  # the chore of the start is done
     yield made
     disk.may_flush.set()
@@ -85,7 +85,7 @@ async def test_a_promise_is_committed_at_once_and_told_when_it_is_on_the_disk(
 
 
 async def test_without_barriers_a_promise_is_like_any_other(database: sqlite3.Connection, disk: HeldDisk) -> None:
-    writer = Writer(database, disk, False, lambda db: False, lambda: None)
+    writer = Writer(database, disk, False, lambda db: False, lambda: None, lambda: False)
     await writer.put(lambda db: say(db, "promised"), durable=True)
     assert disk.flushes == 0
     await writer.close()
@@ -138,7 +138,7 @@ async def test_what_comes_while_a_chore_writes_waits_for_it(
         db.execute("commit")
         return False
 
-    writer = Writer(database, disk, True, chore, lambda: None)
+    writer = Writer(database, disk, True, chore, lambda: None, lambda: False)
     await asyncio.to_thread(under_way.wait, 60)
     first, second = writer.put(lambda db: say(db, "first")), writer.put(lambda db: say(db, "second"))
     assert not first.done()
@@ -150,7 +150,7 @@ async def test_what_comes_while_a_chore_writes_waits_for_it(
 
 async def test_chores_are_done_one_by_one_until_none_is_left(database: sqlite3.Connection, disk: HeldDisk) -> None:
     left = [1, 2, 3]
-    writer = Writer(database, disk, True, lambda db: bool(left.pop() - 1), lambda: None)
+    writer = Writer(database, disk, True, lambda db: bool(left.pop() - 1), lambda: None, lambda: False)
     await writer.close()
     assert left == []
 
@@ -174,7 +174,7 @@ async def test_a_chore_that_fails_does_not_end_the_thread(
         db.execute("begin")
         raise sqlite3.OperationalError("database or disk is full")
 
-    writer = Writer(database, disk, True, broken, lambda: None)
+    writer = Writer(database, disk, True, broken, lambda: None, lambda: False)
     disk.may_flush.set()
     await writer.put(lambda db: say(db, "still here"), durable=True)
     assert words(tmp_path) == ["still here"]
@@ -219,3 +219,52 @@ async def test_a_listener_that_fails_keeps_nobody_waiting(writer: Writer, disk: 
         await first
     await second
     assert words(tmp_path) == ["first", "second"]
+
+
+@pytest.mark.parametrize(("alone", "where"), [(True, "on the loop"), (False, "in the thread")])
+async def test_a_lone_promise_waits_for_a_quick_disk_on_the_loop(
+    database: sqlite3.Connection, tmp_path: Path, alone: bool, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.store.disk.QUICK_S", 60)
+    disk = HeldDisk(tmp_path / "db")
+    disk.may_flush.set()
+    writer = Writer(database, disk, True, lambda db: False, lambda: None, lambda: alone)
+    for _ in range(TRUST_AFTER):
+        await writer.put(lambda db: say(db, "earning trust"), durable=True)
+    told: list[int] = []
+    promise = writer.put(lambda db: say(db, "word"), durable=True, then=lambda _: told.append(disk.flushes))
+
+    assert ("on the loop" if promise.done() else "in the thread") == where
+    await promise
+    assert told == [TRUST_AFTER + 1]
+    await writer.close()
+
+
+async def test_a_disk_that_keeps_somebody_waiting_loses_its_trust(
+    database: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.store.disk.QUICK_S", 60)
+    disk = Disk(tmp_path / "db")
+    writer = Writer(database, disk, True, lambda db: False, lambda: None, lambda: True)
+    for _ in range(TRUST_AFTER):
+        await writer.put(lambda db: say(db, "word"), durable=True)
+    trusted = [disk.is_quick]
+    monkeypatch.setattr("windlass.store.disk.QUICK_S", 0)
+    await writer.put(lambda db: say(db, "word"), durable=True)
+    assert [*trusted, disk.is_quick] == [True, False]
+    await writer.close()
+
+
+async def test_a_promise_that_a_quick_disk_breaks_on_the_loop_is_none(
+    database: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.store.disk.QUICK_S", 60)
+    disk = HeldDisk(tmp_path / "db")
+    disk.may_flush.set()
+    writer = Writer(database, disk, True, lambda db: False, lambda: None, lambda: True)
+    for _ in range(TRUST_AFTER):
+        await writer.put(lambda db: say(db, "word"), durable=True)
+    disk.fails = OSError(5, "Input/output error")
+    with pytest.raises(Unavailable, match="Input/output error"):
+        await writer.put(lambda db: say(db, "word"), durable=True)
+    await writer.close()

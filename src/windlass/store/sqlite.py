@@ -63,7 +63,14 @@ class Store:
             self._lock.close()
             raise
         disk = Disk(folder / "windlass.db")
-        self._writer = Writer(connection, disk, durability == "full", _index_next, lambda: self.logs.forget())
+        self._writer = Writer(
+            connection,
+            disk,
+            durability == "full",
+            _index_next,
+            lost=lambda: self.logs.forget(),
+            alone=lambda: self.logs.driven <= 1,
+        )
         self.logs = TurnLogs(self._writer, connection, publish)
         self.history = PastTurns(connection)
         self.conversations = Conversations(self._writer, connection, self.logs, self.history.forget, self._drop_blobs)

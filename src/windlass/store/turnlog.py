@@ -156,6 +156,11 @@ class TurnLogs:
 
         return self._writer.put(work, durable=_is_promise((*facts, *events)), then=self._told)
 
+    @property
+    def driven(self) -> int:
+        """How many turns are under way."""
+        return len(self._live)
+
     def forget(self) -> None:
         """After a failed commit the memory may be ahead of the disk."""
         self._heads.clear()

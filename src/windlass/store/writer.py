@@ -1,6 +1,6 @@
 """The one way to write. Every job is committed on the loop, in the order in which it is asked for: a commit is a few
-writes to the journal and waits for no disk. A promise is told only after a thread has flushed the journal, and nothing
-that was committed after it is told before it; one flush serves all that were committed before it began."""
+writes to the journal and waits for no disk. A promise is told only after the journal was flushed, mostly by a thread,
+and nothing committed after it is told before it; one flush serves all that were committed before it began."""
 
 import asyncio
 import sqlite3
@@ -33,8 +33,9 @@ class _Job:
 
 
 class Writer:
-    """`idle` does one chore, False when none is left; `lost` hears that a commit failed. Chores write as well, in the
-    disk's thread and on its own connection, so whatever comes meanwhile waits for the chore at hand."""
+    """`idle` does one chore, False when none is left; `lost` hears that a commit failed; `alone` says that at most one
+    turn is under way. Chores write as well, in the disk's thread and on its own connection, so whatever comes meanwhile
+    waits for the chore at hand."""
 
     def __init__(
         self,
@@ -43,12 +44,14 @@ class Writer:
         barriers: bool,
         idle: Callable[[sqlite3.Connection], bool],
         lost: Callable[[], None],
+        alone: Callable[[], bool],
     ) -> None:
         self._connection = connection
         self._disk = disk
         self._barriers = barriers
         self._idle = idle
         self._lost = lost
+        self._alone = alone
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[_Job] = deque()  # not committed yet
         self._untold: deque[_Job] = deque()  # committed, behind a promise that waits for the disk
@@ -141,11 +144,23 @@ class Writer:
         job.error = error
 
     def _tell_in_order(self, job: _Job) -> None:
-        if not self._untold and not (job.durable and job.landed):
+        waits = job.durable and job.landed
+        if not self._untold and (not waits or self._flushed_here(job)):
             return self._tell(job)
         self._untold.append(job)
         if not self._flushing:
             self._flush()
+
+    def _flushed_here(self, job: _Job) -> bool:
+        """Where nobody else waits for the loop, a quick disk is waited for here: the way to the thread and back would
+        take longer than the disk does."""
+        if not (self._disk.is_quick and self._alone()):
+            return False
+        try:
+            self._disk.flush()
+        except OSError as error:
+            job.error = _unavailable(error)
+        return True
 
     def _flush(self) -> None:
         count = len(self._untold)
