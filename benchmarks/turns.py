@@ -11,7 +11,7 @@ from benchmarks.subjects import Server, Stage, Subject
 
 FLOOR, FLOOR_FULL = "floor, server, normal", "floor, server, full"
 NORMAL, FULL = "Windlass, normal", "Windlass, full"
-PEER_CROWD = 100  # turns; they take as long for these as Windlass for many more
+PEER_TURNS, PEER_CROWD = 15, 100  # they take as long for these as Windlass for many more
 
 Rounds = dict[str, list[Sample]]
 
@@ -20,7 +20,7 @@ async def s1(stage: Stage, quick: bool) -> list[Row]:
     rounds, turns = (3, 20) if quick else (9, 50)
     subjects: list[Subject] = [stage.library("normal"), stage.floor("normal"), await stage.windlass("normal")]
     subjects += [stage.library("full"), stage.floor("full"), await stage.windlass("full"), *stage.peers]
-    found = await interleaved(subjects, rounds, lambda subject: subject.turns("s1", turns))
+    found = await interleaved(subjects, rounds, _asked(turns, 1, PEER_TURNS))
     ours = _without_peers(found, stage)
     ms = {name: _medians(samples) for name, samples in ours.items()}
     return [
@@ -71,13 +71,15 @@ async def s4(stage: Stage, quick: bool) -> list[Row]:
     subjects: list[Subject] = [stage.floor("normal"), await stage.windlass("normal"), await stage.windlass("full")]
     rows: list[Row] = []
     for at_once, limit, peers in ((50, 500.0, stage.peers), (200, None, ())):
-        found = await interleaved([*subjects, *peers], rounds, _crowd(turns, at_once))
+        found = await interleaved([*subjects, *peers], rounds, _asked(turns, at_once, PEER_CROWD))
         suffix = f", {at_once} at once"
-        for name, samples in _without_peers(found, stage).items():
-            speed = [sample.per_second for sample in samples]
+        speeds = {name: [one.per_second for one in ours] for name, ours in _without_peers(found, stage).items()}
+        for name, speed in speeds.items():
             least = limit if name in (NORMAL, FULL) else None
-            what, note = f"{name}{suffix}", _cpu(samples)
+            what, note = f"{name}{suffix}", _cpu(found[name])
             rows.append(row("S4", what, speed, "turns/s", limit=least, at_least=True, note=note, subject=name))
+        for name in (NORMAL, FULL):
+            rows.append(row("S4", f"{FLOOR} / {name}{suffix}", ratios(speeds[FLOOR], speeds[name]), "x"))
         rows += fewer("S4", suffix, peers, Beside(NORMAL, FLOOR, found))
     return rows
 
@@ -128,8 +130,12 @@ async def _attempt(subject: Subject, job: Callable[[Subject], Awaitable[Sample]]
         return None  # it keeps the reason for its row
 
 
-def _crowd(turns: int, at_once: int) -> Callable[[Subject], Awaitable[Sample]]:
-    return lambda subject: subject.turns("s1", min(turns, PEER_CROWD) if isinstance(subject, Peer) else turns, at_once)
+def _asked(turns: int, at_once: int, most_of_a_peer: int) -> Callable[[Subject], Awaitable[Sample]]:
+    def ask(subject: Subject) -> Awaitable[Sample]:
+        count = min(turns, most_of_a_peer) if isinstance(subject, Peer) else turns
+        return subject.turns("s1", count, at_once)
+
+    return ask
 
 
 def _without_peers(found: Rounds, stage: Stage) -> Rounds:
