@@ -105,3 +105,17 @@ async def test_a_message_sent_during_a_turn_follows_it(house: House) -> None:
     gate.open()
     await expect(house.log.get_by_text("Two done.")).to_be_visible()
     assert [m["content"] for m in await house.messages()] == ["first", "One done.", "second", "Two done."]
+
+
+async def test_what_was_said_before_a_stop_stays_to_be_read(house: House) -> None:
+    gate = Gate()
+    house.llm.then(say("Roses are red, violets are ", wait_for(gate), "blue."))
+    await house.send("a poem")
+    words = house.log.get_by_text("Roses are red, violets are")
+    await expect(words).to_be_visible()
+    await house.button("Stop the turn (Escape)").click()
+    await expect(house.log.get_by_text("Stopped.", exact=True)).to_be_visible()
+    await expect(words).to_be_visible()
+    gate.open()
+    await house.page.reload()
+    await expect(words).to_be_visible()
