@@ -225,6 +225,11 @@ async def test_a_model_is_found_by_each_of_its_names(client: AsyncOpenAI, strict
     assert done.choices[0].message.content == "Here."
 
 
+async def test_more_than_one_answer_is_refused_and_not_quietly_left_out(client: AsyncOpenAI) -> None:
+    with pytest.raises(UnprocessableEntityError, match="n: "):
+        await client.chat.completions.create(model="strict-model", messages=HELLO, n=2)
+
+
 @pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
 async def test_the_length_of_a_reply_is_limited_as_the_caller_says(
     client: AsyncOpenAI, strict_llm: StrictLLM, field: str

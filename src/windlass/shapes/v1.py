@@ -21,6 +21,7 @@ class CompletionRequest(Struct):
     model: Annotated[str, Meta(max_length=200, description="A model, or `windlass/PERSONA`")] = ""
     stream: bool | None = False
     stream_options: StreamOptions | None = None
+    n: Annotated[int, Meta(ge=1, le=1, description="One answer to one request")] | None = None
     temperature: Temperature | None = None
     max_tokens: Annotated[int, Meta(ge=1, le=10_000_000)] | None = None
     max_completion_tokens: Annotated[int, Meta(ge=1, le=10_000_000, description="The newer name")] | None = None
