@@ -115,9 +115,8 @@ async def _ask(crew: Crew, seen: Sequence[Event], view: TurnView, step: CallMode
     reach("model_asked")
     try:
         past = await crew.history.before(crew.log.turn_id, view.history_from)
-        request = ModelRequest(
-            crew.log.turn_id, view.started.settings, prompt_of(view, past), crew.tools.toolset, step.attempt
-        )
+        prompt = prompt_of(view, past, step.forced)
+        request = ModelRequest(crew.log.turn_id, view.started.settings, prompt, crew.tools.toolset, step.attempt)
         reply = await crew.model.reply(request, crew.hear)
         replied = _as_event(crew.log.turn_id, view, reply, _ms(began))
     except ModelError as error:

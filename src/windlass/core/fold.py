@@ -172,16 +172,15 @@ def _progress(view: TurnView) -> None:
 def force(view: TurnView) -> str:
     """Why the next request must ask for the answer without tools, or "" when it need not."""
     limits = view.started.settings.limits
-    rounds = sum(bool(round_.calls) for round_ in view.rounds)
-    if limits.rounds > 1 and rounds >= limits.rounds:
+    if limits.rounds > 1 and len([round_ for round_ in view.rounds if round_.calls]) >= limits.rounds:
         return "rounds"
     if len(view.by_call) >= limits.calls:
         return "calls"
     if limits.tokens is not None and view.usage.prompt + view.usage.completion >= limits.tokens:
         return "tokens"
-    if _same_again(view) >= limits.repeats:
+    if len(view.by_call) >= limits.repeats and _same_again(view) >= limits.repeats:
         return "repeats"
-    if _bad_tries(view) >= limits.bad_tries:
+    if len(view.by_call) >= limits.bad_tries and _bad_tries(view) >= limits.bad_tries:
         return "bad_arguments"
     return ""
 

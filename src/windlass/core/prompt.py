@@ -15,12 +15,13 @@ _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def prompt_for(log: Sequence[Event], past: tuple[PastTurn, ...]) -> Prompt:
-    return prompt_of(fold(log), past)
+    view = fold(log)
+    return prompt_of(view, past, force(view))
 
 
-def prompt_of(view: TurnView, past: tuple[PastTurn, ...]) -> Prompt:
+def prompt_of(view: TurnView, past: tuple[PastTurn, ...], forced: str) -> Prompt:
     asked, current = view.started.settings, list(_messages(view))
-    if forced := force(view):
+    if forced:
         current.append(Message("user", ANSWER_NOW[forced]))
     return Prompt(asked.system, past, tuple(current), "none" if forced else "auto" if view.rounds else asked.choice)
 

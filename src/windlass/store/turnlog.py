@@ -62,8 +62,10 @@ class _Live:
     waiters: list["asyncio.Future[None]"] = field(default_factory=list)
 
     def extend(self, rows: Sequence[Recorded]) -> None:
-        # Rows may be here already: a driver that starts between commit and delivery has read them from disk.
-        self.events.extend(row.event for row in rows if row.seq >= len(self.events))
+        if rows[0].seq == len(self.events):
+            self.events += [row.event for row in rows]
+        else:  # a driver that starts between commit and delivery has read them from disk
+            self.events += [row.event for row in rows if row.seq >= len(self.events)]
         for waiter in self.waiters:
             _wake(waiter)
         self.waiters.clear()
@@ -206,7 +208,8 @@ class TurnLogs:
         number = self._number(db, head.conversation)
         rows: list[Recorded] = []
         for event in events:
-            unique = key or _key(event)
+            once = _ONCE.get(type(event))
+            unique = key or (f"{once}:{event.call_id}" if once else None)  # type: ignore[union-attr]
             if unique and unique in head.keys:
                 continue
             number += 1
@@ -241,7 +244,9 @@ class TurnLogs:
         value, done = result
         if done:
             reach("rows_committed")
-            self.tokens += sum([tokens_of(row.event) for row in done.rows])
+            for row in done.rows:
+                if isinstance(row.event, ModelReplied):
+                    self.tokens += tokens_of(row.event)
             if live := self._live.get(done.turn_id):
                 live.extend(done.rows)
             self._publish(done)
@@ -359,8 +364,3 @@ def _is_promise(events: Sequence[Event]) -> bool:
 
 _PROMISES = (CallDecided, CallResolved, StopRequested, TurnFinished)
 _ONCE = {ToolFinished: "finished", CallDecided: "decided", StopRequested: "stop"}
-
-
-def _key(event: Event) -> str | None:
-    word = _ONCE.get(type(event))
-    return f"{word}:{event.call_id}" if word else None  # type: ignore[union-attr]
