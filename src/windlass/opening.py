@@ -8,7 +8,7 @@ from typing import Literal
 
 from windlass import config
 from windlass.context import Budget, kept_within
-from windlass.core.errors import BadInput, Unavailable
+from windlass.core.errors import BadInput, NotFound, Unavailable
 from windlass.core.events import Limits, Origin, Settings, TurnStarted
 from windlass.core.messages import Message, PastTurn, Toolset, ToolSpec
 from windlass.personas import ASSISTANT, BUILT_IN, ContextItem, Persona, mode_for, system_text
@@ -158,6 +158,8 @@ class Openings:
     def _past(self, conversation_id: str, parent_id: str | None) -> Sequence[PastTurn]:
         if parent_id == HEAD:
             parent_id = self._store.conversations.head(conversation_id)
+        elif parent_id and self._store.conversations.turn(parent_id).conversation_id != conversation_id:
+            raise NotFound(f"There is no turn {parent_id} in this conversation.")
         return self._store.history.up_to(parent_id, conversation_id) if parent_id else ()
 
     def _turn_limits(self, wanted: Asked) -> Limits:

@@ -14,10 +14,12 @@ from tests.faults.watching import Client, watching
 from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import WindlassProcess
 from tests.proof.figures import note
+from windlass.core.events import Limits
 from windlass.testing import ChatRequest, StrictLLM, call, calls, say
 from windlass.testing.replies import Scripted
 
 LONGEST_S = 1.5
+CLAIMS = Limits().claims  # so many starts without progress are enough
 Step = Callable[[], Awaitable[str]]
 
 
@@ -47,6 +49,7 @@ async def storm(folder: Path, ledger: Ledger, *, kills: int, conversations: int,
     assert faults == [], f"seed {seed}: {faults}"
     assert llm.refused == [], f"seed {seed}: {llm.refused}"
     assert turns >= conversations, f"seed {seed}: only {turns} turns"
+    assert all(person.given_up * CLAIMS <= kills for person in people), f"seed {seed}: given up too soon"
     note("random kills", count=kills, seed=seed, turns=turns, effects=len(ledger.effects()))
     note("reconnects", count=sum(person.client.connects - 1 for person in people))
 
@@ -64,6 +67,7 @@ class Person:
         self.client = client
         self.acknowledged: list[str] = []
         self.over = False
+        self.given_up = 0  # turns that were killed before every step, time after time, and said so
         self._server = server
         self._name = name
 
@@ -85,10 +89,14 @@ class Person:
         async def once() -> str:
             path = f"/conversations/{self.client.transcript.conversation_id}/chat"
             answer = await self._server.call("POST", path, {"content": text, "client_message_id": text})
-            assert answer.status in (200, 202, 503), answer
+            assert answer.status in (200, 202, 502, 503), answer
             if answer.status == 503:
                 raise aiohttp.ClientError("it is going down")
-            assert answer.body["outcome"] in ("answered", "awaiting_person"), answer
+            if answer.status == 502:
+                assert answer.body["error"]["code"] == "crashed", answer
+                self.given_up += 1
+            else:
+                assert answer.body["outcome"] in ("answered", "awaiting_person"), answer
             return str(answer.body["turn_id"])
 
         return once

@@ -325,3 +325,16 @@ async def test_stop_works_while_an_approval_waits_and_is_idempotent(
     assert first["turn"]["outcome"] == second["turn"]["outcome"] == "stopped"
     assert [one["state"] for one in first["turn"]["calls"]] == ["cancelled"]
     assert ledger.effects() == []
+
+
+@pytest.mark.parametrize("window", [None, 4])
+async def test_a_parent_that_is_not_of_this_conversation_is_not_found(
+    site: Site, strict_llm: StrictLLM, window: int | None
+) -> None:
+    strict_llm.then(say("Elsewhere."))
+    other = await site.post(f"/conversations/{await site.conversation()}/chat", {"content": "Hello"})
+    here = await site.conversation()
+    await site.call("PATCH", f"/conversations/{here}", {"max_messages": window})
+    for parent in (other["turn_id"], "turn-of-nobody"):
+        reply = await site.call("POST", f"/conversations/{here}/chat", {"content": "Hello", "parent_turn_id": parent})
+        assert (reply.status, reply.body["error"]["code"]) == (404, "not_found")

@@ -282,6 +282,26 @@ async def test_models_and_personas_are_listed(client: AsyncOpenAI) -> None:
     assert names == ["strict-model", "windlass/assistant", "windlass/librarian", "windlass/researcher"]
 
 
+async def test_a_provider_that_is_gone_is_listed_by_its_model_and_not_asked_each_time(
+    client: AsyncOpenAI, equipped: Site
+) -> None:
+    asked: list[asyncio.StreamWriter] = []
+
+    def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(writer)
+        writer.close()
+
+    gone = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    address = f"http://127.0.0.1:{gone.sockets[0].getsockname()[1]}/v1"
+    await equipped.post("/providers", {"name": "Gone", "base_url": address, "model": "ghost"})
+
+    lists = [[model.id async for model in client.models.list()] for _ in range(3)]
+
+    gone.close()
+    assert len(asked) == 1
+    assert all(any(name.endswith("/ghost") for name in names) for names in lists)
+
+
 async def test_a_persona_speaks_with_its_own_prompt_and_the_callers(client: AsyncOpenAI, strict_llm: StrictLLM) -> None:
     strict_llm.then(say("Shh."))
     messages: Any = [{"role": "system", "content": "Whisper."}, *HELLO]

@@ -1,5 +1,7 @@
 """Stateless requests in OpenAI's form: a hidden conversation of one turn, kept for a day, ended with its caller."""
 
+import asyncio
+import math
 import time
 from typing import Any
 
@@ -23,6 +25,7 @@ from windlass.views import TurnRecord
 PREFIX = "windlass/"
 CALLER = "caller"
 CATALOGUE_S = 300
+SILENT_S = 30
 INSISTS = "Answer by calling one of the tools, without any text of your own."
 
 
@@ -46,6 +49,7 @@ class Completions:
         self._tools = tools
         self._waiting = waiting
         self._catalogues: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._silent_since: dict[str, float] = {}
 
     async def begin(self, request: shapes.CompletionRequest) -> str:
         """Start the turn; its id is what the other verbs take."""
@@ -97,8 +101,9 @@ class Completions:
         """Those of the default provider by their own name, those of the others behind the provider's id."""
         default = self._models.config().id
         found: dict[str, str] = {}
-        for config in self._models.configs():
-            listed = await self._listed(config.id, config.model)
+        configs = self._models.configs()
+        lists = await asyncio.gather(*(self._listed(config.id, config.model) for config in configs))
+        for config, listed in zip(configs, lists, strict=True):
             found |= {name if config.id == default else f"{config.id}/{name}": config.id for name in listed}
         found |= {f"{PREFIX}{persona}": "windlass" for persona in self._openings.personas()}
         return shapes.V1Models([shapes.V1Model(name, owner) for name, owner in found.items()])
@@ -136,10 +141,15 @@ class Completions:
         return known[1]
 
     async def _listed(self, provider: str, configured: str) -> tuple[str, ...]:
-        try:
-            return await self._models.list_models(provider)
-        except WindlassError:  # a list that cannot be had hides no model that may work
-            return (configured,) if configured else ()
+        """A list that cannot be had hides no model that may work, and is not asked for again at once: one server that
+        is gone would make everybody wait each time."""
+        now = time.monotonic()
+        if self._silent_since.get(provider, -math.inf) < now - SILENT_S:
+            try:
+                return await self._models.list_models(provider)
+            except WindlassError:
+                self._silent_since[provider] = now
+        return (configured,) if configured else ()
 
 
 def _apart(messages: list[Message]) -> tuple[str, list[Message]]:
