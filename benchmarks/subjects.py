@@ -82,8 +82,9 @@ class Server:
 
     async def _connection(self) -> Connection:
         while self._idle:
-            if not (connection := self._idle.pop()).closed:
+            if (connection := self._idle.pop()).is_fresh:
                 return connection
+            connection.close()
         return await connect(self.child.port)
 
     def hang_up(self) -> None:

@@ -1,6 +1,7 @@
 """HTTP/1.1 by hand on a kept-alive connection: as little as a client can do."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -8,6 +9,7 @@ from typing import cast
 import httptools
 
 OnBody = Callable[[bytes], None]
+IDLE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class Connection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._pieces: list[bytes] = []
         self._status = 0
+        self._used_at = 0.0
         self._on_body: OnBody | None = None
         self._waiter: asyncio.Future[Answer] | None = None
         self._transport: asyncio.Transport
@@ -38,8 +41,9 @@ class Connection(asyncio.Protocol):
         self._transport.close()
 
     @property
-    def closed(self) -> bool:
-        return self._transport.is_closing()
+    def is_fresh(self) -> bool:
+        """Servers close what nobody has used for some seconds; while others have their round, that goes unnoticed."""
+        return not self._transport.is_closing() and time.monotonic() - self._used_at < IDLE_S
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -60,6 +64,7 @@ class Connection(asyncio.Protocol):
             self._on_body(piece)
 
     def on_message_complete(self) -> None:
+        self._used_at = time.monotonic()
         if self._waiter and not self._waiter.done():
             self._waiter.set_result(Answer(self._status, b"".join(self._pieces)))
 

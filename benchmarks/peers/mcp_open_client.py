@@ -74,7 +74,7 @@ class Api:
 
     async def _connection(self) -> Connection:
         while self._idle:
-            if not (connection := self._idle.pop()).closed:  # its server hangs up after five idle seconds
+            if (connection := self._idle.pop()).is_fresh:
                 return connection
         return await connect(self._port)
 
