@@ -221,16 +221,26 @@ async def test_a_listener_that_fails_keeps_nobody_waiting(writer: Writer, disk: 
     assert words(tmp_path) == ["first", "second"]
 
 
-@pytest.mark.parametrize(("alone", "where"), [(True, "on the loop"), (False, "in the thread")])
-async def test_a_lone_promise_waits_for_a_quick_disk_on_the_loop(
-    database: sqlite3.Connection, tmp_path: Path, alone: bool, where: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("windlass.store.disk.QUICK_S", 60)
-    disk = HeldDisk(tmp_path / "db")
+async def trusting(database: sqlite3.Connection, disk: HeldDisk, *, alone: bool = True) -> Writer:
+    """A writer whose disk has been quick for long enough."""
     disk.may_flush.set()
     writer = Writer(database, disk, True, lambda db: False, lambda: None, lambda: alone)
     for _ in range(TRUST_AFTER):
         await writer.put(lambda db: say(db, "earning trust"), durable=True)
+    return writer
+
+
+@pytest.fixture
+def any_disk_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("windlass.store.disk.QUICK_S", 60)
+
+
+@pytest.mark.parametrize(("alone", "where"), [(True, "on the loop"), (False, "in the thread")])
+@pytest.mark.usefixtures("any_disk_is_quick")
+async def test_a_lone_promise_waits_for_a_quick_disk_on_the_loop(
+    database: sqlite3.Connection, disk: HeldDisk, alone: bool, where: str
+) -> None:
+    writer = await trusting(database, disk, alone=alone)
     told: list[int] = []
     promise = writer.put(lambda db: say(db, "word"), durable=True, then=lambda _: told.append(disk.flushes))
 
@@ -240,14 +250,11 @@ async def test_a_lone_promise_waits_for_a_quick_disk_on_the_loop(
     await writer.close()
 
 
+@pytest.mark.usefixtures("any_disk_is_quick")
 async def test_a_disk_that_keeps_somebody_waiting_loses_its_trust(
-    database: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: sqlite3.Connection, disk: HeldDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("windlass.store.disk.QUICK_S", 60)
-    disk = Disk(tmp_path / "db")
-    writer = Writer(database, disk, True, lambda db: False, lambda: None, lambda: True)
-    for _ in range(TRUST_AFTER):
-        await writer.put(lambda db: say(db, "word"), durable=True)
+    writer = await trusting(database, disk)
     trusted = [disk.is_quick]
     monkeypatch.setattr("windlass.store.disk.QUICK_S", 0)
     await writer.put(lambda db: say(db, "word"), durable=True)
@@ -255,15 +262,11 @@ async def test_a_disk_that_keeps_somebody_waiting_loses_its_trust(
     await writer.close()
 
 
+@pytest.mark.usefixtures("any_disk_is_quick")
 async def test_a_promise_that_a_quick_disk_breaks_on_the_loop_is_none(
-    database: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: sqlite3.Connection, disk: HeldDisk
 ) -> None:
-    monkeypatch.setattr("windlass.store.disk.QUICK_S", 60)
-    disk = HeldDisk(tmp_path / "db")
-    disk.may_flush.set()
-    writer = Writer(database, disk, True, lambda db: False, lambda: None, lambda: True)
-    for _ in range(TRUST_AFTER):
-        await writer.put(lambda db: say(db, "word"), durable=True)
+    writer = await trusting(database, disk)
     disk.fails = OSError(5, "Input/output error")
     with pytest.raises(Unavailable, match="Input/output error"):
         await writer.put(lambda db: say(db, "word"), durable=True)

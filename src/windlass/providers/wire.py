@@ -269,7 +269,7 @@ async def _open_tunnel(line: Line, way: Way, trust: ssl.SSLContext) -> None:
         if await line.answered() != 200:
             raise ProxyRefused(f"it answered {line.status}")
         await line.secure(trust, way.url.raw_host or "")
-    except BaseException:
+    except BaseException:  # nobody has the line yet, so nobody else would close it; a caller who left is one case
         line.close()
         raise
 
