@@ -20,6 +20,7 @@ from windlass.providers.markup import LEAKED, Sieve, recover_calls, split_though
 
 RAW_CAP = 64 * 1024
 MOST_CALLS = 1024
+_COMPLAINTS = frozenset({"message", "msg", "detail"})
 _PLAIN_KEYS = frozenset({"id", "object", "created", "model", "system_fingerprint", "service_tier", "choices"})
 _decode = msgspec.json.Decoder().decode
 
@@ -240,7 +241,7 @@ class Assembly:
         if isinstance(choices, list) and choices:
             if isinstance(choices[0], dict):
                 self._choose(choices[0])
-        elif choices is None and not self.finished and not {"usage", "web_search", "model", "id"} & chunk.keys():
+        elif choices is None and not self.finished and _says_something_else(chunk):
             raise self._unexpected(chunk)
 
     def _fail(self, error: object) -> None:
@@ -323,7 +324,7 @@ class Assembly:
                 self._sources.setdefault(url, Source(title if isinstance(title, str) and title else url, url))
 
     def _unexpected(self, value: object) -> ModelError:
-        if isinstance(value, dict) and value.keys() & {"message", "msg", "detail"}:
+        if isinstance(value, dict) and value.keys() & _COMPLAINTS:
             return stream_failure(value, self.backoff_s, self.text)
         shape = f"unexpected keys {sorted(map(str, value))[:10]}" if isinstance(value, dict) else type(value).__name__
         said = f"unexpected response format, {shape} and no choices"
@@ -337,6 +338,13 @@ class Assembly:
 
     def _raw(self) -> str:
         return b"\n".join(self._events)[:RAW_CAP].decode(errors="replace")
+
+
+def _says_something_else(chunk: dict[str, object]) -> bool:
+    """It is no piece of a reply. Null choices are none at all, as in an empty list, unless a complaint comes along."""
+    if chunk.keys() & {"usage", "web_search", "model", "id"}:
+        return False
+    return "choices" not in chunk or bool(chunk.keys() & _COMPLAINTS)
 
 
 def _identity(call: DraftCall) -> tuple[str, str]:
