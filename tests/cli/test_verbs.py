@@ -74,6 +74,13 @@ def test_ask_offers_the_tools_it_was_told_to(windlass: Commands) -> None:
     assert done.code == 1 and "error: No running server has a tool 'demo.fly'." in done.err
 
 
+def test_ask_for_a_model_that_is_not_there_says_which_there_are(windlass: Commands) -> None:
+    done = windlass("ask", "hello", "--model", "nosuch")
+    assert (done.code, done.out) == (1, "")
+    assert "There is no model 'nosuch' here, only 'demo'." in done.err and "OPENAI_API_KEY" in done.err
+    assert windlass("ask", CALCULATE, "--model", "demo").code == 0
+
+
 def test_ask_shows_sources(windlass: Commands) -> None:
     assert "[1] Approval of tool calls  https://modelcontextprotocol.io" in windlass("ask", "/search_docs approval").err
 

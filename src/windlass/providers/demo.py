@@ -15,10 +15,12 @@ from windlass.providers.demo_words import (
     FAILURE_HINT,
     HOW_TO_CONNECT,
     LONG,
+    ONLY_DEMO_HINT,
     THOUGHT,
     TRICKS,
     WELCOME,
 )
+from windlass.providers.failures import NO_MODEL
 
 DEMO_MODEL = "demo"
 PAUSE_S = 0.012
@@ -36,6 +38,7 @@ class DemoModel:
         self._pause_s = pause_s
 
     async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+        _check_name(request.settings.model)
         reply = demo_reply(request)
         for word in _WORDS.findall(reply.reasoning):
             hear(ReasoningDelta(request.attempt, word))
@@ -47,6 +50,13 @@ class DemoModel:
             hear(CallDelta(request.attempt, index, call.name, call.arguments))
             await asyncio.sleep(self._pause_s)
         return reply
+
+
+def _check_name(model: str) -> None:
+    """An answer in another model's name would pass for that model's."""
+    if model not in ("", DEMO_MODEL):
+        said = f"There is no model {model[:100]!r} here, only {DEMO_MODEL!r}."
+        raise ModelError(NO_MODEL.cause, said, hint=ONLY_DEMO_HINT)
 
 
 def demo_reply(request: ModelRequest) -> Reply:

@@ -35,6 +35,9 @@ EXAMPLES = {
 
 FAILURE = "The demo model failed because it was asked to."
 FAILURE_HINT = "Nothing was lost: retry the turn, or continue the conversation."
+ONLY_DEMO_HINT = (
+    "Ask without naming a model, or connect one: under Models, or with OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL."
+)
 
 THOUGHT = (
     "The person wants to see what reasoning looks like. It is streamed and kept apart from the answer, and it is "
