@@ -215,6 +215,27 @@ def test_imported_servers_are_drafts_until_their_command_was_looked_at(windlass:
     assert "No servers were found" in windlass("servers", "import", str(file)).err
 
 
+def test_settings_of_an_editor_are_read_with_their_comments(alone: Commands, tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(
+        """// Zed settings
+        {
+          "theme": "One Dark", /* mine */
+          "context_servers": {
+            "docs": {"url": "https://docs.example/mcp"}, // "https:" is no comment
+            "files": {"command": {"path": "npx", "args": ["-y", "a // b, ]",],},},
+          },
+        }"""
+    )
+    found = alone("servers", "import", str(file), "--json").json["servers"]
+    assert [one["url"] or one["argv"] for one in found] == [
+        "https://docs.example/mcp",
+        ["npx", "-y", "a // b, ]"],
+    ]
+    file.write_text("{ // only this")
+    assert "settings.json cannot be read:" in alone("servers", "import", str(file)).err
+
+
 def test_tools_are_listed_and_called(windlass: Commands, tmp_path: Path) -> None:
     listed = windlass("tools", "list", "--json").json
     assert {"server", "name", "input_schema", "annotations", "hash"} <= listed[0].keys()

@@ -11,11 +11,19 @@ from windlass.servers import ServerConfig, Servers, floating_package, imported_s
 
 ENTRY = {"command": "npx", "args": ["-y", "@scope/server@1.2.3", "/docs"], "env": {"TOKEN": "x"}}
 
+OLD_ZED = {"path": ENTRY["command"], "args": ENTRY["args"], "env": ENTRY["env"]}
+
 
 @pytest.mark.parametrize(
     "document",
-    [{"mcpServers": {"My Files": ENTRY}}, {"servers": {"My Files": ENTRY}}, {"mcp": {"servers": {"My Files": ENTRY}}}],
-    ids=["Claude Desktop and Cursor", "VS Code mcp.json", "VS Code settings.json"],
+    [
+        {"mcpServers": {"My Files": ENTRY}},
+        {"servers": {"My Files": ENTRY}},
+        {"mcp": {"servers": {"My Files": ENTRY}}},
+        {"theme": "One Dark", "context_servers": {"My Files": {"source": "custom", **ENTRY}}},
+        {"context_servers": {"My Files": {"command": OLD_ZED, "settings": {}}}},
+    ],
+    ids=["Claude Desktop and Cursor", "VS Code mcp.json", "VS Code settings.json", "Zed", "Zed, as it was"],
 )
 def test_every_known_form_becomes_a_draft(document: dict[str, Any]) -> None:
     (found,) = imported_servers(json.dumps(document))
@@ -38,6 +46,12 @@ def test_every_known_form_becomes_a_draft(document: dict[str, Any]) -> None:
 def test_the_transport_is_read_or_guessed(entry: dict[str, Any], transport: str) -> None:
     (found,) = imported_servers(json.dumps({"mcpServers": {"a": entry}}))
     assert found.config is not None and found.config.transport == transport
+
+
+def test_a_server_of_an_extension_says_what_it_lacks() -> None:
+    document = {"context_servers": {"a": {"source": "extension", "settings": {"key": "x"}}}}
+    (found,) = imported_servers(json.dumps(document))
+    assert found.config is None and found.problem == "command: a stdio server needs a command"
 
 
 def test_slugs_stay_apart() -> None:

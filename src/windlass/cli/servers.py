@@ -1,6 +1,7 @@
 """`windlass servers`."""
 
 import json as jsonlib
+import re
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +19,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Named = Annotated[str, typer.Argument(help="Slug or id.")]
 START_S = 60.0
 LOG_LINES = 10
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LAST_COMMA = re.compile(rf"{_TEXT}|,(?=\s*[}}\]])")
 
 
 @servers.command("list")
@@ -62,12 +66,12 @@ def add(
 @servers.command("import")
 def import_(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A file with mcpServers, as other clients write it.")],
+    file: Annotated[Path, typer.Argument(help="A server list, as Claude Desktop, Cursor, VS Code or Zed keep it.")],
     json: Json = False,
 ) -> None:
     """Add servers from another client's file. All are drafts: `confirm` starts one."""
     try:
-        held = jsonlib.loads(file.read_text())
+        held = jsonlib.loads(_plain_json(file.read_text()))
     except (OSError, ValueError) as error:
         raise BadInput(f"{file} cannot be read: {error}") from None
     if not isinstance(held, dict):
@@ -168,6 +172,12 @@ def _finish(session: Session, server: shapes.Server, json: bool) -> None:
         for told in session.run(session.w.servers.log(server.id))[-LOG_LINES:]:
             note(f"  {told}")
     raise typer.Exit(FAILED)
+
+
+def _plain_json(text: str) -> str:
+    """Editors allow comments, and a comma after the last of a list, in their settings."""
+    bare = _COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
+    return _LAST_COMMA.sub(lambda found: "" if found[0] == "," else found[0], bare)
 
 
 def _target(server: shapes.Server) -> str:

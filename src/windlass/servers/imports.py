@@ -1,4 +1,4 @@
-"""Reads the server lists other programs keep (Claude Desktop, Cursor, VS Code) into drafts. Nothing here starts
+"""Reads the server lists other programs keep (Claude Desktop, Cursor, VS Code, Zed) into drafts. Nothing here starts
 anything, and nothing in the text is looked up in our environment: `${HOME}` stays the letters it is."""
 
 import json
@@ -46,10 +46,11 @@ def imported_servers(text: str | bytes, taken: Collection[str] = ()) -> list[Imp
 
 
 def _entries(document: object) -> Mapping[str, object]:
-    """`mcpServers` at the top (Claude Desktop, Cursor), or `servers` at the top or under `mcp` (VS Code)."""
+    """`mcpServers` at the top (Claude Desktop, Cursor), `servers` at the top or under `mcp` (VS Code), or
+    `context_servers` (Zed)."""
     if isinstance(document, dict):
-        inner = document.get("mcp")
-        for holder, key in ((document, "mcpServers"), (document, "servers"), (inner, "servers")):
+        places = ((document, "mcpServers"), (document, "servers"), (document.get("mcp"), "servers"))
+        for holder, key in (*places, (document, "context_servers")):
             if isinstance(holder, dict) and isinstance(holder.get(key), dict):
                 return cast(Mapping[str, object], holder[key])
     raise BadInput("No servers were found.", hint='The text should look like {"mcpServers": {"name": {...}}}.')
@@ -59,12 +60,20 @@ def _one(name: str, entry: object, slugs: set[str]) -> Imported:
     if not isinstance(entry, dict):
         return Imported(name[:100], problem="It is not an object.")
     try:
-        config = _config(name, entry, slugs)
+        config = _config(name, _flat(entry), slugs)
         check(config)
     except WindlassError as error:
         return Imported(name[:100], problem=error.message)
     slugs.add(config.slug)
     return Imported(name[:100], config, warnings=tuple(_warnings(config)))
+
+
+def _flat(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Zed used to keep the command, its arguments and its environment in one object."""
+    inner = entry.get("command")
+    if not isinstance(inner, dict):
+        return entry
+    return {**entry, "command": inner.get("path"), "args": inner.get("args"), "env": inner.get("env")}
 
 
 def _config(name: str, entry: Mapping[str, Any], slugs: set[str]) -> ServerConfig:

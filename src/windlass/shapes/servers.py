@@ -110,8 +110,8 @@ class Confirm(Request):
 ImportServers = Annotated[
     dict[str, Any],
     Meta(
-        description="A server list as other clients write it, under `mcpServers` or `servers`. Nothing starts: all "
-        "become drafts.",
+        description="A server list as other clients write it, under `mcpServers`, `servers` or `context_servers`. "
+        "Nothing starts: all become drafts.",
         examples=[{"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server", "/docs"]}}}],
     ),
 ]

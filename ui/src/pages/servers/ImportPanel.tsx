@@ -70,7 +70,7 @@ export function ImportPanel({ text: given, onClose }: Props) {
           value={text}
           onText={setText}
           problem={file.problem}
-          help="Paste it, drop it here, or choose it. “mcpServers” and “servers” are understood."
+          help="Paste it, drop it here, or choose it: the file of Claude Desktop, Cursor, VS Code or Zed."
           placeholder={'{\n  "mcpServers": {\n    "files": { "command": "npx", "args": ["-y", "…"] }\n  }\n}'}
           autoFocus
         />

@@ -19,6 +19,16 @@ test.each([
   expect(read.servers).toEqual({ files: FILES });
 });
 
+test("reads the settings of Zed, as they are and as they were", () => {
+  const old = { command: { path: "npx", args: ["-y", "old"] } };
+  const read = readImport(JSON.stringify({ theme: "One", context_servers: { files: FILES, old } }));
+  expect(read.candidates).toEqual([
+    { name: "files", what: "npx -y files" },
+    { name: "old", what: "npx -y old" },
+  ]);
+  expect(read.servers).toEqual({ files: FILES, old });
+});
+
 test("keeps what looks like a comment inside a string", () => {
   const read = readImport(`{"mcpServers": {"docs": {"url": "https://example.com/mcp"}}}`);
   expect(read.candidates[0]?.what).toBe("https://example.com/mcp");

@@ -15,7 +15,7 @@ export interface ImportFile {
 
 const NONE: ImportFile = { servers: {}, candidates: [], problem: "" };
 
-/** Accepts `mcpServers`, `servers` (with comments, as some editors write it), or the bare map of names. */
+/** Accepts `mcpServers`, `servers` or `context_servers` (with comments, as editors write them), or the bare map of names. */
 export function readImport(text: string): ImportFile {
   if (text.trim() === "") return NONE;
   let value: unknown;
@@ -36,7 +36,7 @@ export function readImport(text: string): ImportFile {
 
 function serversIn(value: unknown): Record<string, unknown> {
   if (!isObject(value)) return {};
-  for (const name of ["mcpServers", "servers", "mcp"]) {
+  for (const name of ["mcpServers", "servers", "mcp", "context_servers"]) {
     const inner = value[name];
     if (isObject(inner)) return name === "mcp" ? serversIn(inner) : inner;
   }
@@ -46,16 +46,22 @@ function serversIn(value: unknown): Record<string, unknown> {
 }
 
 function isServer(entry: unknown): boolean {
-  return isObject(entry) && (typeof entry.command === "string" || typeof entry.url === "string");
+  return isObject(entry) && (commandOf(entry) !== null || typeof entry.url === "string");
 }
 
 function whatOf(entry: unknown): string {
   if (!isObject(entry)) return "not a server";
-  if (typeof entry.command === "string") {
-    const args = Array.isArray(entry.args) ? entry.args.map(String) : [];
-    return [entry.command, ...args].join(" ");
-  }
+  const command = commandOf(entry);
+  if (command !== null) return command;
   return typeof entry.url === "string" ? entry.url : "no command and no address";
+}
+
+/** Zed used to keep the command and its arguments in one object. */
+function commandOf(entry: Record<string, unknown>): string | null {
+  const inner = isObject(entry.command) ? entry.command : { path: entry.command, args: entry.args };
+  if (typeof inner.path !== "string") return null;
+  const args = Array.isArray(inner.args) ? inner.args.map(String) : [];
+  return [inner.path, ...args].join(" ");
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
