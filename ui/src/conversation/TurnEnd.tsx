@@ -16,6 +16,7 @@ import {
   callsOf,
   messageId,
   phaseOf,
+  toolRounds,
   usageOf,
   workedMs,
   type Outcome,
@@ -41,7 +42,7 @@ export function TurnEnd({ turn, answers, inspected }: Props) {
   const { tone, icon, words } = turn.finished ? ENDS[turn.finished.outcome] : nowWords(phase);
   const usage = usageOf(turn);
   const calls = callsOf(turn).length;
-  const round = turn.rounds.length + (turn.finished || isInRound(phase) ? 0 : 1);
+  const round = turn.finished ? toolRounds(turn) : roundNow(turn, phase);
   const ms = workedMs(turn, now);
   return (
     <footer className="turn-end">
@@ -141,6 +142,11 @@ function movingWords(phase: Phase): string {
     default:
       return "Waiting for the model";
   }
+}
+
+/** The answer is written after the last round that the turn may have, and is none itself. */
+function roundNow(turn: Turn, phase: Phase): number {
+  return Math.min(turn.rounds.length + (isInRound(phase) ? 0 : 1), turn.limits.rounds);
 }
 
 /** Whether the turn is still in the last complete round, not yet in the next. */

@@ -98,6 +98,11 @@ export function callsOf(turn: Turn): Call[] {
   return turn.rounds.flatMap((round) => round.calls);
 }
 
+/** Rounds in which a call was begun: what the limit counts. A reply without calls is no round of its own. */
+export function toolRounds(turn: Turn): number {
+  return turn.rounds.filter((round) => round.calls.some((call) => call.attempts.length > 0)).length;
+}
+
 export function isOpen(call: Call): boolean {
   return call.finished === null;
 }
