@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.browser.conftest import OwnHouse
-from tests.browser.visit import House, ledger_table
+from tests.browser.visit import PHONE, House, ledger_table
 from tests.kit.ledger_file import Ledger
 from windlass.testing import call, say
 
@@ -49,6 +49,15 @@ async def test_a_server_that_never_starts_says_why_and_is_tried_again(own_house:
         await card.get_by_role("button", name="Restart now").click()
         await broken.seen("born", times=tried + 1)
         await expect(card.get_by_text("Failed")).to_be_visible()
+
+
+async def test_a_phone_can_import_servers_too(house: House) -> None:
+    await house.page.set_viewport_size(PHONE)
+    await house.go("/ui/servers")
+    await expect(house.button("Add server")).to_be_visible()
+    await house.button("Import").click()
+    panel = house.page.get_by_role("region", name="Import servers")
+    await expect(panel.get_by_label("The file of another client")).to_be_visible()
 
 
 async def test_another_clients_file_becomes_drafts_that_run_only_when_confirmed(house: House, tmp_path: Path) -> None:

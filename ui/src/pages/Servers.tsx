@@ -41,8 +41,10 @@ export default function Servers() {
       meta={value && `${plural(list.length, "server")}, ${plural(count, "tool")}`}
       actions={
         <>
-          <Button small className="wide" icon="save" onClick={() => setAdding({ kind: "import", text: "" })}>
-            Import JSON
+          <Button small icon="save" onClick={() => setAdding({ kind: "import", text: "" })}>
+            <span>
+              Import<span className="wide"> JSON</span>
+            </span>
           </Button>
           <Button small look="primary" icon="plus" onClick={() => setAdding({ kind: "form" })}>
             Add server
