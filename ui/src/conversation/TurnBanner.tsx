@@ -1,6 +1,6 @@
 import { turns } from "../api";
 import { navigate, paths } from "../app/router";
-import { Banner, Button, plural, useNow } from "../parts";
+import { Banner, Button, plural, useNow, Words } from "../parts";
 import { callsOf, searchMissing, type ModelFailed, type Turn, type TurnFinished } from "../state";
 import { useOpen } from "./context";
 import { useVerb } from "./useVerb";
@@ -126,7 +126,8 @@ function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }
           </>
         }
       >
-        <strong>{sentence(finished.message || "The turn failed")}</strong> {finished.hint}
+        <strong>{sentence(finished.message || "The turn failed")}</strong>{" "}
+        <Words text={finished.hint ?? ""} />
         {kept}
         {error && <span className="bad"> {error}</span>}
       </Banner>

@@ -1,4 +1,4 @@
-import { Banner, Button } from "../parts";
+import { Banner, Button, Words } from "../parts";
 
 interface Props {
   what: string;
@@ -16,7 +16,7 @@ export function Problem({ what, error, onAgain }: Props) {
   );
   return (
     <Banner tone="bad" icon="fail" role="alert" actions={again}>
-      <strong>{what}</strong> {error}
+      <strong>{what}</strong> <Words text={error} />
     </Banner>
   );
 }

@@ -11,3 +11,4 @@ export * from "./Icon";
 export * from "./JsonView";
 export * from "./Popover";
 export * from "./Segments";
+export * from "./Words";

@@ -1,0 +1,17 @@
+import { render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, test } from "vitest";
+
+import { recordRequests } from "../testing/open";
+import { SignIn } from "./SignIn";
+
+test("a refused token is told with commands as code", async () => {
+  const error = { code: "unauthorized", message: "Not signed in.", hint: "`windlass token` shows it." };
+  recordRequests({ success: false, error }, 401);
+  render(<SignIn />);
+  await userEvent.type(screen.getByLabelText("Token"), "wrong");
+  await userEvent.click(screen.getByRole("button", { name: "Sign in" }));
+  const told = await screen.findByRole("alert");
+  expect(told.textContent).toBe("Not signed in. windlass token shows it.");
+  expect(told.querySelector("code")?.textContent).toBe("windlass token");
+});
