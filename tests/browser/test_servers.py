@@ -52,7 +52,7 @@ async def test_a_server_that_never_starts_says_why_and_is_tried_again(own_house:
 
 
 async def test_a_phone_can_import_servers_too(house: House) -> None:
-    await house.page.set_viewport_size(PHONE)
+    await house.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     await house.go("/ui/servers")
     await expect(house.button("Add server")).to_be_visible()
     await house.button("Import").click()
