@@ -81,6 +81,25 @@ def test_ask_for_a_model_that_is_not_there_says_which_there_are(windlass: Comman
     assert windlass("ask", CALCULATE, "--model", "demo").code == 0
 
 
+@pytest.mark.parametrize(
+    ("argv", "hint"),
+    [
+        (["conversations", "show", "zzz"], "List them with `windlass conversations list`."),
+        (["conversations", "delete", "zzz", "--yes"], "List them with `windlass conversations list`."),
+        (["ask", "hello", "-c", "zzz"], "List them with `windlass conversations list`."),
+        (["turns", "show", "zzz"], "`windlass conversations show ID --json` names the turns of a conversation."),
+        (["turns", "stop", "zzz"], "`windlass conversations show ID --json` names the turns of a conversation."),
+        (["servers", "start", "zzz"], "List them with `windlass servers list`."),
+        (["tools", "list", "zzz"], "List them with `windlass servers list`."),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_what_is_not_there_can_be_looked_for_by_command(windlass: Commands, argv: list[str], hint: str) -> None:
+    done = windlass(*argv)
+    assert done.code == 1
+    assert done.err.splitlines()[1:] == [f"hint: {hint}"], done.err
+
+
 def test_ask_shows_sources(windlass: Commands) -> None:
     assert "[1] Approval of tool calls  https://modelcontextprotocol.io" in windlass("ask", "/search_docs approval").err
 

@@ -55,7 +55,7 @@ async def test_the_path_of_a_wrong_field_is_told(site: Site) -> None:
     assert reply.body["error"]["detail"] == {"path": "tool_calls[0].function.arguments"}
 
 
-async def test_unknown_ids_are_404_on_every_route(site: Site) -> None:
+async def test_unknown_ids_are_404_with_a_hint_on_every_route(site: Site) -> None:
     """With a body that is right, the only thing wrong is the id."""
     bodies: dict[str, Any] = {
         "turns.chat": {"content": "x"},
@@ -77,7 +77,7 @@ async def test_unknown_ids_are_404_on_every_route(site: Site) -> None:
         query = "?server_id=x&tool_name=x" if route.verb == "tools.disable" else ""
         body = None if route.method == "GET" else bodies.get(route.verb, {})
         reply = await site.call(route.method, path + query, body)
-        if reply.status != 404 or reply.code != "not_found":
+        if reply.status != 404 or reply.code != "not_found" or not reply.body["error"].get("hint"):
             wrong.append((route.method, route.path, reply.status, reply.text))
     assert wrong == []
 

@@ -30,6 +30,15 @@ VERBS = {
     "backup": ("backup", "Copy everything to one file."),
 }
 
+COMMANDS = {  # what does at a terminal what a route does; longer routes come first
+    "GET /conversations/{id}/messages": "conversations show ID --json",
+    "GET /conversations": "conversations list",
+    "GET /turns/{id}": "turns show ID",
+    "GET /servers": "servers list",
+    "GET /providers": "models list",
+    "GET /personas": "api GET /personas",
+}
+
 
 def run(argv: list[str]) -> int:
     """Gives the exit code. Only a defect may show a traceback, and only with --debug."""
@@ -95,5 +104,12 @@ def _root(
 def _tell(error: WindlassError) -> int:
     sys.stderr.write(f"error: {error.message}\n")
     if error.hint:
-        sys.stderr.write(f"hint: {error.hint}\n")
+        sys.stderr.write(f"hint: {_in_commands(error.hint)}\n")
     return FAILED
+
+
+def _in_commands(hint: str) -> str:
+    """A hint of the HTTP API, for somebody at a terminal."""
+    for route, command in COMMANDS.items():
+        hint = hint.replace(route, f"`windlass {command}`")
+    return hint

@@ -68,7 +68,8 @@ class Context:
         for item in self._items.all(conversation_id):
             if item.id == context_id:
                 return item
-        raise NotFound(f"There is no context item {context_id[:100]} in this conversation.")
+        hint = "List them with GET /conversations/{id}/context."
+        raise NotFound(f"There is no context item {context_id[:100]} in this conversation.", hint=hint)
 
 
 def _shown(item: KeptItem) -> shapes.ContextItem:

@@ -85,4 +85,5 @@ def _plain(new: shapes.NewMessage) -> dict[str, object]:
 
 
 def _unknown(message_id: str) -> NotFound:
-    return NotFound(f"There is no message {message_id[:100]} in this conversation.")
+    hint = "List them with GET /conversations/{id}/messages."
+    return NotFound(f"There is no message {message_id[:100]} in this conversation.", hint=hint)

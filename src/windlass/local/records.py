@@ -33,7 +33,8 @@ class Records:
     def in_conversation(self, conversation_id: str, turn_id: str) -> TurnRecord:
         record = self.get(turn_id)
         if record.conversation_id != conversation_id:
-            raise NotFound(f"There is no turn {turn_id} in this conversation.")
+            hint = "GET /conversations/{id}/messages names its turns."
+            raise NotFound(f"There is no turn {turn_id} in this conversation.", hint=hint)
         return record
 
     def stream(self, conversation_id: str, after: int) -> Stream:

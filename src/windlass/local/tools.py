@@ -61,7 +61,8 @@ class Tools:
 
     async def disable(self, conversation_id: str, named: shapes.ToolNamed) -> shapes.EnabledTools:
         if not await self._toolbox.disable(conversation_id, named.server_id, named.tool_name):
-            raise NotFound(f"{named.tool_name} is not enabled in this conversation.")
+            hint = "GET /conversations/{id}/tools lists what is."
+            raise NotFound(f"{named.tool_name} is not enabled in this conversation.", hint=hint)
         return self._enabled(conversation_id, "Tool disabled")
 
     async def arrived(self, conversation_id: str) -> None:

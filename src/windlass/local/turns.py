@@ -114,7 +114,11 @@ class Turns:
         under_way = not isinstance(events[-1], TurnFinished)
         places = [*answered, len(events)] if under_way else answered
         if query.request > len(places):
-            raise NotFound(f"This turn has sent {len(places)} requests.", detail={"requests": len(places)})
+            raise NotFound(
+                f"This turn has sent {len(places)} requests.",
+                hint="They are counted from 1.",
+                detail={"requests": len(places)},
+            )
         body = await self._request(turn_id, events[: places[query.request - 1]])
         return shapes.PromptSent(query.request, len(places), body)
 
@@ -297,7 +301,9 @@ class Turns:
 def _call(record: TurnRecord, call_id: str) -> CallView:
     found = record.view.by_call.get(call_id)
     if found is None:
-        raise NotFound(f"There is no call {call_id[:100]} in turn {record.id}.")
+        raise NotFound(
+            f"There is no call {call_id[:100]} in turn {record.id}.", hint="GET /turns/{id} lists its calls."
+        )
     return found
 
 

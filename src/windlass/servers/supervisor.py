@@ -138,7 +138,7 @@ class Servers:
         for keeper in self._keepers.values():
             if keeper.config.slug == server:
                 return keeper
-        raise NotFound(f"There is no server {server!r}.")
+        raise NotFound(f"There is no server {server[:100]!r}.", hint="List them with GET /servers.")
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -82,6 +82,8 @@ class Found:
 
 _TURN = "t.id, c.id, t.parent_id, t.state, t.outcome, t.approvals, t.unknowns, t.created_at, t.revision"
 _ONE = "select id, title, hidden, created_at, updated_at, body from conversations where id = ?"
+_LIST = "List them with GET /conversations."
+_TURNS = "GET /conversations/{id}/messages names the turns of a conversation."
 _PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
 
 
@@ -117,7 +119,7 @@ class Conversations:
     def get(self, id: str) -> Conversation:
         row = self._reader.execute(_ONE, (id,)).fetchone()
         if not row:
-            raise NotFound(f"There is no conversation {id}.", hint="List them with GET /conversations.")
+            raise NotFound(f"There is no conversation {id}.", hint=_LIST)
         return _conversation(row)
 
     async def change(self, id: str, given: Mapping[str, Any]) -> Conversation:
@@ -126,7 +128,7 @@ class Conversations:
         def work(db: sqlite3.Connection) -> Conversation:
             row = db.execute(_ONE, (id,)).fetchone()
             if not row:
-                raise NotFound(f"There is no conversation {id}.")
+                raise NotFound(f"There is no conversation {id}.", hint=_LIST)
             made = replace(_conversation(row), **given, updated_at=time.time())
             db.execute(
                 "update conversations set title = ?, body = ?, updated_at = ? where id = ?",
@@ -178,7 +180,7 @@ class Conversations:
             (turn_id,),
         ).fetchone()
         if not row:
-            raise NotFound(f"There is no turn {turn_id}.")
+            raise NotFound(f"There is no turn {turn_id}.", hint=_TURNS)
         return Turn(*row)
 
     def unfinished(self) -> list[Turn]:
@@ -222,7 +224,7 @@ class Conversations:
     def log(self, turn_id: str) -> tuple[Recorded, ...]:
         rows = self._logs.read(turn_id)
         if not rows:
-            raise NotFound(f"There is no turn {turn_id}.")
+            raise NotFound(f"There is no turn {turn_id}.", hint=_TURNS)
         return rows
 
     def events_after(self, conversation_id: str, number: int, limit: int = 1000) -> list[Committed]:
@@ -289,7 +291,7 @@ class Conversations:
         def work(db: sqlite3.Connection) -> None:
             found = db.execute("select n from conversations where id = ?", (id,)).fetchone()
             if not found:
-                raise NotFound(f"There is no conversation {id}.")
+                raise NotFound(f"There is no conversation {id}.", hint=_LIST)
             db.execute("delete from words where conversation = ?", (id,))
             db.execute("insert into words(words) values('optimize')")  # else the words stay in old index segments
             db.execute("delete from results where conversation = ?", (id,))

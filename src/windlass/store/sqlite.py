@@ -143,7 +143,7 @@ class Store:
             "select conversation, turn_id, mime, size, body from results where id = ?", (result_id,)
         ).fetchone()
         if not found or within not in ("", found[0]):
-            raise NotFound(f"There is no result {result_id}.")
+            raise NotFound(f"There is no result {result_id}.", hint="GET /turns/{id} names the results of its calls.")
         conversation_id, turn_id, mime, size, body = found
         end = size if length is None else min(size, offset + length)
         if body is None:

@@ -301,7 +301,7 @@ def _place(
     """The conversation's number, the parent, and the turn that this client message made already, if it did."""
     found = db.execute("select n from conversations where id = ?", (conversation_id,)).fetchone()
     if not found:
-        raise NotFound(f"There is no conversation {conversation_id}.")
+        raise NotFound(f"There is no conversation {conversation_id}.", hint="List them with GET /conversations.")
     (conversation,) = found
     if started.client_message_id:
         same = db.execute(
