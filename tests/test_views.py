@@ -91,6 +91,11 @@ def test_a_call_names_its_server_by_slug_and_shows_what_a_person_made_of_it() ->
     assert (shown.started_at, shown.finished_at) == ("1970-01-01T00:00:04.000Z", None)
 
 
+def test_a_call_to_a_server_that_left_the_settings_keeps_its_slug() -> None:
+    judged = CallJudged("c1", "auto", server="server-mail")
+    assert turn_shown(record(*AUTO[:2], judged)).calls[0].server_slug == "mail"
+
+
 def test_what_broke_off_is_shown_with_its_error_and_is_no_answer() -> None:
     failed = record(
         OPENING,

@@ -301,7 +301,7 @@ def _arguments(call: CallView) -> str:
 
 def _slug(record: TurnRecord, call: CallView) -> str:
     server = call.judged.server if call.judged else ""
-    return record.slugs.get(server, server)
+    return record.slugs.get(server) or server.removeprefix("server-")  # so begins the id of one from the settings
 
 
 def _final(view: TurnView, said: Sequence[shapes.Message]) -> shapes.Message | None:

@@ -3,12 +3,13 @@
 import asyncio
 import itertools
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.kit.ledger_file import Ledger
-from tests.web.kit import Site
+from tests.web.kit import Site, open_site
 from windlass.testing import Gate, StrictLLM, call, calls, error, say, wait_for
 
 
@@ -280,6 +281,25 @@ async def test_a_turn_is_shown_with_everything_the_contract_names(
     assert (one["server_slug"], one["state"], one["repaired"]) == ("ledger", "ok", [])
     assert one["rule"] and one["hash"] and one["started_at"] <= one["finished_at"]
     assert turn["usage"]["total_tokens"] > 0 and turn["rounds"] == 1
+
+
+async def test_calls_keep_the_name_of_a_server_that_is_gone(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        await site.add_ledger(ledger)
+        conversation = await site.conversation()
+        await site.enable(conversation, "echo")
+        strict_llm.then(call("echo", text="a"), say("Done."))
+        body = await site.post(f"/conversations/{conversation}/chat", {"content": "Go"})
+        assert (await site.call("DELETE", "/servers/ledger")).status == 200
+
+        turn = (await site.get(f"/turns/{body['turn_id']}"))["turn"]
+
+        assert [one["server_slug"] for one in turn["calls"]] == ["ledger"]
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        again = (await site.get(f"/turns/{body['turn_id']}"))["turn"]
+        assert [one["server_slug"] for one in again["calls"]] == ["ledger"]
 
 
 async def test_a_server_going_down_says_so_to_those_who_wait(site: Site, strict_llm: StrictLLM) -> None:

@@ -8,6 +8,7 @@ from windlass.config import Config
 from windlass.local.completions import Completions
 from windlass.local.context import Context
 from windlass.local.conversations import Conversations
+from windlass.local.former import FormerServers
 from windlass.local.house import HouseVerbs
 from windlass.local.messages import Messages
 from windlass.local.personas import Personas, PolicyVerbs
@@ -49,12 +50,13 @@ class Local:
         telemetry: Telemetry,
     ) -> None:
         limits = config.limits
-        records = Records(store, bus, servers, toolbox.questions)
+        former = FormerServers(store)
+        records = Records(store, bus, servers, former, toolbox.questions)
         self.search = SearchVerbs(searching, models)
         self.context = Context(store)
         self.tools = Tools(store, toolbox, servers)
         self.messages = Messages(store, bus, records)
-        self.servers = ServerVerbs(store, servers, toolbox, vault)
+        self.servers = ServerVerbs(store, servers, toolbox, vault, former)
         self.providers = ProviderVerbs(store, models, vault, patience_of(limits))
         self.personas = Personas(store)
         self.conversations = Conversations(

@@ -7,6 +7,7 @@ from windlass.core.errors import NotFound
 from windlass.core.events import Recorded, TurnFinished
 from windlass.core.fold import fold
 from windlass.core.ports import InputNeeded
+from windlass.local.former import FormerServers
 from windlass.local.watching import Stream
 from windlass.servers import Servers
 from windlass.store import Store, Turn
@@ -15,10 +16,11 @@ from windlass.views import TurnRecord
 
 
 class Records:
-    def __init__(self, store: Store, bus: Bus, servers: Servers, questions: Questions) -> None:
+    def __init__(self, store: Store, bus: Bus, servers: Servers, former: FormerServers, questions: Questions) -> None:
         self._store = store
         self._bus = bus
         self._servers = servers
+        self._former = former
         self._questions = questions
 
     def get(self, turn_id: str) -> TurnRecord:
@@ -57,7 +59,7 @@ class Records:
 
     def _record(self, turn: Turn) -> TurnRecord:
         rows = self._store.conversations.log(turn.id)
-        slugs = {config.id: config.slug for config in self._servers.configs()}
+        slugs = self._former.slugs | {config.id: config.slug for config in self._servers.configs()}
         questions = {} if turn.state == "finished" else dict(self._asked(rows))
         return TurnRecord(turn.id, turn.conversation_id, turn.parent_id, rows, slugs, questions)
 

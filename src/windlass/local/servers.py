@@ -12,6 +12,7 @@ import msgspec
 from windlass import shapes
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.ids import new_id
+from windlass.local.former import FormerServers
 from windlass.local.one_by_one import OneByOne
 from windlass.local.tools import plain
 from windlass.servers import ServerConfig, Servers, ServerStatus, imported_servers, tool_output, visible
@@ -34,11 +35,12 @@ class KeptServer:
 
 
 class ServerVerbs:
-    def __init__(self, store: Store, servers: Servers, toolbox: Toolbox, vault: Vault) -> None:
+    def __init__(self, store: Store, servers: Servers, toolbox: Toolbox, vault: Vault, former: FormerServers) -> None:
         self._store = store
         self._servers = servers
         self._toolbox = toolbox
         self._vault = vault
+        self._former = former
         self._kept: Documents[KeptServer] = store.documents("server", KeptServer)
         self._changes = OneByOne()
 
@@ -81,6 +83,7 @@ class ServerVerbs:
     async def delete(self, server: str) -> shapes.Done:
         async with self._changes.at(self._own(server).config.id):
             kept = self._own(server)
+            await self._former.add(kept.config.id, kept.config.slug)
             await self._servers.remove(kept.config.id)
             await self._kept.delete(kept.config.id)
             self._vault.drop(f"{kept.config.id}/")

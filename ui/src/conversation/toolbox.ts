@@ -34,8 +34,17 @@ export function namingFrom(available: readonly AvailableTool[]): Naming {
     const tool = byName.get(name) ?? byPlace.get(name) ?? null;
     if (tool) return { title: titleOf(tool), server: tool.server_slug, tool };
     const [slug, plain] = name.includes("__") ? name.split("__", 2) : ["", name];
-    return { title: humanised(plain ?? name), server: slug || (slugs.get(server) ?? server), tool: null };
+    return {
+      title: humanised(plain ?? name),
+      server: slug || (slugs.get(server) ?? readable(server)),
+      tool: null,
+    };
   };
+}
+
+/** The id of a server from the settings holds its slug; any other id says nothing to a person. */
+function readable(serverId: string): string {
+  return serverId.startsWith("srv-") ? "" : serverId.replace(/^server-/, "");
 }
 
 export function titleOf(tool: AvailableTool): string {
