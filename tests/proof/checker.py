@@ -35,7 +35,7 @@ def broken_promises(
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as db:
         (sound,) = db.execute("pragma integrity_check").fetchone()
         turns = db.execute("select id, state from turns").fetchall()
-        logs = {turn: _log(db, turn) for turn, _ in turns}
+        logs = _logs(db, [turn for turn, _ in turns])
         rows = {one.conversation_id: _rows(db, one.conversation_id) for one in clients}
         running = _running_twice(db)
     found = [] if sound == "ok" else [f"the file is damaged: {sound}"]
@@ -47,9 +47,11 @@ def broken_promises(
     return found
 
 
-def _log(db: sqlite3.Connection, turn: str) -> Log:
-    rows = db.execute("select kind, body from events where turn_id = ? order by seq", (turn,))
-    return [(kind, json.loads(body)) for kind, body in rows]
+def _logs(db: sqlite3.Connection, turns: list[str]) -> dict[str, Log]:
+    logs: dict[str, Log] = {turn: [] for turn in turns}
+    for turn, kind, body in db.execute("select turn_id, kind, body from events order by turn_id, seq"):
+        logs[turn].append((kind, json.loads(body)))
+    return logs
 
 
 def _rows(db: sqlite3.Connection, conversation_id: str) -> list[Seen]:

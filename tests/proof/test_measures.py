@@ -268,15 +268,19 @@ def _multiply(database: Path, count: int) -> None:
             name: [row[1] for row in db.execute(f"pragma table_info({name})")]
             for name in ("conversations", "turns", "events")
         }
-        rows = {name: db.execute(f"select * from {name}").fetchall() for name in columns}
+        rows = {name: db.execute(f"select {', '.join(columns[name])} from {name}").fetchall() for name in columns}
         for number in range(2, count + 1):
             for name, kept in rows.items():
                 for row in kept:
                     values = dict(zip(columns[name], row, strict=True))
-                    values |= {"n": number} if name == "conversations" else {"conversation": number}
+                    values |= {"n": number} if name == "conversations" else {}
+                    values |= {"conversation": number} if name == "turns" else {}
                     for key in ("id", "turn_id"):
                         if key in values:
                             values[key] = f"{values[key][:-6]}{number:06}"
+                    for key in ("place", "first_place", "last_place"):
+                        if key in values:
+                            values[key] = number << 32 | values[key] & 0xFFFFFFFF
                     values.pop("client_message_id", None)
                     marks = ", ".join("?" * len(values))
                     db.execute(f"insert into {name}({', '.join(values)}) values({marks})", list(values.values()))

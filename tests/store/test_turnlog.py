@@ -8,6 +8,7 @@ from windlass.core.errors import Conflict, Fenced, NotFound, Unavailable
 from windlass.core.events import (
     CallDecided,
     Committed,
+    ModelFailed,
     ModelReplied,
     Settings,
     StopRequested,
@@ -137,6 +138,20 @@ async def test_the_same_client_message_gives_the_same_turn(store: Store) -> None
     other = TurnStarted((Message("user", "something else"),), client_message_id="m1")
     with pytest.raises(Conflict, match="another message"):
         await store.logs.create(conversation.id, other)
+
+
+async def test_turns_of_two_branches_that_write_by_turns_are_read_apart(store: Store) -> None:
+    first = await new_turn(store)
+    conversation_id = store.conversations.turn(first).conversation_id
+    second = (await store.logs.create(conversation_id, HELLO, parent_id=None)).turn_id
+    for turn_id in (first, second, first, second):
+        await store.logs.append(turn_id, [ModelFailed("network", f"of {turn_id}")])
+    await store.logs.append(first, [TurnFinished("failed")])
+    await store.logs.append(second, [TurnFinished("failed")])
+    for turn_id in (first, second):
+        failed = ModelFailed("network", f"of {turn_id}")
+        logged = [row.event for row in store.conversations.log(turn_id)]
+        assert logged == [HELLO, failed, failed, TurnFinished("failed")]
 
 
 async def test_a_branch_has_one_running_turn(store: Store) -> None:

@@ -25,6 +25,7 @@ from windlass.core.ids import new_id
 from windlass.core.messages import Message, ToolCall, ToolOutput
 from windlass.core.steps import as_decided
 from windlass.store.codec import decode, encode
+from windlass.store.places import BITS, LAST, OF_CONVERSATION, OF_TURN, place_of
 from windlass.store.turnlog import TurnLogs, tokens_of
 from windlass.store.writer import Writer
 
@@ -186,7 +187,7 @@ class Conversations:
     def unfinished(self) -> list[Turn]:
         rows = self._reader.execute(
             f"select {_TURN} from turns t join conversations c on c.n = t.conversation"  # noqa: S608
-            " where t.state <> 'finished' order by t.id"
+            " where t.pending and t.state <> 'finished' order by t.id"
         )
         return [Turn(*row) for row in rows]
 
@@ -230,10 +231,10 @@ class Conversations:
     def events_after(self, conversation_id: str, number: int, limit: int = 1000) -> list[Committed]:
         """Rows of all turns of a conversation in order, one by one, for a watcher that comes back."""
         rows = self._reader.execute(
-            "select e.turn_id, t.parent_id, e.seq, e.number, e.at, e.kind, e.body, e.version"
-            " from conversations c join events e on e.conversation = c.n join turns t on t.id = e.turn_id"
-            " where c.id = ? and e.number > ? order by e.number limit ?",
-            (conversation_id, number, limit),
+            "select e.turn_id, t.parent_id, e.seq, e.number, e.at, e.kind, e.body, e.version"  # noqa: S608
+            f" from conversations c join events e on e.place between (c.n << {BITS}) + ? and (c.n << {BITS}) + {LAST}"
+            " join turns t on t.id = e.turn_id where c.id = ? order by e.place limit ?",
+            (number + 1, conversation_id, limit),
         )
         return [
             Committed(conversation_id, turn, parent, (Recorded(seq, n, at, decode(kind, body, version)),))
@@ -244,7 +245,7 @@ class Conversations:
         """What all replies since then have used, by the providers' own figures. Read once, counted from there on."""
         if self._spent is None or self._spent[0] != moment:
             rows = self._reader.execute(
-                "select e.kind, e.body, e.version from conversations c join events e on e.conversation = c.n"
+                f"select e.kind, e.body, e.version from conversations c join {OF_CONVERSATION}"  # noqa: S608
                 " where c.updated_at >= ?1 - 86400 and e.kind = 'model_replied' and e.at >= ?1",
                 (moment,),
             )
@@ -267,7 +268,7 @@ class Conversations:
     def has_read_outside(self, conversation_id: str) -> bool:
         """Whether text from outside is among its results: it stays in later prompts too."""
         found = self._reader.execute(
-            "select 1 from events e join conversations c on c.n = e.conversation"
+            f"select 1 from conversations c join {OF_CONVERSATION}"  # noqa: S608
             " where c.id = ? and e.kind = 'tool_finished' and instr(e.body, '\"untrusted\":true') limit 1",
             (conversation_id,),
         )
@@ -292,12 +293,13 @@ class Conversations:
             found = db.execute("select n from conversations where id = ?", (id,)).fetchone()
             if not found:
                 raise NotFound(f"There is no conversation {id}.", hint=_LIST)
+            (n,) = found
             db.execute("delete from words where conversation = ?", (id,))
             db.execute("insert into words(words) values('optimize')")  # else the words stay in old index segments
             db.execute("delete from results where conversation = ?", (id,))
             db.execute("delete from documents where parent = ?", (id,))
-            db.execute("delete from events where conversation = ?", found)
-            db.execute("delete from turns where conversation = ?", found)
+            db.execute("delete from events where place between ? and ?", (place_of(n, 0), place_of(n, LAST)))
+            db.execute("delete from turns where conversation = ?", (n,))
             db.execute("delete from conversations where id = ?", (id,))
             self._logs.forget()
 
@@ -312,14 +314,15 @@ class Conversations:
             raise Conflict("This turn is still under way.", hint="Stop it first, then delete the message.")
 
         def work(db: sqlite3.Connection) -> list[str]:
-            rows = db.execute("select seq, kind, body, version from events where turn_id = ? order by seq", (turn_id,))
-            log = [(place, decode(kind, body, version)) for place, kind, body, version in rows]
+            rows = db.execute(f"select e.place, e.seq, e.kind, e.body, e.version {OF_TURN}", (turn_id,)).fetchall()
+            places = {seq: place for place, seq, *_ in rows}
+            log = [(seq, decode(kind, body, version)) for _, seq, kind, body, version in rows]
             gone = _blanked(log, seq, part)
-            for place, event in gone:
-                db.execute("update events set body = ? where turn_id = ? and seq = ?", (encode(event), turn_id, place))
-            results = _results(log, {place for place, _ in gone})
+            for number, event in gone:
+                db.execute("update events set body = ? where place = ?", (encode(event), places[number]))
+            results = _results(log, {number for number, _ in gone})
             db.executemany("delete from results where id = ?", [(id,) for id in results])
-            db.execute("update turns set revision = revision + 1, indexed = 0 where id = ?", (turn_id,))
+            db.execute("update turns set revision = revision + 1, pending = 1 where id = ?", (turn_id,))
             db.execute("delete from words where turn_id = ?", (turn_id,))
             db.execute("insert into words(words) values('optimize')")
             return results

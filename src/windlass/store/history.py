@@ -10,6 +10,7 @@ from windlass.core.fold import fold
 from windlass.core.messages import PastTurn
 from windlass.core.prompt import past_turn
 from windlass.store.codec import decode
+from windlass.store.places import OF_TURN
 
 MOST_PATHS = 256
 MOST_PLACES = 1024
@@ -74,7 +75,7 @@ class PastTurns:
             self._paths.pop(turn_id, None)
 
     def _past(self, turn_id: str, revision: int) -> PastTurn:
-        rows = self._reader.execute("select kind, body, version from events where turn_id = ? order by seq", (turn_id,))
+        rows = self._reader.execute(f"select e.kind, e.body, e.version {OF_TURN}", (turn_id,))
         return past_turn(turn_id, [decode(*row) for row in rows], revision)
 
     def _keep(self, turn_id: str, conversation_id: str, path: tuple[PastTurn, ...]) -> None:

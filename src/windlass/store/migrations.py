@@ -44,6 +44,39 @@ STEPS = (
 
     create virtual table words using fts5(text, turn_id unindexed, conversation unindexed, tokenize = 'unicode61');
     """,
+    # Fewer pages for each step: events lie where they are (see places.py) and need no other index to be found, and a
+    # turn stands in one list, `pending`, from its start until its words are findable.
+    """
+    create table placed(
+        place integer primary key, turn_id text not null, seq integer not null, at real not null, kind text not null,
+        version integer not null, key text, body blob not null,
+        conversation integer as (place >> 32), number integer as (place & 4294967295));
+    insert into placed select conversation << 32 | number, turn_id, seq, at, kind, version, key, body from events
+        order by conversation, number;
+
+    create table moved(
+        id text primary key, conversation integer not null, parent_id text, epoch integer not null,
+        state text not null, outcome text not null, approvals integer not null, unknowns integer not null,
+        client_message_id text, created_at real not null, revision integer not null, doubtful integer not null,
+        pending integer not null, first_place integer not null, last_place integer not null
+    ) without rowid;
+    insert into moved select id, conversation, parent_id, epoch, state, outcome, approvals, unknowns,
+        client_message_id, created_at, revision, doubtful, state <> 'finished' or not indexed,
+        conversation << 32 | (select min(number) from events where turn_id = turns.id),
+        conversation << 32 | iif(state = 'finished',
+            (select max(number) from events where turn_id = turns.id), 4294967295) from turns;
+
+    drop table events;
+    drop table turns;
+    alter table placed rename to events;
+    alter table moved rename to turns;
+    create unique index events_once on events(turn_id, key) where key is not null;
+    create index turns_by_conversation on turns(conversation, id);
+    create index turns_by_parent on turns(parent_id) where parent_id is not null;
+    create index turns_doubtful on turns(conversation) where doubtful;
+    create index turns_pending on turns(pending) where pending;
+    create unique index turns_by_client on turns(conversation, client_message_id) where client_message_id is not null;
+    """,
 )
 
 

@@ -22,6 +22,7 @@ from windlass.store.documents import Documents
 from windlass.store.history import PastTurns
 from windlass.store.lock import lock_folder
 from windlass.store.migrations import migrate
+from windlass.store.places import OF_TURN
 from windlass.store.turnlog import TurnLogs
 from windlass.store.writer import Writer
 
@@ -225,16 +226,16 @@ def _index_one(db: sqlite3.Connection) -> bool:
     """Make one finished turn's words findable. False when there is none left."""
     found = db.execute(
         "select t.id, c.id, c.hidden from turns t join conversations c on c.n = t.conversation"
-        " where t.state = 'finished' and not t.indexed limit 1"
+        " where t.pending and t.state = 'finished' limit 1"
     ).fetchone()
     if not found:
         return False
     turn_id, conversation_id, hidden = found
-    rows = db.execute("select kind, body, version from events where turn_id = ? order by seq", (turn_id,)).fetchall()
+    rows = db.execute(f"select e.kind, e.body, e.version {OF_TURN}", (turn_id,)).fetchall()
     text = "\n".join(m.content for m in past_turn(turn_id, [decode(*row) for row in rows]).messages if m.content)
     if not hidden:
         db.execute("insert into words values(?, ?, ?)", (text, turn_id, conversation_id))
-    db.execute("update turns set indexed = 1 where id = ?", (turn_id,))
+    db.execute("update turns set pending = 0 where id = ?", (turn_id,))
     return True
 
 

@@ -28,10 +28,11 @@ from windlass.core.events import (
 from windlass.core.faults import reach
 from windlass.core.ids import new_id
 from windlass.store.codec import KIND_OF, VERSION, decode, encode
+from windlass.store.places import LAST, OF_TURN, place_of
 from windlass.store.writer import Writer
 
 T = TypeVar("T")
-_INSERT = "insert into events values(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "insert into events values(?, ?, ?, ?, ?, ?, ?, ?)"
 HEAD = "head"  # as a parent: the conversation's newest turn, whichever that is when the row is written
 
 
@@ -109,13 +110,15 @@ class TurnLogs:
                 return Created(same, False), None
             _check_tools(db, started.settings.toolset)
             head = _Head(conversation, conversation_id, parent, 1 if driver else 0, 0, set(), False)
+            first = place_of(conversation, self._number(db, conversation) + 1)
+            last, now = place_of(conversation, LAST), time.time()
             db.execute(
-                "insert into turns values(?, ?, ?, ?, 'running', '', 0, 0, ?, ?, 0, 0, 0)",
-                (turn_id, conversation, parent, head.epoch, started.client_message_id or None, time.time()),
+                "insert into turns values(?, ?, ?, ?, 'running', '', 0, 0, ?, ?, 0, 0, 1, ?, ?)",
+                (turn_id, conversation, parent, head.epoch, started.client_message_id or None, now, first, last),
             )
             db.execute(
                 "update conversations set updated_at = ?, title = iif(title = '', ?, title) where n = ?",
-                (time.time(), title, conversation),
+                (now, title, conversation),
             )
             return Created(turn_id, True), self._append(db, turn_id, head, rows)
 
@@ -174,7 +177,8 @@ class TurnLogs:
 
     def read(self, turn_id: str) -> tuple[Recorded, ...]:
         rows = self._reader.execute(
-            "select seq, number, at, kind, body, version from events where turn_id = ? order by seq", (turn_id,)
+            f"select e.seq, e.number, e.at, e.kind, e.body, e.version {OF_TURN}",
+            (turn_id,),
         )
         return tuple(Recorded(seq, number, at, decode(kind, body, v)) for seq, number, at, kind, body, v in rows)
 
@@ -195,7 +199,7 @@ class TurnLogs:
         ).fetchone()
         if not found:
             raise NotFound(f"There is no turn {turn_id}.")
-        rows = db.execute("select kind, key from events where turn_id = ? order by seq", (turn_id,)).fetchall()
+        rows = db.execute(f"select e.kind, e.key {OF_TURN}", (turn_id,)).fetchall()
         keys = {key for _, key in rows if key}
         head = _Head(found[0], found[1], found[2], found[3], len(rows), keys, rows[-1][0] == "turn_finished")
         self._heads[turn_id] = head
@@ -215,7 +219,8 @@ class TurnLogs:
             number += 1
             seq, body = head.count + len(rows), encode(event)
             kind = KIND_OF[type(event)]
-            db.execute(_INSERT, (head.conversation, number, turn_id, seq, now, kind, VERSION, unique, body))
+            place = place_of(head.conversation, number)
+            db.execute(_INSERT, (place, turn_id, seq, now, kind, VERSION, unique, body))
             if unique:
                 head.keys.add(unique)
             rows.append(Recorded(seq, number, now, event, body))
@@ -226,7 +231,10 @@ class TurnLogs:
         self._heads[turn_id] = head
         if rows and isinstance(finish := rows[-1].event, TurnFinished):
             head.finished = True
-            db.execute("update turns set state = 'finished', outcome = ? where id = ?", (finish.outcome, turn_id))
+            db.execute(
+                "update turns set state = 'finished', outcome = ?, last_place = ? where id = ?",
+                (finish.outcome, place_of(head.conversation, number), turn_id),
+            )
             del self._heads[turn_id]
         reach("rows_written")
         return Committed(head.conversation_id, turn_id, head.parent_id, tuple(rows)) if rows else None
@@ -234,9 +242,10 @@ class TurnLogs:
     def _number(self, db: sqlite3.Connection, conversation: int) -> int:
         if conversation not in self._numbers:
             (last,) = db.execute(
-                "select coalesce(max(number), 0) from events where conversation = ?", (conversation,)
+                "select coalesce(max(place), 0) from events where place between ? and ?",
+                (place_of(conversation, 0), place_of(conversation, LAST)),
             ).fetchone()
-            self._numbers[conversation] = last
+            self._numbers[conversation] = last & LAST
         return self._numbers[conversation]
 
     def _told(self, result: tuple[T, Committed | None]) -> T:
@@ -305,7 +314,7 @@ def _place(
     (conversation,) = found
     if started.client_message_id:
         same = db.execute(
-            "select t.id, e.kind, e.body, e.version from turns t join events e on e.turn_id = t.id and e.seq = 0"
+            "select t.id, e.kind, e.body, e.version from turns t join events e on e.place = t.first_place"
             " where t.conversation = ? and t.client_message_id = ?",
             (conversation, started.client_message_id),
         ).fetchone()
