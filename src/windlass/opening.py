@@ -89,7 +89,7 @@ class Openings:
     def persona(self, id: str) -> Persona:
         """One that was changed or made here comes before one that came with Windlass."""
         known = {persona.id: persona for persona in BUILT_IN}
-        return self._personas.get(id) or known.get(id) or ASSISTANT
+        return (id and self._personas.get(id)) or known.get(id) or ASSISTANT
 
     def _check_budget(self) -> None:
         limit = self._limits.day_tokens

@@ -66,7 +66,7 @@ class Runner:
             raise
         reach("turn_created")
         if created.is_new:
-            self._drive(conversation_id, created.turn_id, epoch=1)
+            self._drive(conversation_id, created.turn_id, epoch=1, live=created.live)
         return created
 
     async def stop(self, turn_id: str, call_id: str = "") -> None:
@@ -134,8 +134,9 @@ class Runner:
             self._drive(turn.conversation_id, turn_id)
         return landed
 
-    def _drive(self, conversation_id: str, turn_id: str, epoch: int = 0) -> None:
-        task = asyncio.create_task(self._until_settled(conversation_id, turn_id, epoch), name=turn_id)
+    def _drive(self, conversation_id: str, turn_id: str, epoch: int = 0, live: object = None) -> None:
+        """`live` holds the events of a new turn until its driver does; they need not be read again."""
+        task = asyncio.create_task(self._until_settled(conversation_id, turn_id, epoch, live), name=turn_id)
         self._driving[turn_id] = task
         task.add_done_callback(lambda done: self._let_go(turn_id, done))
 
@@ -143,7 +144,7 @@ class Runner:
         if self._driving.get(turn_id) is task:
             del self._driving[turn_id]
 
-    async def _until_settled(self, conversation_id: str, turn_id: str, epoch: int) -> None:
+    async def _until_settled(self, conversation_id: str, turn_id: str, epoch: int, live: object) -> None:
         retry_s = STORE_RETRY_S
         while True:
             turn_log = TurnLog(self._store.logs, turn_id, self._driver, epoch=epoch)

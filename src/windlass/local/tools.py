@@ -68,9 +68,12 @@ class Tools:
     async def arrived(self, conversation_id: str) -> None:
         """Servers that are still starting are waited for, so that whoever speaks first finds their tools; but not so
         long that the person takes the message for lost."""
+        if not (starting := self._starting(conversation_id)):
+            return
+        self._store.conversations.get(conversation_id)
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
-                for status in self._starting(conversation_id):
+                for status in starting:
                     group.create_task(self._started(status.config.id))
 
     async def enable_matching(self, conversation_id: str, patterns: Sequence[str]) -> None:

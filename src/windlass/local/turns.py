@@ -219,7 +219,6 @@ class Turns:
         )
 
     async def _begin(self, conversation_id: str, request: shapes.ChatRequest, turn_id: str = "") -> Created:
-        self._store.conversations.get(conversation_id)
         await self._tools.arrived(conversation_id)
         parent = HEAD if isinstance(request.parent_turn_id, msgspec.UnsetType) else request.parent_turn_id
         wanted = Asked(

@@ -254,6 +254,8 @@ class Conversations:
 
     def unknown_calls(self, conversation_id: str) -> list[ToolCall]:
         """Calls, as they were sent, of which nobody knows whether they took effect."""
+        if conversation_id not in self._logs.doubtful:
+            return []
         turns = self._reader.execute(
             "select t.id from turns t join conversations c on c.n = t.conversation where c.id = ? and t.doubtful",
             (conversation_id,),

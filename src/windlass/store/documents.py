@@ -14,12 +14,16 @@ T = TypeVar("T")
 
 
 class Documents(Generic[T]):
-    """All rows of one kind. Those with a parent go when the parent goes."""
+    """All rows of one kind. Those with a parent go when the parent goes. `parents` are those that have or had any:
+    most conversations have none, and every turn asks."""
 
-    def __init__(self, writer: Writer, reader: sqlite3.Connection, kind: str, row_type: type[T]) -> None:
+    def __init__(
+        self, writer: Writer, reader: sqlite3.Connection, kind: str, row_type: type[T], parents: set[str]
+    ) -> None:
         self._writer = writer
         self._reader = reader
         self._kind = kind
+        self._parents = parents
         self._decoder = msgspec.json.Decoder(row_type)
 
     def get(self, id: str) -> T | None:
@@ -30,6 +34,8 @@ class Documents(Generic[T]):
 
     def all(self, parent: str = "") -> list[T]:
         """In the order they were first put."""
+        if parent not in self._parents:
+            return []
         rows = self._reader.execute(
             "select body from documents where kind = ? and parent = ? order by at, id", (self._kind, parent)
         )
@@ -42,6 +48,7 @@ class Documents(Generic[T]):
 
     def put(self, id: str, row: T, *, parent: str = "") -> "asyncio.Future[None]":
         body = msgspec.json.encode(row)
+        self._parents.add(parent)
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(

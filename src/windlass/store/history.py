@@ -40,6 +40,11 @@ class PastTurns:
             return None
         return past[(len(past) + 1) // 2].turn_id if len(past) > 1 else NO_HISTORY
 
+    def born(self, turn_id: str, parent_id: str | None, conversation_id: str) -> None:
+        while len(self._places) >= MOST_PLACES:
+            del self._places[next(iter(self._places))]
+        self._places[turn_id] = parent_id, conversation_id
+
     def _place(self, turn_id: str) -> tuple[str | None, str]:
         """A turn's parent and conversation, which never change; asked for with every request of a turn."""
         if turn_id not in self._places:
@@ -49,9 +54,7 @@ class PastTurns:
             ).fetchone()
             if not found:
                 return None, ""
-            while len(self._places) >= MOST_PLACES:
-                del self._places[next(iter(self._places))]
-            self._places[turn_id] = found
+            self.born(turn_id, *found)
         return self._places[turn_id]
 
     def up_to(self, turn_id: str, conversation_id: str) -> tuple[PastTurn, ...]:

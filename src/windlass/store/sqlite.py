@@ -72,10 +72,11 @@ class Store:
             lost=lambda: self.logs.forget(),
             alone=lambda: self.logs.driven <= 1,
         )
-        self.logs = TurnLogs(self._writer, connection, publish)
         self.history = PastTurns(connection)
+        self.logs = TurnLogs(self._writer, connection, publish, self.history.born)
         self.conversations = Conversations(self._writer, connection, self.logs, self.history.forget, self._drop_blobs)
         self._toolsets: dict[str, Toolset] = {}
+        self._parents: dict[str, set[str]] = {}
 
     async def close(self) -> None:
         await self._writer.close()
@@ -88,7 +89,10 @@ class Store:
         self._lock.close()
 
     def documents(self, kind: str, row_type: type[T]) -> Documents[T]:
-        return Documents(self._writer, self._connection, kind, row_type)
+        if kind not in self._parents:
+            rows = self._connection.execute("select distinct parent from documents where kind = ?", (kind,))
+            self._parents[kind] = {parent for (parent,) in rows}
+        return Documents(self._writer, self._connection, kind, row_type, self._parents[kind])
 
     def toolset(self, hash: str) -> Toolset:
         """A toolset that some turn froze; the empty one has no hash."""

@@ -40,6 +40,7 @@ HEAD = "head"  # as a parent: the conversation's newest turn, whichever that is 
 class Created:
     turn_id: str
     is_new: bool
+    live: "_Live | None" = None  # of a turn with a driver, which holds it from now on
 
 
 @dataclass(slots=True)
@@ -78,14 +79,24 @@ def _wake(waiter: "asyncio.Future[None]", because_of: object = None) -> None:
 
 
 class TurnLogs:
-    def __init__(self, writer: Writer, reader: sqlite3.Connection, publish: Callable[[Committed], None]) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        reader: sqlite3.Connection,
+        publish: Callable[[Committed], None],
+        born: Callable[[str, str | None, str], None],
+    ) -> None:
+        """`born` hears of every new turn, its parent and its conversation."""
         self._writer = writer
+        self._born = born
         self._reader = reader
         self._publish = publish
         self.tokens = 0  # used by the replies written since the start
         self._heads: dict[str, _Head] = {}
         self._numbers: dict[int, int] = {}
         self._live: WeakValueDictionary[str, _Live] = WeakValueDictionary()  # drivers hold them
+        rows = reader.execute("select c.id from turns t join conversations c on c.n = t.conversation where t.doubtful")
+        self.doubtful = {conversation_id for (conversation_id,) in rows}  # where a call of unknown outcome was made
 
     def create(
         self,
@@ -101,8 +112,10 @@ class TurnLogs:
         conversation without a title takes this one."""
         turn_id = turn_id or new_id("turn")
         rows: list[Event] = [started, *following]
+        live = None
         if driver:
             rows.append(TurnClaimed(driver, 1))
+            live = self._live[turn_id] = _Live([])
 
         def work(db: sqlite3.Connection) -> tuple[Created, Committed | None]:
             conversation, parent, same = _place(db, conversation_id, parent_id, started)
@@ -120,7 +133,8 @@ class TurnLogs:
                 "update conversations set updated_at = ?, title = iif(title = '', ?, title) where n = ?",
                 (now, title, conversation),
             )
-            return Created(turn_id, True), self._append(db, turn_id, head, rows)
+            self._born(turn_id, parent, conversation_id)
+            return Created(turn_id, True, live), self._append(db, turn_id, head, rows)
 
         return self._writer.put(work, durable=True, then=self._told)
 
@@ -226,6 +240,7 @@ class TurnLogs:
             rows.append(Recorded(seq, number, now, event, body))
             if isinstance(event, ToolFinished) and event.state == "unknown":
                 db.execute("update turns set doubtful = 1 where id = ?", (turn_id,))
+                self.doubtful.add(head.conversation_id)
         self._numbers[head.conversation] = number
         head.count += len(rows)
         self._heads[turn_id] = head
