@@ -5,7 +5,7 @@ import json
 import logging
 import re
 
-from windlass.cli.loglines import JsonLines, Lines
+from windlass.cli.loglines import JsonLines, Lines, Record
 
 
 def record(words: str, *values: object, at: float = 1_700_000_000.25) -> logging.LogRecord:
@@ -70,3 +70,15 @@ def test_a_line_can_be_json_with_the_words_and_the_traceback_inside() -> None:
         "message": 'Tool "x" said\ntwo lines',
     }
     assert second["message"] == "Turn met a defect" and "RuntimeError: broken" in second["exception"]
+
+
+def test_a_record_has_all_that_another_handler_may_ask_for() -> None:
+    asked = "%(asctime)s %(levelname)s %(process)s %(thread)s %(pathname)s:%(lineno)d %(relativeCreated)d %(message)s"
+    made = Record("windlass", logging.WARNING, "", 0, "%s met %d", ("Turn", 3), None)
+    assert logging.Formatter(asked).format(made).endswith("Turn met 3")
+    assert set(vars(logging.LogRecord("", 0, "", 0, "", (), None))) <= set(vars(made))
+
+
+def test_a_record_takes_words_by_name_and_an_empty_dict_as_it_is() -> None:
+    assert Record("windlass", logging.INFO, "", 0, "%(what)s", ({"what": "named"},), None).getMessage() == "named"
+    assert Record("windlass", logging.INFO, "", 0, "got %s", ({},), None).getMessage() == "got {}"

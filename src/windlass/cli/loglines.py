@@ -4,7 +4,8 @@ a look for the source) costs more than most steps of a turn; here the stamp is m
 import asyncio
 import logging
 import time
-from typing import Literal, TextIO
+from collections.abc import Mapping
+from typing import Any, Literal, TextIO
 
 import msgspec
 
@@ -18,6 +19,7 @@ class Lines(logging.Handler):
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
+        self.setFormatter(logging.Formatter("%(message)s"))
         self._stream = stream
         self._at_once = stream.isatty()
         self._held: list[str] = []
@@ -76,8 +78,56 @@ class JsonLines(Lines):
         return msgspec.json.encode(told).decode()
 
 
+class Record(logging.LogRecord):
+    """With everything a formatter may ask for, but threads, processes and source lines are not looked for: nobody
+    reads them here."""
+
+    def __init__(
+        self,
+        name: str,
+        level: int,
+        pathname: str,
+        lineno: int,
+        msg: object,
+        args: Any,
+        exc_info: Any,
+        func: str | None = None,
+        sinfo: str | None = None,
+        **_: object,
+    ) -> None:
+        now = time.time()
+        named = len(args) == 1 and isinstance(args[0], Mapping) and args[0]  # "%(what)s", and a dict that says what
+        self.__dict__ = {
+            **_NOWHERE,
+            "name": name,
+            "msg": msg,
+            "args": args[0] if named else args,
+            "levelno": level,
+            "levelname": logging.getLevelName(level),
+            "exc_info": exc_info,
+            "stack_info": sinfo,
+            "created": now,
+            "msecs": now % 1 * 1000,
+        }
+
+
+_NOWHERE = {
+    "pathname": "",
+    "filename": "",
+    "module": "",
+    "lineno": 0,
+    "funcName": "",
+    "thread": 0,
+    "threadName": "",
+    "process": 0,
+    "processName": "",
+    "taskName": "",
+    "relativeCreated": 0.0,
+    "exc_text": None,
+}
+
+
 def log_to(stream: TextIO, level: int, form: Form = "text") -> None:
-    """Threads, processes and source lines are left out of records: nobody reads them."""
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging._srcfile = None  # as the documentation of `logging` says
+    logging.setLogRecordFactory(Record)
+    logging._srcfile = None  # else every line looks for its source, as the documentation of `logging` says
     logging.basicConfig(level=level, handlers=[JsonLines(stream) if form == "json" else Lines(stream)])

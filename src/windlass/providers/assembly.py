@@ -135,7 +135,7 @@ class Assembly:
         calls = self._calls.drafts(self._provider)
         if not (text or calls or leaked):
             reasoning, leaked = recover_calls(reasoning, self._offered)
-        known = {_identity(call) for call in calls}
+        known = {_identity(call) for call in calls} if leaked else set()
         calls += [call for call in leaked if call.broken or _identity(call) not in known]
         if len(calls) > MOST_CALLS:
             raise failure(INVALID, f"more than {MOST_CALLS} calls in one reply", partial=text)

@@ -16,6 +16,7 @@ from typing import Any, Self
 from windlass.servers.flight import Flight, current
 from windlass.servers.lines import PEEK, LongLine
 from windlass.servers.peek import Peeked, peek
+from windlass.servers.quick import quickly
 from windlass.servers.sdk import MCPError, SessionMessage, anyio, types
 from windlass.servers.stdio import StdioProcess
 from windlass.servers.straight import Progress, Straight, call_line, cancel_line
@@ -100,6 +101,9 @@ class Pipes:
             return
         if not text.startswith(b"{"):
             self._bad()
+            return
+        if (answer := quickly(text)) and self._straight.waits_for(answer.id) and self._expected(answer.id):
+            self._straight.answer(answer.id, answer.result)
             return
         try:
             message = _decode(text)

@@ -13,6 +13,7 @@ from windlass.servers.flight import Flight, current
 from windlass.servers.http import HttpClient, Streams, http_streams, sse_streams
 from windlass.servers.parts import definition_of, parts_of, raw_of
 from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, Pipes
+from windlass.servers.quick import plain_result
 from windlass.servers.sdk import (
     Client,
     ClientRequestContext,
@@ -93,7 +94,7 @@ class Session:
         self._flights.append(flight)
         try:
             async with flight.begin():
-                result = await self._answer(tool, dict(arguments), {KEY: key} if key else {}, flight, note, answered)
+                return await self._answer(tool, dict(arguments), {KEY: key} if key else {}, flight, note, answered)
         except TimeoutError:
             raise ToolError(
                 f"The tool gave no result within {flight.quiet_s:g} s.", cause="timeout", sent=flight.sent
@@ -108,7 +109,6 @@ class Session:
             flight.over.set()
             self._flights.remove(flight)
             current.reset(token)
-        return self._result(result)
 
     async def _answer(
         self,
@@ -118,16 +118,16 @@ class Session:
         flight: Flight,
         note: Progress,
         answered: Answered | None,
-    ) -> types.CallToolResult:
+    ) -> CallResult:
         if self._pipes and self._client.session.discover_result is None:
             raw = await self._pipes.call(tool, arguments, meta, flight, note)
-            return types.CallToolResult.model_validate(raw, by_name=False)
+            return plain_result(raw) or self._result(types.CallToolResult.model_validate(raw, by_name=False))
 
         async def noted(progress: float, total: float | None, message: str | None) -> None:
             note(progress, total, message)
 
         given = cast(types.RequestParamsMeta, meta) if meta else None
-        return await self._client.call_tool(
+        result = await self._client.call_tool(
             tool,
             arguments,
             progress_callback=noted,
@@ -135,6 +135,7 @@ class Session:
             input_responses=_responses(answered) if answered else None,
             request_state=answered.question.state if answered else None,
         )
+        return self._result(result)
 
     def _result(self, result: types.CallToolResult) -> CallResult:
         spilled = (result.meta or {}).get(SPILLED)

@@ -34,6 +34,13 @@ class Straight:
             answer.exception()  # a call that failed before it waited has not looked at it
         del self._progress[request_id]
 
+    def waits_for(self, request_id: int) -> bool:
+        return request_id in self._answers
+
+    def answer(self, request_id: int, result: dict[str, Any]) -> None:
+        if not self._answers[request_id].done():
+            self._answers[request_id].set_result(result)
+
     def take(self, message: types.JSONRPCMessage) -> bool:
         """Whether it belonged to one of these calls."""
         if isinstance(message, types.JSONRPCNotification):

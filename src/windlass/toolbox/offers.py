@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from windlass.core.errors import BadInput
 from windlass.core.messages import ToolSpec
 from windlass.servers import ServerConfig, Servers, ToolDefinition
-from windlass.servers.pins import tool_hash
+from windlass.servers.pins import identity_hash, tool_hash
 from windlass.servers.schemas import Checker, visible
 
 LETTERS_PER_TOKEN = 4  # an estimate, and labelled as one wherever it is shown
@@ -22,6 +22,7 @@ class Offer:
     checker: Checker | None = None
     problem: str = ""  # why it cannot be offered
     program: str = ""  # the server's own name and version
+    identity: str = ""  # of what the server runs; "" where that is not the operator's own word
 
     @property
     def key(self) -> tuple[str, str]:
@@ -62,8 +63,9 @@ class Offers:
         tools, config = self._servers.tools(server_id), self._servers.config(server_id)
         known = self._known.get(config.id)
         if known is None or known[0] is not tools or known[1] is not config:
-            program = self._servers.status(config.id).program
-            known = (tools, config, {tool.name: replace(_offer(config, tool), program=program) for tool in tools})
+            program, identity = self._servers.status(config.id).program, _identity(config)
+            offers = [replace(_offer(config, tool), program=program, identity=identity) for tool in tools]
+            known = (tools, config, {offer.tool.name: offer for offer in offers})
             self._known[config.id] = known
         return known[2]
 
@@ -71,6 +73,11 @@ class Offers:
         if server_id not in self._servers:
             return None
         return self.of(server_id).get(tool)
+
+
+def _identity(config: ServerConfig) -> str:
+    """What runs is the operator's own word where it stands in their file: with another command, another first time."""
+    return identity_hash(config)[:16] if config.operator else ""
 
 
 def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:

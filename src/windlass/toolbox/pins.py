@@ -3,8 +3,6 @@ agrees to them as they were first offered. Any other definition stays off until 
 
 import asyncio
 
-from windlass.servers import ServerConfig
-from windlass.servers.pins import identity_hash
 from windlass.store import Documents
 from windlass.toolbox.offers import Offer
 from windlass.toolbox.rows import Pin
@@ -53,9 +51,4 @@ class Pins:
 
 
 def _key(offer: Offer) -> Key:
-    return offer.server.id, _identity(offer.server), offer.tool.name
-
-
-def _identity(config: ServerConfig) -> str:
-    """What runs is the operator's own word where it stands in their file: with another command, another first time."""
-    return identity_hash(config)[:16] if config.operator else ""
+    return offer.server.id, offer.identity, offer.tool.name

@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from windlass.web.errors import TooMany
 
@@ -48,6 +49,7 @@ class Rates:
         return back
 
 
+@lru_cache(maxsize=256)
 def _is_this_machine(address: str) -> bool:
     try:
         return ipaddress.ip_address(address).is_loopback
