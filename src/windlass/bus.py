@@ -172,7 +172,9 @@ class Bus:
             watcher.put(frame)
 
     def _remember(self, conversation_id: str, turn_id: str, heard: Heard) -> None:
-        partial = self._partial.setdefault(turn_id, _Partial(conversation_id))
+        partial = self._partial.get(turn_id)
+        if partial is None:
+            partial = self._partial[turn_id] = _Partial(conversation_id)
         match heard:
             case TextDelta():
                 partial.text.append(heard.text)
