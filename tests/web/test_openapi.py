@@ -25,6 +25,14 @@ def test_every_operation_has_its_own_name_and_words() -> None:
     assert {tag for one in operations for tag in one["tags"]} <= {tag["name"] for tag in SPEC["tags"]}
 
 
+async def test_a_model_that_nobody_has_is_answered_as_described(site: Site) -> None:
+    body = {"model": "nobody-has-it", "messages": [{"role": "user", "content": "Hello"}]}
+    reply = await site.call("POST", "/v1/chat/completions", body)
+    described = SPEC["paths"]["/v1/chat/completions"]["post"]["responses"][str(reply.status)]
+    assert reply.status == 404
+    assert _validator(described["content"]["application/json"]["schema"]).is_valid(reply.body)
+
+
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
 def test_examples_in_the_description_fit_its_schemas(route: Route) -> None:
     operation = SPEC["paths"][route.path][route.method.lower()]

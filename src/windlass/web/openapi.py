@@ -207,7 +207,7 @@ def _failures(route: Route) -> list[int]:
     found = [403, 503]
     if not route.public or route.takes is shapes.LogIn:
         found += [401, 429]
-    if "{" in route.path:
+    if "{" in route.path or route.takes is shapes.CompletionRequest:
         found += [404]
     if route.method != "GET":
         found += [409]
