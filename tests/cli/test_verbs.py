@@ -234,6 +234,16 @@ def test_imported_servers_are_drafts_until_their_command_was_looked_at(windlass:
     assert "No servers were found" in windlass("servers", "import", str(file)).err
 
 
+def test_an_imported_address_is_looked_at_before_it_is_reached(alone: Commands, tmp_path: Path) -> None:
+    file = tmp_path / "other.json"
+    file.write_text(json.dumps({"mcpServers": {"far": {"url": "http://127.0.0.1:9/mcp"}}}))
+    assert "far: draft. http://127.0.0.1:9/mcp" in alone("servers", "import", str(file)).err
+    assert "It was imported and never started." in alone("doctor", "--json").out
+    refused = alone("servers", "confirm", "far", stdin="n\n")
+    assert refused.code == 1 and "http://127.0.0.1:9/mcp" in refused.err and "Reach this address?" in refused.err
+    assert "far: failed" in alone("servers", "confirm", "far", "--yes").err
+
+
 def test_settings_of_an_editor_are_read_with_their_comments(alone: Commands, tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text(

@@ -133,9 +133,22 @@ async def test_imported_servers_are_drafts_and_nothing_runs(site: Site, ledger: 
     reply = await site.call("POST", "/servers/import", given)
 
     assert reply.status == 201
-    assert [(one["slug"], one["status"]) for one in reply.body["servers"]] == [("a", "draft"), ("c", "configured")]
+    assert [(one["slug"], one["status"]) for one in reply.body["servers"]] == [("a", "draft"), ("c", "draft")]
     assert [note["name"] for note in reply.body["notes"] if note["problem"]] == ["b"]
     assert ledger.pids() == []
+
+
+async def test_an_imported_address_is_a_draft_until_somebody_starts_it(tmp_path: Path, strict_llm: StrictLLM) -> None:
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        await site.post("/servers/import", {"mcpServers": {"c": {"url": "http://127.0.0.1:9/mcp"}}})
+        refused = await site.call("POST", "/servers/c/confirm", {"argv": ["http://127.0.0.1:9/mcp"]})
+        assert (refused.status, refused.code) == (409, "nothing_to_confirm")
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        assert (await site.get("/servers/c"))["server"]["status"] == "draft"
+        started = await site.post("/servers/c/start")
+        assert started["server"]["status"] == "failed"
+        await site.post("/servers/c/stop")
+        assert (await site.get("/servers/c"))["server"]["status"] == "stopped"
 
 
 async def test_servers_outlive_a_restart_with_their_secrets(

@@ -40,6 +40,8 @@ def _server(session: Session, server: shapes.Server) -> Finding:
     match server.status:
         case "running":
             return Finding(about, "ok", f"It runs and offers {server.tool_count} tools.")
+        case "draft" if server.transport != "stdio":
+            return Finding(about, "warn", "It was imported and never started.", f"windlass servers start {server.slug}")
         case "draft":
             return Finding(about, "warn", "Its command is not confirmed.", f"windlass servers confirm {server.slug}")
         case "stopped" | "configured":

@@ -34,6 +34,7 @@ COMMANDS = {  # what does at a terminal what a route does; longer routes come fi
     "GET /conversations/{id}/messages": "conversations show ID --json",
     "GET /conversations": "conversations list",
     "GET /turns/{id}": "turns show ID",
+    "POST /servers/{id}/start": "servers start NAME",
     "GET /servers": "servers list",
     "GET /providers": "models list",
     "GET /personas": "api GET /personas",

@@ -85,7 +85,7 @@ def import_(
     for told in found.notes:
         for warning in filter(None, (told.problem, *told.warnings)):
             note(f"{told.name}: {warning}", "yellow")
-    note("Look at each command, then `windlass servers confirm NAME`.")
+    note("Look at each command and address, then `windlass servers confirm NAME`.")
 
 
 @servers.command()
@@ -95,14 +95,17 @@ def confirm(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Look at the exact command of a draft, and start it."""
+    """Look at the exact command or address of a draft, and start it."""
     with opened(ctx) as session:
         found = session.run(session.w.servers.get(server))
-        for part in found.argv:
+        reached = found.status == "draft" and found.transport != "stdio"
+        for part in [found.url] if reached else found.argv:
             note(f"  {part}", "")
-        if not yes and not typer.confirm("Run this command on this machine?", err=True):
+        question = "Reach this address?" if reached else "Run this command on this machine?"
+        if not yes and not typer.confirm(question, err=True):
             raise typer.Exit(FAILED)
-        session.run(session.w.servers.confirm(found.id, found.argv))
+        if not reached:
+            session.run(session.w.servers.confirm(found.id, found.argv))
         _finish(session, _started(session, found.id), json)
 
 

@@ -222,7 +222,10 @@ class ServerVerbs:
 
     def _shown(self, status: ServerStatus) -> shapes.Server:
         kept = self._kept.get(status.config.id)
-        return server_shown(status, created_at=kept.created_at if kept else None)
+        shown = server_shown(status, created_at=kept.created_at if kept else None)
+        if kept and not kept.wanted and status.config.transport != "stdio" and shown.status == "configured":
+            shown.status = "draft"  # there is no command to confirm; that somebody starts it is the word it waits for
+        return shown
 
     def _tool(self, offer: Offer) -> shapes.ServerTool:
         return shapes.ServerTool(
@@ -305,7 +308,11 @@ def _config(config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
 
 def _check_word(config: ServerConfig, word: shapes.Confirm) -> None:
     if config.transport != "stdio":
-        raise Conflict("Only a server that runs a command needs this.", code="nothing_to_confirm")
+        raise Conflict(
+            "Only a server that runs a command needs this.",
+            hint="Start it with POST /servers/{id}/start.",
+            code="nothing_to_confirm",
+        )
     if tuple(word.argv) != config.argv:
         raise Conflict(
             "This is not the command that would run.", hint="Send back `argv` exactly as it is shown.", code="argv"

@@ -100,6 +100,20 @@ describe("a draft", () => {
     ]);
   });
 
+  test("that is reached at an address shows it, and is started without a command", async () => {
+    const far = {
+      transport: "http" as const,
+      url: "https://far.example/mcp",
+      argv: [],
+      header_names: ["X-Key"],
+    };
+    const { asked, user } = await open([far]);
+    expect(screen.getByRole("list", { name: "Address" }).textContent).toBe("https://far.example/mcp");
+    expect(screen.getByText("X-Key")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Start" }));
+    expect(sent(asked).map(({ path }) => path)).toEqual(["/servers/server-1/start"]);
+  });
+
   test("is discarded after one more question, whose way out has the focus", async () => {
     const { asked, user } = await open([{}], { "DELETE /servers/server-1": {} });
     await user.click(screen.getByRole("button", { name: "Discard draft…" }));

@@ -16,11 +16,25 @@ export function DraftCard({ server }: { server: ServerInfo }) {
   const { run, busy, error } = useVerb();
   if (editing) return <ServerFormPanel server={server} onClose={() => setEditing(false)} />;
   const discard = () => run(() => servers.forget(server.id)).then(() => serverList.refresh());
+  const reached = server.transport !== "stdio";
   const start = () =>
     run(async () => {
-      await servers.confirm(server.id, server.argv);
+      if (!reached) await servers.confirm(server.id, server.argv);
       await servers.start(server.id);
     }).then(() => serverList.refresh());
+  const others = (
+    <>
+      <Button onClick={() => setEditing(true)}>Edit</Button>
+      <span className="grow" />
+      <Sure
+        ask="Discard draft…"
+        question="The draft is lost."
+        act="Discard"
+        disabled={busy}
+        onSure={discard}
+      />
+    </>
+  );
   return (
     <section className="panel" aria-label={`${server.name}, draft`}>
       <div className="panel-head">
@@ -29,26 +43,62 @@ export function DraftCard({ server }: { server: ServerInfo }) {
           <Icon name="lock" />
           Draft
         </span>
-        <span className="dim">nothing has run</span>
+        <span className="dim">{reached ? "nothing was sent" : "nothing has run"}</span>
       </div>
       <div className="panel-body">
-        <p>This is the exact command, one part per line.</p>
-        <Argv argv={server.argv} />
-        <Facts server={server} />
-        <Confirm argv={server.argv} busy={busy} onConfirm={start}>
-          <Button onClick={() => setEditing(true)}>Edit</Button>
-          <span className="grow" />
-          <Sure
-            ask="Discard draft…"
-            question="The draft is lost."
-            act="Discard"
-            disabled={busy}
-            onSure={discard}
-          />
-        </Confirm>
+        {reached ? (
+          <Address server={server} busy={busy} onStart={start}>
+            {others}
+          </Address>
+        ) : (
+          <>
+            <p>This is the exact command, one part per line.</p>
+            <Argv argv={server.argv} />
+            <Facts server={server} />
+            <Confirm argv={server.argv} busy={busy} onConfirm={start}>
+              {others}
+            </Confirm>
+          </>
+        )}
         <Problem what="It did not start." error={error} />
       </div>
     </section>
+  );
+}
+
+interface AddressProps {
+  server: ServerInfo;
+  busy: boolean;
+  onStart: () => void;
+  children: ReactNode;
+}
+
+/** It runs elsewhere: there is no command to confirm, only an address to agree to. */
+function Address({ server, busy, onStart, children }: AddressProps) {
+  return (
+    <>
+      <p>This is the address it is reached at.</p>
+      <ol className="argv" aria-label="Address">
+        <li>
+          <span>{server.url}</span>
+        </li>
+      </ol>
+      <dl className="facts">
+        <dt>Headers</dt>
+        <dd>
+          {server.header_names.map((name) => (
+            <code key={name}>{name}</code>
+          ))}
+          <span className="dim">{server.header_names.length > 0 ? "values hidden" : "none"}</span>
+        </dd>
+      </dl>
+      <div className="panel-foot">
+        <Button look="primary" disabled={busy} onClick={onStart}>
+          {busy ? "Starting" : "Start"}
+        </Button>
+        {children}
+      </div>
+    </>
   );
 }
 
