@@ -322,7 +322,9 @@ async def test_places_go_to_those_who_waited_longest() -> None:
     order: list[str] = []
 
     async def visit(name: str) -> None:
-        async with places.one(name):
+        if places.taken:
+            await places.queue(name)
+        with places:
             order.append(name)
             await asyncio.sleep(0)
 

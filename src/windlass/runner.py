@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from windlass.bus import Bus
@@ -150,7 +150,9 @@ class Runner:
             turn_log = TurnLog(self._store.logs, turn_id, self._driver, epoch=epoch)
             epoch = 0
             try:
-                async with self._places.one(turn_id, at_once=await self._only_closes(turn_log)):
+                if self._places.taken and not isinstance(next_step(await turn_log.read()), Close):
+                    await self._places.queue(turn_id)  # a stop may have been said before, with nobody to hurry
+                with self._places:
                     step = await self._run(conversation_id, turn_log)
             except Fenced:
                 return
@@ -179,10 +181,6 @@ class Runner:
         if not noted:  # nothing can be written, or closing it failed as well: no use in trying again at once
             await asyncio.sleep(STORE_RETRY_S)
         return True
-
-    async def _only_closes(self, turn_log: TurnLog) -> bool:
-        """A stop may have been said before the turn stood in the queue, so that there was nobody to hurry."""
-        return self._places.taken and isinstance(next_step(await turn_log.read()), Close)
 
     async def _run(self, conversation_id: str, turn_log: TurnLog) -> AwaitPerson | Done:
         view = fold(await turn_log.read())
@@ -244,21 +242,20 @@ class Places:
     def taken(self) -> bool:
         return self._free <= 0
 
-    @asynccontextmanager
-    async def one(self, turn_id: str, *, at_once: bool = False) -> AsyncIterator[None]:
-        if self.taken and not at_once:
-            waiter = self._queue[turn_id] = asyncio.get_running_loop().create_future()
-            try:
-                await waiter
-            finally:
-                self._queue.pop(turn_id, None)
-        self._free -= 1
+    async def queue(self, turn_id: str) -> None:
+        waiter = self._queue[turn_id] = asyncio.get_running_loop().create_future()
         try:
-            yield
+            await waiter
         finally:
-            self._free += 1
-            if self._free > 0 and self._queue:
-                self.hurry(next(iter(self._queue)))
+            self._queue.pop(turn_id, None)
+
+    def __enter__(self) -> None:
+        self._free -= 1
+
+    def __exit__(self, *_: object) -> None:
+        self._free += 1
+        if self._free > 0 and self._queue:
+            self.hurry(next(iter(self._queue)))
 
     def hurry(self, turn_id: str) -> None:
         if (waiter := self._queue.pop(turn_id, None)) and not waiter.done():

@@ -4,8 +4,11 @@ import io
 import json
 import logging
 import re
+from collections.abc import Iterator
 
-from windlass.cli.loglines import JsonLines, Lines, Record
+import pytest
+
+from windlass.cli.loglines import JsonLines, Lines, Record, Straight
 
 
 def record(words: str, *values: object, at: float = 1_700_000_000.25) -> logging.LogRecord:
@@ -82,3 +85,35 @@ def test_a_record_has_all_that_another_handler_may_ask_for() -> None:
 def test_a_record_takes_words_by_name_and_an_empty_dict_as_it_is() -> None:
     assert Record("windlass", logging.INFO, "", 0, "%(what)s", ({"what": "named"},), None).getMessage() == "named"
     assert Record("windlass", logging.INFO, "", 0, "got %s", ({},), None).getMessage() == "got {}"
+
+
+@pytest.fixture
+def straight() -> Iterator[tuple[logging.Logger, io.StringIO]]:
+    """The house's logger as `serve` sets it up, and what it wrote."""
+    root, logger, stream = logging.getLogger(), logging.getLogger("windlass.straight"), io.StringIO()
+    before, level = root.handlers[:], root.level
+    root.handlers[:] = [Lines(stream)]
+    root.setLevel(logging.INFO)
+    logger.__class__ = Straight
+    yield logger, stream
+    root.handlers[:] = before
+    root.setLevel(level)
+
+
+def test_a_line_goes_straight_to_our_lines(straight: tuple[logging.Logger, io.StringIO]) -> None:
+    logger, stream = straight
+    logger.info("Tool calls detected: %d tools", 2)
+    assert stream.getvalue().endswith("INFO Tool calls detected: 2 tools\n")
+    logger.setLevel(logging.WARNING)
+    logger.info("too quiet")
+    logger.setLevel(logging.NOTSET)
+    assert "too quiet" not in stream.getvalue()
+
+
+def test_another_handler_hears_of_every_line_too(straight: tuple[logging.Logger, io.StringIO]) -> None:
+    logger, stream = straight
+    other = io.StringIO()
+    logging.getLogger().addHandler(logging.StreamHandler(other))
+    logger.info("told to %s", "both")
+    assert stream.getvalue().endswith("INFO told to both\n")
+    assert other.getvalue() == "told to both\n"

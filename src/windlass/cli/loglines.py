@@ -31,10 +31,6 @@ class Lines(logging.Handler):
         return True
 
     def emit(self, record: logging.LogRecord) -> None:
-        second = int(record.created)
-        if second != self._second:
-            self._stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
-            self._second = second
         self._held.append(self._line(record))
         if self._at_once or record.levelno >= logging.WARNING:
             self.flush()
@@ -58,6 +54,10 @@ class Lines(logging.Handler):
             self.flush()
 
     def _line(self, record: logging.LogRecord) -> str:
+        second = int(record.created)
+        if second != self._second:
+            self._stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
+            self._second = second
         words = self.format(record) if record.exc_info or record.stack_info else record.getMessage()
         return f"{self._stamp},{int(record.msecs):03d} {record.levelname} {words}"
 
@@ -127,7 +127,19 @@ _NOWHERE = {
 }
 
 
+class Straight(logging.Logger):
+    """Where our lines are the only handler, what a turn tells of its steps goes straight to it."""
+
+    def info(self, msg: object, *args: object, **more: Any) -> None:
+        lines = self.root.handlers[0] if len(self.root.handlers) == 1 and not self.handlers else None
+        if more or not isinstance(lines, Lines):
+            super().info(msg, *args, **more)
+        elif self.isEnabledFor(logging.INFO):
+            lines.emit(Record(self.name, logging.INFO, "", 0, msg, args, None))
+
+
 def log_to(stream: TextIO, level: int, form: Form = "text") -> None:
     logging.setLogRecordFactory(Record)
     logging._srcfile = None  # else every line looks for its source, as the documentation of `logging` says
     logging.basicConfig(level=level, handlers=[JsonLines(stream) if form == "json" else Lines(stream)])
+    logging.getLogger("windlass").__class__ = Straight
