@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -227,8 +227,8 @@ class NoTools:
     async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
         raise ToolError("This turn is being closed.")
 
-    async def worked(self, limit_s: float) -> None:
-        await asyncio.sleep(limit_s)
+    def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
+        return asyncio.get_running_loop().call_later(limit_s, sound).cancel
 
 
 class Places:

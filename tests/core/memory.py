@@ -104,8 +104,8 @@ class Script:
             raise result
         return await result if isinstance(result, asyncio.Future) else result
 
-    async def worked(self, limit_s: float) -> None:
-        await asyncio.sleep(limit_s)
+    def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
+        return asyncio.get_running_loop().call_later(limit_s, sound).cancel
 
     async def before(self, turn_id: str, history_from: str) -> tuple[PastTurn, ...]:
         return (PastTurn("turn-before", (Message("user", f"earlier, from {history_from or 'the start'}"),)),)

@@ -78,8 +78,8 @@ class World:
             raise OSError("boom")
         return ToolOutput("done")
 
-    async def worked(self, limit_s: float) -> None:
-        await asyncio.sleep(limit_s)
+    def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
+        return asyncio.get_running_loop().call_later(limit_s, sound).cancel
 
 
 @dataclass

@@ -5,22 +5,35 @@ import asyncio
 from windlass.toolbox.clock import WorkClock
 
 
+def rings(clock: WorkClock, limit_s: float) -> asyncio.Event:
+    rung = asyncio.Event()
+    clock.alarm(limit_s, rung.set)
+    return rung
+
+
 async def test_time_runs_out_while_the_turn_works() -> None:
     clock = WorkClock()
     with clock.running("a"):
-        await clock.worked(0.01)
+        await rings(clock, 0.01).wait()
 
 
 async def test_time_stands_still_while_all_that_runs_waits_for_a_person() -> None:
     clock, other = WorkClock(), WorkClock()
     with clock.running("a"), clock.asking("a"), clock.asking("a"):
-        short = asyncio.create_task(clock.worked(0.01))
-        await other.worked(0.05)
-        assert not short.done()
-    await short
+        short = rings(clock, 0.01)
+        await rings(other, 0.05).wait()
+        assert not short.is_set()
+    await short.wait()
 
 
 async def test_time_goes_on_while_another_call_works() -> None:
     clock = WorkClock()
     with clock.running("a"), clock.asking("a"), clock.running("b"):
-        await clock.worked(0.01)
+        await rings(clock, 0.01).wait()
+
+
+async def test_an_alarm_that_is_called_off_stays_silent() -> None:
+    clock, rung = WorkClock(), asyncio.Event()
+    clock.alarm(0.01, rung.set)()
+    await rings(clock, 0.02).wait()
+    assert not rung.is_set()

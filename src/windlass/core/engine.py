@@ -56,9 +56,12 @@ async def run_turn(log: Log, model: Model, tools: Tools, history: History, hear:
     reach("turn_claimed")
     try:
         async with asyncio.TaskGroup() as group:
-            alarm = group.create_task(_sound_deadline(log, tools, view.started.settings.limits.work_s))
-            step = await _drive(Crew(log, model, tools, history, hear, group, folding))
-            alarm.cancel()
+            limit_s = view.started.settings.limits.work_s
+            call_off = tools.alarm(limit_s, lambda: group.create_task(_record(log, StopRequested("deadline"))))
+            try:
+                step = await _drive(Crew(log, model, tools, history, hear, group, folding))
+            finally:
+                call_off()
     except* Fenced as fenced:
         raise fenced.exceptions[0] from None
     return step
@@ -101,9 +104,8 @@ def _let_go(crew: Crew, view: TurnView, step: Step) -> None:
         crew.asking = None
 
 
-async def _sound_deadline(log: Log, tools: Tools, limit_s: float) -> None:
-    await tools.worked(limit_s)
-    await log.record(StopRequested("deadline"))
+async def _record(log: Log, fact: Event) -> None:
+    await log.record(fact)
 
 
 async def _ask(crew: Crew, seen: Sequence[Event], view: TurnView, step: CallModel) -> None:

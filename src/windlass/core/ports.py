@@ -143,8 +143,8 @@ class Tools(Protocol):
     async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
         """Give the result or raise `ToolError`; must be safe to cancel."""
 
-    async def worked(self, limit_s: float) -> None:
-        """Return once the turn has worked so long; people's time to answer a tool's question is no work."""
+    def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
+        """Sound once the turn has worked so long, waiting for people's answers aside. Gives what calls it off."""
 
 
 class History(Protocol):

@@ -2,8 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+LEAST_S = 0.05  # between two looks
 
 
 class WorkClock:
@@ -12,12 +14,14 @@ class WorkClock:
         self._stood_s = 0.0
         self._stands_since: float | None = None
 
-    async def worked(self, limit_s: float) -> None:
-        """Return once so much work was done."""
-        ends, left = time.monotonic() - self._stood() + limit_s, limit_s
-        while left > 0:
-            await asyncio.sleep(left)
-            left = ends + self._stood() - time.monotonic()
+    def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
+        """Sound once so much work was done from now on. Gives what calls it off."""
+        return _Alarm(self, self.worked_s + limit_s, sound).cancel
+
+    @property
+    def worked_s(self) -> float:
+        """Since some moment in the past."""
+        return time.monotonic() - self._stood()
 
     @contextmanager
     def running(self, call_id: str) -> Iterator[None]:
@@ -50,3 +54,22 @@ class WorkClock:
 
     def _stood(self) -> float:
         return self._stood_s + (time.monotonic() - self._stands_since if self._stands_since is not None else 0.0)
+
+
+class _Alarm:
+    def __init__(self, clock: WorkClock, due_s: float, sound: Callable[[], object]) -> None:
+        self._clock = clock
+        self._due_s = due_s
+        self._sound = sound
+        self._look()
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        left_s = self._due_s - self._clock.worked_s
+        loop = asyncio.get_running_loop()
+        if left_s > 0:  # while a person thinks, it stays what it is
+            self._timer = loop.call_later(max(left_s, LEAST_S), self._look)
+        else:
+            self._timer = loop.call_later(0, self._sound)

@@ -82,8 +82,8 @@ class TurnTools:
             return replace(judged, verdict="refuse", refusal="policy", reason=reason)
         return judged
 
-    async def worked(self, limit_s: float) -> None:
-        await self._clock.worked(limit_s)
+    def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
+        return self._clock.alarm(limit_s, sound)
 
     async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
         with self._clock.running(call.id):
