@@ -154,6 +154,15 @@ async def test_turns_of_two_branches_that_write_by_turns_are_read_apart(store: S
         assert logged == [HELLO, failed, failed, TurnFinished("failed")]
 
 
+@pytest.mark.parametrize("number", [-1, -(1 << 32), -(1 << 40), 1 << 32, 1 << 62])
+async def test_no_number_leads_into_another_conversation(store: Store, number: int) -> None:
+    first, second = await new_turn(store), await new_turn(store)
+    conversation_id = store.conversations.turn(second).conversation_id
+    seen = {done.turn_id for done in store.conversations.events_after(conversation_id, number)}
+    assert seen == ({second} if number < 0 else set())
+    assert first not in seen
+
+
 async def test_a_branch_has_one_running_turn(store: Store) -> None:
     conversation = await store.conversations.create(Conversation(""))
     first = await store.logs.create(conversation.id, HELLO)

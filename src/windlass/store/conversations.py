@@ -234,7 +234,7 @@ class Conversations:
             "select e.turn_id, t.parent_id, e.seq, e.number, e.at, e.kind, e.body, e.version"  # noqa: S608
             f" from conversations c join events e on e.place between (c.n << {BITS}) + ? and (c.n << {BITS}) + {LAST}"
             " join turns t on t.id = e.turn_id where c.id = ? order by e.place limit ?",
-            (number + 1, conversation_id, limit),
+            (max(number, 0) + 1, conversation_id, limit),
         )
         return [
             Committed(conversation_id, turn, parent, (Recorded(seq, n, at, decode(kind, body, version)),))
