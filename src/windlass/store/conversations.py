@@ -186,7 +186,7 @@ class Conversations:
 
     def unfinished(self) -> list[Turn]:
         rows = self._reader.execute(
-            f"select {_TURN} from turns t join conversations c on c.n = t.conversation"  # noqa: S608
+            f"select {_TURN} from turns t indexed by turns_pending join conversations c on c.n = t.conversation"  # noqa: S608
             " where t.pending and t.state <> 'finished' order by t.id"
         )
         return [Turn(*row) for row in rows]
@@ -246,7 +246,7 @@ class Conversations:
         if self._spent is None or self._spent[0] != moment:
             rows = self._reader.execute(
                 f"select e.kind, e.body, e.version from conversations c join {OF_CONVERSATION}"  # noqa: S608
-                " where c.updated_at >= ?1 - 86400 and e.kind = 'model_replied' and e.at >= ?1",
+                " where c.updated_at >= ?1 - 86400 and +e.kind = 'model_replied' and e.at >= ?1",  # +: not by kind
                 (moment,),
             )
             self._spent = (moment, sum(tokens_of(decode(*row)) for row in rows) - self._logs.tokens)
