@@ -24,6 +24,7 @@ from windlass.core.events import (
     StopRequested,
     ToolFinished,
     ToolStarted,
+    TurnClaimed,
     TurnFinished,
     TurnStarted,
 )
@@ -31,6 +32,7 @@ from windlass.core.messages import Message, ToolCall, ToolOutput, Toolset
 from windlass.core.ports import DraftCall, Hear, ModelRequest, Reply
 from windlass.core.steps import AwaitPerson, next_step
 from windlass.store import Conversation, Store, TurnLog
+from windlass.store.turnlog import TurnLogs
 
 SAFE = {"read"}
 DRIVERS = itertools.count()
@@ -82,6 +84,25 @@ class World:
         return asyncio.get_running_loop().call_later(limit_s, sound).cancel
 
 
+class NotedLog(TurnLog):
+    """Notes the facts that landed although another driver had claimed the turn."""
+
+    def __init__(self, logs: TurnLogs, turn_id: str, driver: str) -> None:
+        super().__init__(logs, turn_id, driver)
+        self.late: list[Event] = []
+
+    def record(self, *facts: Event) -> "asyncio.Future[bool]":
+        claims = [event.epoch for event in self._live.events if isinstance(event, TurnClaimed)]
+        done = super().record(*facts)
+        if max(claims) > self._epoch:
+            done.add_done_callback(lambda over: self._note(over, facts))
+        return done
+
+    def _note(self, over: "asyncio.Future[bool]", facts: Sequence[Event]) -> None:
+        if not over.cancelled() and not over.exception() and over.result():
+            self.late.extend(facts)
+
+
 @dataclass
 class Schedule:
     """One seed's story."""
@@ -89,6 +110,7 @@ class Schedule:
     seed: int
     folder: Path
     met: Counter[str] = field(default_factory=Counter)
+    logs: list["NotedLog"] = field(default_factory=list)
 
     async def play(self) -> Counter[str]:
         self.rng = random.Random(self.seed)
@@ -128,7 +150,8 @@ class Schedule:
             await asyncio.sleep(self.rng.random() * 0.004)
 
     async def _drive(self) -> None:
-        log = TurnLog(self.store.logs, self.turn, f"driver-{next(DRIVERS)}")
+        log = NotedLog(self.store.logs, self.turn, f"driver-{next(DRIVERS)}")
+        self.logs.append(log)
         with contextlib.suppress(Fenced):
             await run_turn(log, self.world, self.world, self.store.history, lambda _: None)
 
@@ -186,6 +209,8 @@ class Schedule:
         assert all(ends[call] == 1 for call in calls), f"not one terminal state each, {where}"
         unsafe = [call for call in calls if self.world.names[call] not in SAFE]
         assert all(self.world.ran[call] <= 1 for call in unsafe), f"an unsafe call ran twice, {where}"
+        late = [fact for log in self.logs for fact in log.late]
+        assert not late, f"written by a driver that another had followed: {late}, {where}"
         assert isinstance(self.log[-1], TurnFinished), f"never finished, {where}"
         assert sum(isinstance(event, TurnFinished) for event in self.log) == 1, f"finished twice, {where}"
         stops = [place for place, event in enumerate(self.log) if isinstance(event, StopRequested)]

@@ -46,6 +46,7 @@ def no_fault_of_ours(context: CheckContext, response: Response, case: Case) -> N
     assert response.status_code < 500 or response.status_code in (502, 504), response.text
 
 
+WORDS = {route.path.rpartition("/")[2] for route in ROUTES}  # made-up ids may be such words: another route answers then
 CHECKS = [no_fault_of_ours, status_code_conformance, content_type_conformance, response_schema_conformance]
 SCHEMA = schemathesis.openapi.from_dict(openapi(ROUTES, "0.0.test"))
 LINKED = schemathesis.openapi.from_dict(
@@ -61,6 +62,8 @@ class Target:
     def ask(self, case: Case) -> Response:
         if isinstance(case.body, dict) and case.body.get("default") is True:
             case.body["default"] = False  # a provider at a made-up address would speak for the rest of the test
+        for name, value in case.path_parameters.items():
+            case.path_parameters[name] = f"{value}-" if value in WORDS else value
         headers = {"Authorization": f"Bearer {TOKEN}"}
         response = case.call_and_validate(base_url=self.url, headers=headers, checks=CHECKS, timeout=90)
         self.answers[response.status_code] += 1
