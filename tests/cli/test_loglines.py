@@ -50,7 +50,7 @@ def test_a_closed_stream_breaks_nothing() -> None:
     stream.close()
     raising, logging.raiseExceptions = logging.raiseExceptions, False
     try:
-        lines.handle(record("nobody reads this"))
+        assert lines.handle(record("nobody reads this"))
     finally:
         logging.raiseExceptions = raising
 

@@ -40,7 +40,7 @@ class PastTurns:
             return None
         return past[(len(past) + 1) // 2].turn_id if len(past) > 1 else NO_HISTORY
 
-    def born(self, turn_id: str, parent_id: str | None, conversation_id: str) -> None:
+    def know(self, turn_id: str, parent_id: str | None, conversation_id: str) -> None:
         while len(self._places) >= MOST_PLACES:
             del self._places[next(iter(self._places))]
         self._places[turn_id] = parent_id, conversation_id
@@ -54,7 +54,7 @@ class PastTurns:
             ).fetchone()
             if not found:
                 return None, ""
-            self.born(turn_id, *found)
+            self.know(turn_id, *found)
         return self._places[turn_id]
 
     def up_to(self, turn_id: str, conversation_id: str) -> tuple[PastTurn, ...]:

@@ -73,7 +73,7 @@ class Store:
             alone=lambda: self.logs.driven <= 1,
         )
         self.history = PastTurns(connection)
-        self.logs = TurnLogs(self._writer, connection, publish, self.history.born)
+        self.logs = TurnLogs(self._writer, connection, publish, self.history.know)
         self.conversations = Conversations(self._writer, connection, self.logs, self.history.forget, self._drop_blobs)
         self._toolsets: dict[str, Toolset] = {}
         self._parents: dict[str, set[str]] = {}
