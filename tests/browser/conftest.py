@@ -17,7 +17,21 @@ from windlass.testing import StrictLLM
 from windlass.testing.scripts import Script
 
 ROOT = Path(__file__).parents[2]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+# The two lists below the address bar are pages of their own, built anew for every window: twice the work of our page.
+# Chromium heeds only the last flag of this name, so what Playwright turns off is named again.
+TURNED_OFF = """
+    WebUIOmniboxPopup WebUIOmniboxAimPopup
+    AimEnabled AvoidCorsURLLoaderRestartOnRedirect AvoidUnnecessaryBeforeUnloadCheckSync DestroyProfileOnBrowserClose
+    HttpsFirstBalancedModeAutoEnable HttpsUpgrades LensOverlay MediaRouter NetworkTimeServiceQuerying OptimizationHints
+    PaintHolding PreconnectToSearch ThirdPartyStoragePartitioning
+"""
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    f"--disable-features={','.join(TURNED_OFF.split())}",
+]
 OwnHouse = Callable[..., AbstractAsyncContextManager[House]]
 
 
