@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tests.kit.waiting import turns_of_the_loop
 from windlass.bus import MOST_QUEUED, Bus, Frame, SoFar, Watcher
 from windlass.core.events import (
     Committed,
@@ -51,7 +52,7 @@ async def test_a_watcher_gets_what_was_and_then_what_comes(disk: Disk) -> None:
     watcher = disk.bus.watch(CONVERSATION)
     assert numbers(await watcher.frames()) == [1, 2]
     waiting = asyncio.create_task(watcher.frames())
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     disk.commit()
     assert numbers(await waiting) == [3]
 
@@ -67,7 +68,7 @@ async def test_progress_of_a_tool_is_no_reply_and_leaves_nothing_behind(disk: Di
     disk.bus.heard(CONVERSATION, "turn-1", ToolProgress("call-1", 1))
     watcher = disk.bus.watch(CONVERSATION, after=1)
     waiting = asyncio.create_task(watcher.frames())
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     assert not waiting.done()
     disk.commit(event=TurnFinished("stopped"))
     disk.bus.heard(CONVERSATION, "turn-1", ToolProgress("call-1", 2))  # it was on its way when the turn was closed
@@ -90,7 +91,7 @@ async def test_a_stalled_watcher_is_brought_up_to_date_from_the_log(disk: Disk) 
     disk.commit()
     await watcher.frames()
     idle = asyncio.create_task(watcher.frames())
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     idle.cancel()
     for _ in range(MOST_QUEUED * 3):
         disk.bus.heard(CONVERSATION, "turn-1", TextDelta(1, "x"))
@@ -140,7 +141,7 @@ async def test_a_complete_reply_replaces_what_was_said_so_far(disk: Disk) -> Non
     watcher = disk.bus.watch(CONVERSATION)
     assert numbers(await watcher.frames()) == [1, 2]
     idle = asyncio.create_task(watcher.frames())
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     assert not idle.done()
     disk.commit(event=TurnFinished("answered"))
     assert numbers(await idle) == [3]
@@ -165,9 +166,9 @@ async def test_listeners_hear_everything_at_once(disk: Disk) -> None:
 async def test_a_step_rides_along_with_the_next_word(disk: Disk) -> None:
     watcher = await caught_up(disk)
     reading = asyncio.create_task(watcher.frames())
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     disk.commit(event=ModelReplied("so"))
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     assert not reading.done()
     disk.bus.heard(CONVERSATION, "turn-1", TextDelta(1, "far"))
     kinds = [type(frame.what) for frame in await reading]
@@ -177,7 +178,7 @@ async def test_a_step_rides_along_with_the_next_word(disk: Disk) -> None:
 async def test_a_step_without_company_comes_by_itself(disk: Disk) -> None:
     watcher = await caught_up(disk)
     reading = asyncio.create_task(watcher.frames())
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     disk.commit(event=ModelReplied("so"))
     assert numbers(await asyncio.wait_for(reading, 60)) == [2]
 
@@ -185,9 +186,9 @@ async def test_a_step_without_company_comes_by_itself(disk: Disk) -> None:
 async def test_the_end_of_a_turn_is_told_at_once(disk: Disk) -> None:
     watcher = await caught_up(disk)
     reading = asyncio.create_task(watcher.frames())
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     disk.commit(event=TurnFinished("answered"))
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     assert reading.done()
 
 
@@ -196,7 +197,7 @@ async def caught_up(disk: Disk) -> Watcher:
     watcher = disk.bus.watch(CONVERSATION)
     await watcher.frames()
     reading = asyncio.create_task(watcher.frames())
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     reading.cancel()
     return watcher
 

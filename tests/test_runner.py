@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.core.memory import Script, says
-from tests.kit.waiting import PATIENCE_S, until
+from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 from windlass.bus import Bus
 from windlass.core.errors import Conflict, NotFound, ToolError, Unavailable
 from windlass.core.events import (
@@ -326,7 +326,7 @@ async def test_places_go_to_those_who_waited_longest() -> None:
             await places.queue(name)
         with places:
             order.append(name)
-            await asyncio.sleep(0)
+            await turns_of_the_loop()
 
     await asyncio.gather(*(visit(name) for name in "abcd"))
     assert order == list("abcd")

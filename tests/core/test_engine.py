@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.core.memory import MemoryLog, Script, says, started
+from tests.kit.waiting import turns_of_the_loop
 from windlass.core.engine import run_turn
 from windlass.core.errors import Fenced, ModelError, ToolError
 from windlass.core.events import (
@@ -281,8 +282,7 @@ async def test_a_word_that_changes_nothing_does_not_ask_the_model_twice() -> Non
     task = asyncio.create_task(drive(log, script))
     await log.until(lambda events: isinstance(events[-1], TurnClaimed))
     log.add(StopRequested(call_id="no such call"))
-    for _ in range(5):
-        await asyncio.sleep(0)
+    await turns_of_the_loop(5)
     log.add(StopRequested())
     await task
     assert len(script.asked) == 1
@@ -410,8 +410,7 @@ async def test_a_model_that_failed_is_asked_again_although_the_log_is_slow_to_sa
 
     async def slowly(*facts: Event) -> bool:
         landed = await original(*facts)
-        for _ in range(9):
-            await asyncio.sleep(0)
+        await turns_of_the_loop(9)
         return landed
 
     log.record = slowly  # type: ignore[assignment, method-assign]

@@ -145,7 +145,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHouse]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="the guide uses curl and jq")
+@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="the guide's commands need curl and jq")
 def test_the_guides_commands_run_as_they_stand(house: RunningHouse) -> None:
     script = "set -eo pipefail\n" + "".join(code for page, code in blocks("sh") if page == "api.md")
     env = clean_environment(house.home, URL=house.url, TOKEN=house.token)

@@ -235,7 +235,6 @@ async def finished(server: WindlassProcess, turn_id: str) -> int:
             elif one["state"] == "unknown" and one["finished_at"] is None:
                 unknown += 1
                 await server.post(f"{where}/resolve", {"as": "skip"})
-        await asyncio.sleep(0)
     return unknown
 
 

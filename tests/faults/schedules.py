@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.kit.waiting import turns_of_the_loop
 from windlass.core.engine import run_turn
 from windlass.core.errors import Fenced, ModelError
 from windlass.core.events import (
@@ -193,8 +194,7 @@ class Schedule:
             self.older.append(asyncio.create_task(self._stop_after(self.rng.randint(0, 12))))
 
     async def _stop_after(self, steps: int) -> None:
-        for _ in range(steps):
-            await asyncio.sleep(0)
+        await turns_of_the_loop(steps)
         await self.store.logs.append(self.turn, (StopRequested(),))
 
     async def _end(self) -> None:

@@ -103,8 +103,8 @@ def test_no_input_breaks_a_parser(parser: Parser) -> None:
     assert slowest < 2 or not FULL, f"one input took {slowest:.1f} s"
 
 
-@pytest.mark.skipif(not FULL, reason="only at full scale")
-@pytest.mark.skipif(not find_spec("atheris"), reason="atheris is not installed: pip install atheris")
+@pytest.mark.skipif(not FULL, reason="takes minutes for each parser: `make proof` runs it")
+@pytest.mark.skipif(not find_spec("atheris"), reason="Atheris has no build for this machine")
 @pytest.mark.timeout(GUIDED_S + 120)
 @pytest.mark.parametrize("parser", SEEDS, ids=lambda parser: parser.__name__)
 def test_no_guided_input_breaks_a_parser(parser: Parser, tmp_path: Path) -> None:

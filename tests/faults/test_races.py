@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.core.memory import Script, says
-from tests.kit.waiting import PATIENCE_S
+from tests.kit.waiting import PATIENCE_S, turns_of_the_loop
 from tests.proof.checker import broken_promises
 from tests.proof.figures import FULL, note
 from tests.test_runner import HELLO, House
@@ -61,8 +61,7 @@ class Stage:
         return asyncio.ensure_future(self._slowly())
 
     async def _slowly(self) -> ToolOutput:
-        for _ in range(3):
-            await asyncio.sleep(0)
+        await turns_of_the_loop(3)
         return ToolOutput("sent")
 
     def calls(self) -> list[ToolCall]:
@@ -116,8 +115,7 @@ async def test_whatever_the_order_of_words_there_is_one_end(
     await stage.open()
     try:
         one = asyncio.create_task(first(stage))
-        for _ in range(gap):
-            await asyncio.sleep(0)
+        await turns_of_the_loop(gap)
         two = asyncio.create_task(second(stage))
         said = await asyncio.gather(one, two, return_exceptions=True)
         assert all(not isinstance(word, Exception) or isinstance(word, WindlassError) for word in said), said

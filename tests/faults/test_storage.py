@@ -115,7 +115,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
     folder.mkdir()
     argv = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)]
     if subprocess.run(argv, capture_output=True, check=False).returncode:
-        pytest.skip("no small disk can be mounted here")
+        pytest.skip("root may not mount a small disk here, as in a container without that right")
     try:
         yield folder
     finally:

@@ -1,6 +1,8 @@
 """The kit's own small parts: reading a ledger, waiting, and the fixture that watches for refusals."""
 
+import asyncio
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.ledger_file import Ledger
-from tests.kit.waiting import until
+from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 
 
 def line(event: str, at: float, call: int, effect_id: str = "a", pid: int = 1) -> str:
@@ -44,9 +46,13 @@ async def test_waiting_in_vain_fails_with_a_sentence(ledger: Ledger) -> None:
         await until(lambda: False, "rain", patience_s=0.01)
 
 
-async def test_an_event_that_is_there_is_seen(ledger: Ledger) -> None:
+async def test_an_event_is_seen_once_it_is_there_as_often_as_wanted(ledger: Ledger) -> None:
+    ledger.path.write_text(line("started", 1.0, 0))
+    seeing = asyncio.create_task(ledger.seen("started", "a", times=2))
+    await turns_of_the_loop()
+    assert not seeing.done()
     ledger.path.write_text(line("started", 1.0, 0) + line("started", 2.0, 1))
-    await ledger.seen("started", "a", times=2)
+    await asyncio.wait_for(seeing, PATIENCE_S)
 
 
 def test_the_fixture_fails_a_test_whose_request_was_refused(tmp_path: Path) -> None:
@@ -55,6 +61,8 @@ def test_the_fixture_fails_a_test_whose_request_was_refused(tmp_path: Path) -> N
     (tmp_path / "pytest.ini").write_text(settings)
     (tmp_path / "conftest.py").write_text("from tests.kit.fixtures import strict_llm")
     (tmp_path / "test_it.py").write_text("async def test_it(strict_llm):\n    strict_llm.refused.append('why')")
-    run = subprocess.run([sys.executable, "-m", "pytest", "-q"], cwd=tmp_path, capture_output=True, text=True)
+    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the others take longer to load than it runs
+    argv = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_asyncio.plugin"]
+    run = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert "1 passed, 1 error" in run.stdout
     assert "the model server refused a request" in run.stdout

@@ -11,6 +11,7 @@ from mcp import Client, MCPError
 from tests.kit.ledger.streamable import FAULTS
 from tests.kit.ledger_file import Ledger
 from tests.kit.ledger_http import ledger_http
+from tests.kit.waiting import PATIENCE_S
 
 ERAS = {"handshake": "2025-11-25", "stateless": "2026-07-28"}
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": "hi"}}}
@@ -80,7 +81,7 @@ async def test_a_change_of_tools_is_told(ledger: Ledger, era: str) -> None:
         else:
             await ledger.seen("listening")
             await client.call_tool("change_tools", {"name": "echo"})
-        await changed.wait()
+        assert await asyncio.wait_for(changed.wait(), PATIENCE_S)
 
 
 async def test_headers_are_in_the_ledger_and_a_token_can_be_asked_for(ledger: Ledger) -> None:

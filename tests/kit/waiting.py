@@ -1,10 +1,17 @@
-"""Waiting for what another process does, which no event of ours can tell."""
+"""Waiting for what no event of ours can tell: what another process does, and what is ready to run."""
 
 import asyncio
 import time
 from collections.abc import Callable
 
 PATIENCE_S = 90.0
+
+
+async def turns_of_the_loop(count: int = 1) -> None:
+    """Let whatever is ready run up to where it waits. No time passes: this is for what may, or may not, happen between
+    two turns of the test's own loop."""
+    for _ in range(count):
+        await asyncio.sleep(0)
 
 
 async def until(condition: Callable[[], bool], what: str = "the condition", patience_s: float = PATIENCE_S) -> None:

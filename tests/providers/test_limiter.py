@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tests.kit.waiting import turns_of_the_loop
 from tests.providers.kit import Ears, ask, chat_with
 from windlass.core.errors import ModelError
 from windlass.providers.limiter import Limiter
@@ -24,7 +25,7 @@ async def test_places_are_given_in_the_order_they_were_asked_for() -> None:
     async with asyncio.TaskGroup() as group:
         for number in range(3):
             group.create_task(enter(number))
-        await asyncio.sleep(0)
+        await turns_of_the_loop()
         assert order == []
         limiter.release()
     assert order == [0, 1, 2]
@@ -48,6 +49,7 @@ async def test_one_place_always_remains() -> None:
     limiter.slow_down(0)
     limiter.release()
     await asyncio.wait_for(limiter.acquire(), 60)
+    assert (limiter.limit, limiter.active) == (1, 1)
 
 
 async def test_nobody_enters_before_the_pause_is_over() -> None:
@@ -74,7 +76,7 @@ async def test_a_cancelled_waiter_keeps_no_place(granted: bool) -> None:
     limiter = Limiter(most=1)
     await limiter.acquire()
     waiter = asyncio.create_task(limiter.acquire())
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     if granted:
         limiter.release()
     waiter.cancel()

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tests.kit.waiting import turns_of_the_loop
 from tests.providers.kit import Ears, ask
 from windlass.core.errors import ModelError
 from windlass.core.messages import Source
@@ -48,7 +49,7 @@ async def test_a_line_may_be_an_error_or_a_function_of_the_request() -> None:
 async def test_a_line_waits_at_an_event() -> None:
     gate, ears = asyncio.Event(), Ears()
     reply = asyncio.create_task(ScriptedModel(say("a", gate, "b")).reply(ask(), ears))
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     assert ears.heard == [TextDelta(1, "a")]
     gate.set()
     assert (await reply).text == "ab"

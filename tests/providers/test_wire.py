@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from tests.kit.waiting import turns_of_the_loop
 from tests.providers.kit import Talk, talking
 from windlass.providers import ProviderConfig
 from windlass.providers.address import way_to
@@ -163,7 +164,7 @@ async def test_a_long_answer_that_is_read_slowly_comes_whole() -> None:
         largest, seen = 0, 0
         while piece := await line.readany():
             largest, seen = max(largest, len(piece)), seen + len(piece)
-            await asyncio.sleep(0)
+            await turns_of_the_loop()
         wire.give_back(line)
     assert seen == size
     assert largest < 4 * MOST_HELD

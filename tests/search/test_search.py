@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tests.kit.loop_clock import LoopClock
+from tests.kit.waiting import turns_of_the_loop
 from tests.search.kit import says, site
 from windlass.core.errors import ToolError
 from windlass.core.messages import Source
@@ -32,7 +33,7 @@ class Scripted:
 
     async def search(self, query: str, count: int) -> list[Hit]:
         self.asked.append((query, count))
-        await asyncio.sleep(0)
+        await turns_of_the_loop()
         if self.hangs:
             self.hangs.jump(1000)
             await asyncio.Event().wait()
@@ -105,16 +106,17 @@ async def test_a_backend_that_hangs_leaves_time_for_the_next(clock: LoopClock) -
 
 
 async def test_a_slow_search_succeeds_within_its_deadline() -> None:
-    answered = asyncio.Event()
+    begun, answered = asyncio.Event(), asyncio.Event()
 
     @dataclass
     class Slow(Scripted):
         async def search(self, query: str, count: int) -> list[Hit]:
+            begun.set()
             await answered.wait()
             return HITS
 
     searching = asyncio.create_task(WebSearch((Slow("zai"),), read).search("latest stock prices"))
-    await asyncio.sleep(0)
+    await begun.wait()
     answered.set()
     assert "Found 5 results" in (await searching).text
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.kit.ledger_file import Ledger
 from tests.kit.loop_clock import LoopClock
-from tests.kit.waiting import PATIENCE_S, until
+from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 from tests.servers.kit import ERAS, VERSIONS, ledger_config, run, said
 from windlass.core.errors import ToolError
 from windlass.servers import Answer, EmbeddedPart, LinkPart, MediaPart, Question, Servers, TextPart
@@ -150,7 +150,7 @@ async def test_a_person_is_asked_and_the_clock_stands_still(
     async def answer(question: Question) -> Answer:
         asked.append(question)
         clock.jump(1000)  # more than the whole deadline
-        await asyncio.sleep(0)
+        await turns_of_the_loop()
         return Answer("accept", {"name": "Ada", "number": 3})
 
     result = await servers.call("ledger", "ask", "{}", timeout_s=100, on_input=answer)
@@ -177,8 +177,9 @@ async def test_a_question_ends_with_its_call(servers: Servers, ledger: Ledger, e
 
     call = asyncio.create_task(servers.call("ledger", "ask", "{}", on_input=never))
     await asked.wait()
+    assert not dropped.is_set()
     call.cancel()
-    await asyncio.wait_for(dropped.wait(), PATIENCE_S)
+    assert await asyncio.wait_for(dropped.wait(), PATIENCE_S)
 
 
 async def test_a_changed_list_of_tools_is_followed(servers: Servers, ledger: Ledger, era: str) -> None:

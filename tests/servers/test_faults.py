@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit.ledger_file import Ledger
 from tests.kit.loop_clock import LoopClock
-from tests.kit.waiting import PATIENCE_S, until
+from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 from tests.servers.kit import ERAS, alive, ledger_config, program, run, said
 from windlass.core.errors import ToolError
 from windlass.servers import ServerConfig, Servers
@@ -124,7 +124,7 @@ async def test_a_flood_of_notices_is_taken_in_turns(servers: Servers) -> None:
         nonlocal turns
         while True:
             turns += 1
-            await asyncio.sleep(0)
+            await turns_of_the_loop()
 
     turning = asyncio.create_task(turn())
     assert said(await servers.call("server", "t", "{}")) == "through"

@@ -51,6 +51,7 @@ async def test_a_cancel_reaches_the_server(servers: Servers, ledger: Ledger, era
         await ledger.seen("started", "a")
         call.cancel()
         await ledger.seen("cancelled", "a")
+        assert [effect.cancelled for effect in ledger.effects()] == [True]
 
 
 async def test_a_timeout_reaches_the_server(servers: Servers, ledger: Ledger, clock: LoopClock, era: str) -> None:

@@ -67,6 +67,7 @@ async def test_a_kill_for_what_came_before_the_start_was_over_is_not_forgotten()
     )
     process.kill()
     await process.start()
-    await until(lambda: process.returncode == -9, "its end")
+    await until(lambda: process.returncode is not None, "its end")
+    assert process.returncode == -9
     await process.stop()
     guardian.close()

@@ -18,7 +18,9 @@ from windlass.core.errors import Unavailable
 from windlass.servers import SandboxRules, Servers
 from windlass.servers.sandbox import sandboxed
 
-needs_bwrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+needs_bwrap = pytest.mark.skipif(
+    shutil.which("bwrap") is None, reason="bubblewrap, which the sandbox is made of, is not installed"
+)
 ROOT = Path(__file__).parents[2]
 PYTHON = (str(ROOT), str(Path(sys.executable).resolve().parents[1]), sys.base_prefix)
 

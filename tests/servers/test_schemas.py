@@ -98,7 +98,9 @@ def test_a_pattern_meant_to_take_for_ever_does_not(pattern: str, keyword: str) -
         checker = Checker({"type": "object", "patternProperties": {pattern: {"type": "integer"}}})
         arguments = {evil: "x"}
     with linear():
-        checker.errors(arguments)
+        errors = checker.errors(arguments)
+    gave_up = "backtracking count exceeded" in "".join(errors)
+    assert gave_up or len(errors) == (1 if keyword == "pattern" else 0)
 
 
 def test_errors_name_the_place_by_json_pointer() -> None:

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tests.kit.waiting import turns_of_the_loop
 from windlass.core.errors import Conflict, Fenced, NotFound, Unavailable
 from windlass.core.events import (
     CallDecided,
@@ -96,7 +97,7 @@ async def test_cancelling_the_wait_does_not_lose_what_was_queued(store: Store) -
         await log.record(ModelReplied("kept"))
 
     task = asyncio.create_task(records())
-    await asyncio.sleep(0)
+    await turns_of_the_loop()
     task.cancel()
     await log.changed(2)
     assert (await log.read())[-1] == ModelReplied("kept")
@@ -107,6 +108,7 @@ async def test_a_waiting_driver_wakes_when_the_log_grows(store: Store) -> None:
     waiting = asyncio.create_task(log.changed(2))
     await store.logs.append(log.turn_id, (StopRequested(),))
     await asyncio.wait_for(waiting, 60)
+    assert (await log.read())[-1] == StopRequested()
 
 
 async def test_a_driver_that_starts_in_the_middle_sees_each_event_once(store: Store) -> None:

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessage
 
+from tests.kit.waiting import PATIENCE_S, turns_of_the_loop
 from windlass.testing import (
     Gate,
     StrictLLM,
@@ -206,8 +207,11 @@ async def test_a_silence_before_the_headers_is_noticed_as_dropped(strict_llm: St
     strict_llm.then(hang())
     asking = asyncio.create_task(asker.whole())
     await strict_llm.arrived(1)
+    noticed = asyncio.create_task(strict_llm.dropped(0))
+    await turns_of_the_loop()
+    assert not noticed.done()
     asking.cancel()
-    await strict_llm.dropped(0)
+    await asyncio.wait_for(noticed, PATIENCE_S)
 
 
 async def test_a_hanging_reply_does_not_hold_the_server_open() -> None:
@@ -356,7 +360,7 @@ async def test_a_script_can_be_a_function_of_the_request() -> None:
         return say(request.user_text.upper())
 
     async def shout_later(request: ChatRequest) -> Scripted:
-        await asyncio.sleep(0)
+        await turns_of_the_loop()
         return error(500, None, "no") if request.number else shout(request)
 
     async with StrictLLM(shout) as llm, StrictLLM(shout_later) as later:

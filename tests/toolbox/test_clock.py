@@ -14,7 +14,7 @@ def rings(clock: WorkClock, limit_s: float) -> asyncio.Event:
 async def test_time_runs_out_while_the_turn_works() -> None:
     clock = WorkClock()
     with clock.running("a"):
-        await rings(clock, 0.01).wait()
+        assert await rings(clock, 0.01).wait()
 
 
 async def test_time_stands_still_while_all_that_runs_waits_for_a_person() -> None:
@@ -29,7 +29,7 @@ async def test_time_stands_still_while_all_that_runs_waits_for_a_person() -> Non
 async def test_time_goes_on_while_another_call_works() -> None:
     clock = WorkClock()
     with clock.running("a"), clock.asking("a"), clock.running("b"):
-        await rings(clock, 0.01).wait()
+        assert await rings(clock, 0.01).wait()
 
 
 async def test_an_alarm_that_is_called_off_stays_silent() -> None:

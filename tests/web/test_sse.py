@@ -178,7 +178,7 @@ async def test_a_quiet_stream_pings(site: Site, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("windlass.web.sse.PING_S", 0.01)
     id = await site.conversation()
     async with site.events(f"/conversations/{id}/events") as stream:
-        await stream.until("ping")
+        assert [event.event for event in await stream.until("ping")] == ["ping"]
 
 
 async def test_a_decision_and_the_question_reach_every_watcher(
