@@ -175,7 +175,10 @@ def _opening(record: TurnRecord) -> Iterator[shapes.Message]:
         raise ValueError("a turn's log begins with TurnStarted")
     for part, message in enumerate(started.opening):
         if part not in started.blanked:
-            yield _message(record, first, message, part)
+            said = _message(record, first, message, part)
+            if started.origin == "added" and 0 < part == len(started.opening) - 1:
+                said.timestamp = iso(record.rows[-1].at)  # its rows keep when the turn began and when it ended
+            yield said
 
 
 def _replies(record: TurnRecord, view: TurnView) -> Iterator[shapes.Message]:

@@ -15,6 +15,7 @@ from windlass.core.ids import new_id
 from windlass.core.messages import Message
 from windlass.local import exports
 from windlass.local.context import Context
+from windlass.local.moments import BEGAN, CHANGED, moment, spans
 from windlass.local.personas import Personas
 from windlass.local.providers import ProviderVerbs
 from windlass.local.records import Records
@@ -129,9 +130,10 @@ class Conversations:
         """All of it or nothing. Every turn comes in finished: an unfinished one would be run at the next start."""
         document: dict[str, Any] = {"messages": given} if isinstance(given, list) else given
         branches = _branches(document)
-        made = await self._store.conversations.create(self._settled(_described(document, branches)))
+        described = _described(document, branches)
+        made = await self._store.conversations.create(self._settled(described))
         try:
-            await self._put_turns(made.id, branches)
+            await self._put_turns(made.id, branches, described.created_at)
             for item in _context_items(document):
                 await self._context.add(made.id, item)
         except BaseException:  # half an import is none, also when whoever sent it has gone
@@ -153,10 +155,11 @@ class Conversations:
         if provider and not self._providers.has(provider):
             raise BadInput(f"provider: there is none with the id {provider}.", detail={"path": "provider"})
 
-    async def _put_turns(self, conversation_id: str, branches: "list[Branch]") -> None:
+    async def _put_turns(self, conversation_id: str, branches: "list[Branch]", began: float) -> None:
         """Ids are made beforehand and in order, so that the last turn is the newest one."""
         ids = iter(sorted(new_id("turn") for _, _, history in branches for _ in history.turns))
         last_of: dict[str, str] = {}
+        times = iter(spans([times for _, _, history in branches for times in history.times], began))
         waiting: list[asyncio.Future[Any]] = []
         for name, parent, history in branches:
             parent_id = last_of.get(parent)
@@ -165,7 +168,12 @@ class Conversations:
                 started = TurnStarted(with_own_ids(turn_id, turn), origin="added")
                 waiting.append(
                     self._store.logs.create(
-                        conversation_id, started, TurnFinished("added"), parent_id=parent_id, turn_id=turn_id
+                        conversation_id,
+                        started,
+                        TurnFinished("added"),
+                        parent_id=parent_id,
+                        turn_id=turn_id,
+                        span=next(times),
                     )
                 )
                 parent_id = turn_id
@@ -272,7 +280,17 @@ def _described(document: dict[str, Any], branches: list[Branch]) -> Conversation
     if not new.title:
         said = (message for _, _, history in branches for turn in history.turns for message in turn)
         new.title = title_from(next(said, Message("user", "")).content or "")
-    return Conversation("", **msgspec.structs.asdict(new))
+    began, changed = _lasted(fields, branches)
+    return Conversation(
+        "", **msgspec.structs.asdict(new), created_at=began, updated_at=changed, imported_at=time.time()
+    )
+
+
+def _lasted(fields: dict[str, Any], branches: list[Branch]) -> tuple[float, float]:
+    """When it began and when it was last changed: what it says itself, else what its messages say, else now."""
+    known = [at for _, _, history in branches for turn in history.times for at in turn if at]
+    began = moment(fields, BEGAN) or min(known, default=time.time())
+    return began, moment(fields, CHANGED) or max(known, default=began)
 
 
 def _context_items(document: dict[str, Any]) -> list[shapes.NewContextItem]:

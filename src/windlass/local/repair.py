@@ -13,18 +13,21 @@ from typing import Any
 from windlass.core.errors import BadInput
 from windlass.core.ids import call_id
 from windlass.core.messages import Message, ToolCall
+from windlass.local.moments import moment
 
 NO_RESULT = json.dumps({"error": "No result was recorded for this call."})
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 _ROLES = {"user", "assistant", "system", "tool"}
+Said = tuple[Message, float]  # and when, 0 where nothing tells
 _OTHER_ROLES = {"developer": "system", "function": "tool", "human": "user", "ai": "assistant", "bot": "assistant"}
 
 
 @dataclass(slots=True)
 class Mended:
-    """What a history became: for each turn its messages, with call ids still those of the source."""
+    """What a history became: for each turn its messages, with call ids still those of the source, and their times."""
 
     turns: list[list[Message]] = field(default_factory=list)
+    times: list[list[float]] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
 
     @property
@@ -36,10 +39,12 @@ def mended(messages: Sequence[Any]) -> Mended:
     """A person's message begins a turn; what comes before the first one is a turn of its own."""
     found = Mended()
     readable = list(_readable(messages, found.repairs))
-    for message in _paired(readable, found.repairs):
+    for message, at in _paired(readable, found.repairs):
         if message.role == "user" or not found.turns:
             found.turns.append([])
+            found.times.append([])
         found.turns[-1].append(message)
+        found.times[-1].append(at)
     return found
 
 
@@ -77,7 +82,7 @@ def tool_call(id: str, name: str, arguments: object) -> ToolCall:
     return ToolCall(id, clean, "{}", raw=text, repairs=(*repairs, "the arguments were no JSON object"))
 
 
-def _readable(messages: Sequence[Any], repairs: list[str]) -> Iterator[Message]:
+def _readable(messages: Sequence[Any], repairs: list[str]) -> Iterator[Said]:
     for place, raw in enumerate(messages):
         if not isinstance(raw, Mapping):
             raise BadInput(f"messages[{place}] is no object.", detail={"path": f"messages[{place}]"})
@@ -92,17 +97,21 @@ def _readable(messages: Sequence[Any], repairs: list[str]) -> Iterator[Message]:
         if not content and not calls and role != "tool":
             repairs.append(f"message {place}: empty; left out")
             continue
-        match role:
-            case "tool":
-                id = str(raw.get("tool_call_id") or "")
-                yield Message("tool", content or "(no output)", call_id=id, name=str(raw.get("name") or ""))
-            case "assistant":
-                reasoning = raw.get("reasoning") or raw.get("reasoning_content") or ""
-                yield Message("assistant", content or None, calls, reasoning=_text(reasoning))
-            case "system":
-                yield Message("system", content)
-            case _:
-                yield Message("user", content, name=_NOT_IN_NAMES.sub("_", str(raw.get("name") or ""))[:64])
+        yield _message(role, content, calls, raw), moment(raw)
+
+
+def _message(role: str, content: str, calls: tuple[ToolCall, ...], raw: Mapping[str, Any]) -> Message:
+    name = str(raw.get("name") or "")
+    match role:
+        case "tool":
+            return Message("tool", content or "(no output)", call_id=str(raw.get("tool_call_id") or ""), name=name)
+        case "assistant":
+            reasoning = raw.get("reasoning") or raw.get("reasoning_content") or ""
+            return Message("assistant", content or None, calls, reasoning=_text(reasoning))
+        case "system":
+            return Message("system", content)
+        case _:
+            return Message("user", content, name=_NOT_IN_NAMES.sub("_", name)[:64])
 
 
 def _text(content: Any) -> str:
@@ -141,33 +150,34 @@ def _calls(raw: Mapping[str, Any], place: int) -> Iterator[ToolCall]:
         yield tool_call(id, str(function.get("name") or ""), function.get("arguments") or "{}")
 
 
-def _paired(messages: Sequence[Message], repairs: list[str]) -> Iterator[Message]:
+def _paired(messages: Sequence[Said], repairs: list[str]) -> Iterator[Said]:
     place = 0
     while place < len(messages):
-        message = messages[place]
+        message, at = messages[place]
         place += 1
         if message.role == "tool":
             repairs.append("a result without its call was left out")
         elif not message.calls:
-            yield message
+            yield message, at
         else:
-            results: dict[str, Message] = {}
-            while place < len(messages) and messages[place].role == "tool":
-                results.setdefault(messages[place].call_id, messages[place])
+            results: dict[str, Said] = {}
+            while place < len(messages) and messages[place][0].role == "tool":
+                results.setdefault(messages[place][0].call_id, messages[place])
                 place += 1
-            yield from _with_results(_distinct(message, repairs), results, repairs)
+            maker = _distinct(message, repairs)
+            yield maker, at
+            yield from _results(maker.calls, results, repairs)
 
 
-def _with_results(message: Message, results: Mapping[str, Message], repairs: list[str]) -> Iterator[Message]:
-    yield message
-    wanted = {call.id for call in message.calls}
+def _results(calls: Sequence[ToolCall], results: Mapping[str, Said], repairs: list[str]) -> Iterator[Said]:
+    wanted = {call.id for call in calls}
     repairs += ["a result without its call was left out" for id in results if id not in wanted]
-    for call in message.calls:
+    for call in calls:
         repairs += [f"{call.name}: {repair}" for repair in call.repairs]
-        result = results.get(call.id)
+        result, at = results.get(call.id, (None, 0.0))
         if result is None:
             repairs.append(f"{call.name}: had no result; it got one that says so")
-        yield Message("tool", result.content if result else NO_RESULT, call_id=call.id, name=call.name)
+        yield Message("tool", result.content if result else NO_RESULT, call_id=call.id, name=call.name), at
 
 
 def _distinct(message: Message, repairs: list[str]) -> Message:

@@ -43,6 +43,7 @@ class Conversation:
     max_tokens: int | None = None
     max_messages: int | None = None
     hidden: bool = False  # made for one stateless request; not listed, removed after a day
+    imported_at: float = 0  # its times may be older than its stay here
     created_at: float = 0
     updated_at: float = 0
 
@@ -82,7 +83,8 @@ class Found:
 
 
 _TURN = "t.id, c.id, t.parent_id, t.state, t.outcome, t.approvals, t.unknowns, t.created_at, t.revision"
-_ONE = "select id, title, hidden, created_at, updated_at, body from conversations where id = ?"
+_ALL = "select id, title, hidden, created_at, updated_at, body from conversations"
+_ONE = f"{_ALL} where id = ?"
 _LIST = "List them with GET /conversations."
 _TURNS = "GET /conversations/{id}/messages names the turns of a conversation."
 _PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
@@ -105,13 +107,19 @@ class Conversations:
         self._spent: tuple[float, int] | None = None  # since when, and how much of it the log has not counted
 
     async def create(self, conversation: Conversation) -> Conversation:
+        """One that brings its times keeps them."""
         now = time.time()
-        made = replace(conversation, id=conversation.id or new_id("conv"), created_at=now, updated_at=now)
+        made = replace(
+            conversation,
+            id=conversation.id or new_id("conv"),
+            created_at=conversation.created_at or now,
+            updated_at=conversation.updated_at or now,
+        )
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(
                 "insert into conversations(id, title, body, hidden, created_at, updated_at) values(?, ?, ?, ?, ?, ?)",
-                (made.id, made.title, _body(made), made.hidden, now, now),
+                (made.id, made.title, _body(made), made.hidden, made.created_at, made.updated_at),
             )
 
         await self._writer.put(work, durable=True)
@@ -197,9 +205,9 @@ class Conversations:
         return [id for (id,) in rows]
 
     def untouched(self, since: float) -> list[str]:
-        """Conversations of people in which nothing happened since this time."""
-        rows = self._reader.execute("select id from conversations where not hidden and updated_at < ?", (since,))
-        return [id for (id,) in rows]
+        """Conversations of people in which nothing happened since this time; that they came in is something."""
+        rows = self._reader.execute(f"{_ALL} where not hidden and updated_at < ?", (since,))
+        return [one.id for one in map(_conversation, rows) if one.imported_at < since]
 
     def head(self, conversation_id: str) -> str | None:
         """The newest turn."""

@@ -107,9 +107,11 @@ class TurnLogs:
         driver: str = "",
         turn_id: str = "",
         title: str = "",
+        span: tuple[float, float] | None = None,
     ) -> "asyncio.Future[Created]":
         """Start a turn, already claimed when a driver is named. The same client message id gives the same turn. A
-        conversation without a title takes this one."""
+        conversation without a title takes this one. A turn of another time names its `span`, when it began and when it
+        ended; the conversation was not touched by it."""
         turn_id = turn_id or new_id("turn")
         rows: list[Event] = [started, *following]
         live = None
@@ -124,17 +126,18 @@ class TurnLogs:
             _check_tools(db, started.settings.toolset)
             head = _Head(conversation, conversation_id, parent, 1 if driver else 0, 0, set(), False)
             first = place_of(conversation, self._number(db, conversation) + 1)
-            last, now = place_of(conversation, LAST), time.time()
+            last, now = place_of(conversation, LAST), span[0] if span else time.time()
             db.execute(
                 "insert into turns values(?, ?, ?, ?, 'running', '', 0, 0, ?, ?, 0, 0, 1, ?, ?)",
                 (turn_id, conversation, parent, head.epoch, started.client_message_id or None, now, first, last),
             )
-            db.execute(
-                "update conversations set updated_at = ?, title = iif(title = '', ?, title) where n = ?",
-                (now, title, conversation),
-            )
+            if not span:
+                db.execute(
+                    "update conversations set updated_at = ?, title = iif(title = '', ?, title) where n = ?",
+                    (now, title, conversation),
+                )
             self._born(turn_id, parent, conversation_id)
-            return Created(turn_id, True, live), self._append(db, turn_id, head, rows)
+            return Created(turn_id, True, live), self._append(db, turn_id, head, rows, span=span)
 
         return self._writer.put(work, durable=True, then=self._told)
 
@@ -220,9 +223,15 @@ class TurnLogs:
         return head
 
     def _append(
-        self, db: sqlite3.Connection, turn_id: str, head: _Head, events: Sequence[Event], key: str = ""
+        self,
+        db: sqlite3.Connection,
+        turn_id: str,
+        head: _Head,
+        events: Sequence[Event],
+        key: str = "",
+        span: tuple[float, float] | None = None,
     ) -> Committed | None:
-        now = time.time()
+        now = span[0] if span else time.time()
         number = self._number(db, head.conversation)
         rows: list[Recorded] = []
         for event in events:
@@ -238,6 +247,7 @@ class TurnLogs:
             if unique:
                 head.keys.add(unique)
             rows.append(Recorded(seq, number, now, event, body))
+            now = span[1] if span else now
             if isinstance(event, ToolFinished) and event.state == "unknown":
                 db.execute("update turns set doubtful = 1 where id = ?", (turn_id,))
                 self.doubtful.add(head.conversation_id)
