@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { CopyButton, IconButton, Tag } from "../parts";
+import { CopyButton, IconButton, Moment, Tag, dayOf, useNow } from "../parts";
 import { Prose } from "../prose/Prose";
 import { messageId, type Message, type Turn, type Versions } from "../state";
 import { DeleteMessage } from "./DeleteMessage";
@@ -52,6 +52,7 @@ interface UserProps {
 }
 
 function UserMessage({ turn, text, id, wordings, onEdit }: UserProps) {
+  const isOld = dayOf(turn.startedAt, useNow(false)) !== "Today";
   const searched = turn.settings.search === "due" || turn.settings.search === "offered";
   return (
     <div className="said">
@@ -65,7 +66,9 @@ function UserMessage({ turn, text, id, wordings, onEdit }: UserProps) {
             <IconButton icon="write" label="Edit and send again" onClick={onEdit} />
           )}
           <DeleteMessage turn={turn} id={id} what="message" />
+          {!isOld && <Moment at={turn.startedAt} />}
         </span>
+        {isOld && <Moment at={turn.startedAt} />}
       </div>
     </div>
   );

@@ -8,6 +8,7 @@ import { Prose } from "../prose/Prose";
 import {
   lookOf,
   needsPerson,
+  roundNumber,
   thoughtMs,
   waitingCalls,
   type Call,
@@ -21,7 +22,7 @@ import { DraftCall } from "./DraftCall";
 import { Reasoning } from "./Reasoning";
 
 interface FrameProps {
-  turnId: string;
+  turn: Turn;
   n: number;
   live: boolean;
   last: boolean;
@@ -29,19 +30,21 @@ interface FrameProps {
   children: ReactNode;
 }
 
-/** One request and what came of it; its number stands on the rail. */
-function RoundFrame({ turnId, n, live, last, picked, children }: FrameProps) {
+/** One request and what came of it. A round of calls has its number on the rail, an answer a dot. */
+function RoundFrame({ turn, n, live, last, picked, children }: FrameProps) {
+  const number = roundNumber(turn, n);
+  const name = number ? `Round ${number}` : "Answer";
   const classes = ["round", live && "live", last && "last", picked && "picked"].filter(Boolean).join(" ");
   return (
-    <div className={classes} role="group" aria-label={`Round ${n}`}>
+    <div className={classes} role="group" aria-label={name}>
       <button
         type="button"
-        className="n"
-        aria-label={`Round ${n}, open in the inspector`}
+        className={number ? "n" : "n answer"}
+        aria-label={`${name}, open in the inspector`}
         title="Open in the inspector"
-        onClick={() => inspect(turnId, n)}
+        onClick={() => inspect(turn.id, n)}
       >
-        {n}
+        {number || ""}
       </button>
       <div className="body">{children}</div>
     </div>
@@ -69,7 +72,7 @@ export const RoundView = memo(function RoundView(props: Props) {
   const { turn, n, round, draft, last, picked, sources, onCite, children } = props;
   const text = round?.reply.text ?? draft?.text ?? "";
   return (
-    <RoundFrame turnId={turn.id} n={n} live={last && turn.finished === null} last={last} picked={picked}>
+    <RoundFrame turn={turn} n={n} live={last && turn.finished === null} last={last} picked={picked}>
       {round?.reply.blanked && <p className="dim">This reply was deleted.</p>}
       {draft?.lost && (
         <div className="lost">

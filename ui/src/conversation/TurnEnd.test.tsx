@@ -1,9 +1,10 @@
-import { screen } from "@testing-library/react";
+import { cleanup, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 
 import type { Event } from "../state";
 import { drawOpen, turnOf } from "../testing/open";
 import { TurnEnd } from "./TurnEnd";
+import { TurnView } from "./TurnView";
 
 const AT = { turn_id: "turn-1", at: "2026-11-15T14:00:00Z" };
 
@@ -26,6 +27,11 @@ function atTheLimit(): Event[] {
   ];
 }
 
+const HELLO: Event[] = [
+  { ...AT, type: "turn_started", seq: 0, opening: [{ role: "user", content: "Hello" }] },
+  { ...AT, type: "turn_claimed", seq: 1, driver: "one" },
+];
+
 function draw(events: Event[]) {
   const answers = { index: 0, ids: ["turn-1"] };
   drawOpen(<TurnEnd turn={turnOf(events, "turn-1")} answers={answers} inspected={false} />);
@@ -41,4 +47,54 @@ test("an answer that the limit forced is no round of its own", () => {
 test("while that answer is written, no round beyond the last is counted", () => {
   draw([...atTheLimit(), { ...AT, type: "text_delta", attempt: 1, text: "This" }]);
   expect(screen.getByText("Round 10 of 10")).not.toBeNull();
+});
+
+test("a turn counts the rounds that are numbered beside it, whatever was allowed in them", () => {
+  const calls = [{ id: "call-1", name: "echo", arguments: "{}" }];
+  const denied: Event[] = [
+    { ...AT, type: "model_replied", seq: 2, text: "", calls },
+    { ...AT, type: "tool_finished", seq: 3, call_id: "call-1", state: "denied", output: { text: "no" } },
+  ];
+  const end: Event[] = [
+    { ...AT, type: "model_replied", seq: 4, text: "Then not." },
+    { ...AT, type: "turn_finished", seq: 5, outcome: "answered" },
+  ];
+  const turn = turnOf([...HELLO, ...denied, ...end], "turn-1");
+  drawOpen(
+    <TurnView turn={turn} answers="0,turn-1" wordings="0,turn-1" inspected={false} inspectedRound={0} />,
+  );
+  const groups = screen.getAllByRole("group").map((group) => group.getAttribute("aria-label"));
+  expect(groups.filter((name) => name === "Answer" || name?.startsWith("Round"))).toEqual([
+    "Round 1",
+    "Answer",
+  ]);
+  expect(screen.getByText("1 round")).not.toBeNull();
+});
+
+test("a plain answer is no round, also while it is written", () => {
+  draw(HELLO);
+  expect(screen.getByText("Round 1 of 10")).not.toBeNull();
+  cleanup();
+  draw([...HELLO, { ...AT, type: "text_delta", attempt: 1, text: "Hel" }]);
+  expect(screen.queryByText(/Round/)).toBeNull();
+});
+
+test("what was imported shows when it was said and answered", () => {
+  const said = { turn_id: "turn-1", at: "2023-03-01T14:05:00Z" };
+  const opening = [
+    { role: "user" as const, content: "Ahoy" },
+    { role: "assistant" as const, content: "Ahoy yourself." },
+  ];
+  const turn = turnOf(
+    [
+      { ...said, type: "turn_started", seq: 0, origin: "added", opening },
+      { ...said, at: "2023-03-01T14:09:00Z", type: "turn_finished", seq: 1, outcome: "added" },
+    ],
+    "turn-1",
+  );
+  drawOpen(
+    <TurnView turn={turn} answers="0,turn-1" wordings="0,turn-1" inspected={false} inspectedRound={0} />,
+  );
+  const times = screen.getAllByRole("time").map((time) => time.getAttribute("datetime"));
+  expect(times).toEqual(["2023-03-01T14:05:00.000Z", "2023-03-01T14:09:00.000Z"]);
 });

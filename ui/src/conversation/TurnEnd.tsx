@@ -4,6 +4,7 @@ import {
   CopyButton,
   Icon,
   IconButton,
+  Moment,
   counting,
   duration,
   plural,
@@ -16,6 +17,7 @@ import {
   callsOf,
   messageId,
   phaseOf,
+  roundNumber,
   toolRounds,
   usageOf,
   workedMs,
@@ -38,7 +40,7 @@ interface Props {
 export function TurnEnd({ turn, answers, inspected }: Props) {
   const phase = phaseOf(turn);
   const now = useNow(phase.kind !== "finished" && phase.kind !== "waiting");
-  if (turn.origin === "added") return null;
+  if (turn.origin === "added") return <AddedEnd turn={turn} />;
   const { tone, icon, words } = turn.finished ? ENDS[turn.finished.outcome] : nowWords(phase);
   const usage = usageOf(turn);
   const calls = callsOf(turn).length;
@@ -64,6 +66,16 @@ export function TurnEnd({ turn, answers, inspected }: Props) {
         {phase.kind === "waiting" && ", waiting not counted"}
       </span>
       {turn.finished && <Actions turn={turn} answers={answers} inspected={inspected} />}
+    </footer>
+  );
+}
+
+/** Messages from elsewhere have an end of their own only where somebody answered. */
+function AddedEnd({ turn }: { turn: Turn }) {
+  if (!turn.finished || turn.opening.at(-1)?.role === "user") return null;
+  return (
+    <footer className="turn-end">
+      <Moment at={turn.finishedAt} />
     </footer>
   );
 }
@@ -144,9 +156,10 @@ function movingWords(phase: Phase): string {
   }
 }
 
-/** The answer is written after the last round that the turn may have, and is none itself. */
+/** What the rail shows beside the newest words: the answer is no round, so the one before it stands. */
 function roundNow(turn: Turn, phase: Phase): number {
-  return Math.min(turn.rounds.length + (isInRound(phase) ? 0 : 1), turn.limits.rounds);
+  const next = isInRound(phase) ? 0 : roundNumber(turn, turn.rounds.length + 1);
+  return next || toolRounds(turn);
 }
 
 /** Whether the turn is still in the last complete round, not yet in the next. */

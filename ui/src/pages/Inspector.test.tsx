@@ -65,7 +65,7 @@ describe("a finished turn", () => {
     await screen.findByText(/Request 2 of 3/);
     expect(asked.at(-1)?.path).toBe("/turns/turn-b/prompt?request=2");
     showRound(3);
-    expect(pressed()?.textContent).toContain("Round 3");
+    expect(pressed()?.textContent).toContain("Answer");
   });
 
   test("moves through the steps with the arrows, Home and End, as one tab stop", async () => {
@@ -75,7 +75,7 @@ describe("a finished turn", () => {
     await user.keyboard("{ArrowDown}");
     expect(document.activeElement?.textContent).toContain("files.read_file");
     await user.keyboard("{End}");
-    expect(document.activeElement?.textContent).toContain("Round 3");
+    expect(document.activeElement?.textContent).toContain("Answer");
     expect(location.search).toContain("round=3");
     await user.keyboard("{Home}{ArrowUp}");
     expect(document.activeElement?.textContent).toContain("Round 1");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { bytes, counting, dayOf, duration, humanised, tokens, waited } from "./format";
+import { bytes, counting, dayOf, duration, humanised, stamp, tokens, waited } from "./format";
 
 const plain = (text: string) => text.replaceAll("\u00a0", " ");
 
@@ -40,4 +40,10 @@ test("days change at midnight", () => {
   expect(dayOf(new Date(2026, 10, 15, 0, 1).getTime(), now)).toBe("Today");
   expect(dayOf(new Date(2026, 10, 14, 23, 59).getTime(), now)).toBe("Yesterday");
   expect(dayOf(new Date(2026, 10, 13, 23, 59).getTime(), now)).toBe("Earlier");
+});
+
+test("what was said today has its hour, what was said earlier its day too", () => {
+  const now = new Date(2026, 10, 15, 9).getTime();
+  const said = [new Date(2026, 10, 15, 8, 5), new Date(2026, 10, 14, 8, 5), new Date(2023, 2, 1, 14, 5)];
+  expect(said.map((at) => stamp(at.getTime(), now))).toEqual(["08:05", "14 Nov, 08:05", "1 Mar 2023, 14:05"]);
 });

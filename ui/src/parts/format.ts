@@ -69,7 +69,15 @@ export function dayOf(at: number, now: number): Day {
 
 /** The hour for the last two days, the day before that. */
 export function when(at: number, now: number): string {
-  if (dayOf(at, now) !== "Earlier") return clockTime(at);
+  return dayOf(at, now) === "Earlier" ? dateOf(at, now) : clockTime(at);
+}
+
+/** The hour today, and the day with it before that. */
+export function stamp(at: number, now: number): string {
+  return dayOf(at, now) === "Today" ? clockTime(at) : `${dateOf(at, now)}, ${clockTime(at)}`;
+}
+
+function dateOf(at: number, now: number): string {
   const date = new Date(at);
   const thisYear = date.getFullYear() === new Date(now).getFullYear();
   return date.toLocaleDateString("en-GB", {

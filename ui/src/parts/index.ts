@@ -9,6 +9,7 @@ export * from "./Fold";
 export * from "./format";
 export * from "./Icon";
 export * from "./JsonView";
+export * from "./Moment";
 export * from "./Popover";
 export * from "./Segments";
 export * from "./Words";

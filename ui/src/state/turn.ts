@@ -98,9 +98,18 @@ export function callsOf(turn: Turn): Call[] {
   return turn.rounds.flatMap((round) => round.calls);
 }
 
-/** Rounds in which a call was begun: what the limit counts. A reply without calls is no round of its own. */
-export function toolRounds(turn: Turn): number {
-  return turn.rounds.filter((round) => round.calls.some((call) => call.attempts.length > 0)).length;
+/** Rounds of calls: what the limit counts. A reply without calls is no round of its own. */
+export function toolRounds({ rounds }: Pick<Turn, "rounds">): number {
+  return rounds.filter((round) => round.calls.length > 0).length;
+}
+
+/** The number of the nth reply among the rounds; 0 for one that makes no call, also while it is written. */
+export function roundNumber(turn: Turn, n: number): number {
+  const reply = turn.rounds[n - 1];
+  if (reply) return reply.calls.length > 0 ? toolRounds({ rounds: turn.rounds.slice(0, n) }) : 0;
+  const next = toolRounds(turn) + 1;
+  const isAnswer = turn.draft?.text && turn.draft.calls.length === 0;
+  return turn.finished || isAnswer || next > turn.limits.rounds ? 0 : next;
 }
 
 export function isOpen(call: Call): boolean {

@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 import { Badge, CopyButton, duration, grouped, Segments, Tag } from "../../parts";
-import type { DurableEvent, Turn } from "../../state";
+import { roundNumber, type DurableEvent, type Turn } from "../../state";
 import { CallSent, CallResult } from "./CallDetail";
 import { EventRows } from "./EventRows";
 import { rowsOf } from "./rows";
@@ -86,7 +86,7 @@ function Facts({ span, turn }: { span: Span; turn: Turn }) {
     return (
       <span className="dim num">
         {lookWord(span.look)}
-        {took} · round {span.round}
+        {took} · round {roundNumber(turn, span.round)}
       </span>
     );
   }

@@ -39,7 +39,7 @@ describe("the waterfall of a finished turn", () => {
       "Round 2",
       "Approval",
       "bench.restart_benchmark",
-      "Round 3",
+      "Answer",
     ]);
   });
 
@@ -103,7 +103,7 @@ test("a call cut off by a restart is a failed attempt, and its doubt is a wait f
 test("attempts that came to nothing are a round of their own", () => {
   const [asking, ...rest] = spans(read("ends", "turn-e2"));
   expect(rest).toEqual([]);
-  expect(asking).toMatchObject({ title: "Round 1", live: false, look: "failed" });
+  expect(asking).toMatchObject({ title: "No reply", live: false, look: "failed" });
   expect(kinds(asking)).toEqual(["failed"]);
 });
 

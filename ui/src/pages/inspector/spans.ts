@@ -4,6 +4,7 @@ import {
   isOpen,
   isRunning,
   lookOf,
+  roundNumber,
   type Call,
   type DurableEvent,
   type Look,
@@ -39,7 +40,7 @@ export interface Span {
 export function spansOf(turn: Turn, log: readonly DurableEvent[], now: number): Span[] {
   const clock = new Clock(turn, log, now);
   const spans = turn.rounds.flatMap((round) => [
-    replySpan(clock, round),
+    replySpan(clock, turn, round),
     ...round.calls.flatMap((call) => callSpans(clock, round, call)),
   ]);
   const asking = askingSpan(clock, turn);
@@ -110,7 +111,7 @@ class Clock {
   }
 }
 
-function replySpan(clock: Clock, round: Round): Span {
+function replySpan(clock: Clock, turn: Turn, round: Round): Span {
   const { reply } = round;
   const until = clock.of(reply);
   const from = Math.max(0, until - (reply.took_ms ?? 0));
@@ -118,7 +119,7 @@ function replySpan(clock: Clock, round: Round): Span {
   const failed = clock.failuresBefore(reply.seq).map((failure) => failedBar(clock, failure));
   const bars = [...failed, ...writing(from, first, until)];
   return {
-    ...model(round.n),
+    ...model(turn, round.n),
     bars,
     took: until - (bars[0]?.from ?? from),
     repairs: repairsOf(round),
@@ -136,7 +137,7 @@ function askingSpan(clock: Clock, turn: Turn): Span | null {
   const from = bars[0]?.from ?? clock.now;
   const until = asking ? clock.now : (bars.at(-1)?.until ?? clock.now);
   return {
-    ...model(turn.rounds.length + 1),
+    ...model(turn, turn.rounds.length + 1),
     bars,
     took: until - from,
     live: asking,
@@ -171,9 +172,11 @@ function failedBar(clock: Clock, failure: ModelFailed): Bar {
   return { kind: "failed", from: Math.max(0, until - (failure.took_ms ?? 0)), until };
 }
 
-function model(round: number) {
+function model(turn: Turn, round: number) {
   const kind = "model" as const;
-  return { id: `model-${round}`, kind, round, title: `Round ${round}`, callId: "", live: false, repairs: 0 };
+  const number = roundNumber(turn, round);
+  const title = number ? `Round ${number}` : turn.finished && !turn.rounds[round - 1] ? "No reply" : "Answer";
+  return { id: `model-${round}`, kind, round, title, callId: "", live: false, repairs: 0 };
 }
 
 function callSpans(clock: Clock, round: Round, call: Call): Span[] {
