@@ -15,7 +15,7 @@ from windlass.personas import ASSISTANT, BUILT_IN, ContextItem, Persona, mode_fo
 from windlass.providers import Models, ProviderConfig
 from windlass.search.builtin import backend_at
 from windlass.search.intent import Intent, asked
-from windlass.store import HEAD, Conversation, Documents, Store
+from windlass.store import HEAD, NO_TURN, Conversation, Documents, Store
 from windlass.toolbox import Toolbox
 
 LONGEST_MESSAGE = 1_000_000
@@ -109,7 +109,11 @@ class Openings:
             return Intent("", "off")
         text = wanted.opening[-1].content or ""
         if len(text) > LONGEST_MESSAGE:
-            raise BadInput(f"content: at most {LONGEST_MESSAGE:,} characters.", code="message_too_long")
+            raise BadInput(
+                f"content: at most {LONGEST_MESSAGE:,} characters; these are {len(text):,}.",
+                hint="Shorten it, or send it in parts.",
+                code="message_too_long",
+            )
         if wanted.origin == "v1" and persona.web_search != "on":
             return Intent(text, "off")
         mode = mode_for(wanted.web_search, persona)
@@ -159,7 +163,7 @@ class Openings:
         if parent_id == HEAD:
             parent_id = self._store.conversations.head(conversation_id)
         elif parent_id and self._store.conversations.turn(parent_id).conversation_id != conversation_id:
-            raise NotFound(f"There is no turn {parent_id} in this conversation.")
+            raise NotFound(f"There is no turn {parent_id} in this conversation.", hint=NO_TURN)
         return self._store.history.up_to(parent_id, conversation_id) if parent_id else ()
 
     def _turn_limits(self, wanted: Asked) -> Limits:

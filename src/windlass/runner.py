@@ -206,7 +206,7 @@ class Runner:
 
 def _call(view: TurnView, turn_id: str, call_id: str) -> CallView:
     if call_id not in view.by_call:
-        raise NotFound(f"There is no call {call_id} in turn {turn_id}.", hint="GET /turns/{id} lists its calls.")
+        raise NotFound(f"There is no call {call_id} in turn {turn_id}.", hint="GET /turns/{id} shows its calls.")
     return view.by_call[call_id]
 
 

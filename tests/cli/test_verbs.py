@@ -77,20 +77,23 @@ def test_ask_offers_the_tools_it_was_told_to(windlass: Commands) -> None:
 def test_ask_for_a_model_that_is_not_there_says_which_there_are(windlass: Commands) -> None:
     done = windlass("ask", "hello", "--model", "nosuch")
     assert (done.code, done.out) == (1, "")
-    assert "There is no model 'nosuch' here, only 'demo'." in done.err and "OPENAI_API_KEY" in done.err
+    assert (
+        "No model is connected that could answer as 'nosuch'; there is only 'demo'." in done.err
+        and "OPENAI_API_KEY" in done.err
+    )
     assert windlass("ask", CALCULATE, "--model", "demo").code == 0
 
 
 @pytest.mark.parametrize(
     ("argv", "hint"),
     [
-        (["conversations", "show", "zzz"], "List them with `windlass conversations list`."),
-        (["conversations", "delete", "zzz", "--yes"], "List them with `windlass conversations list`."),
-        (["ask", "hello", "-c", "zzz"], "List them with `windlass conversations list`."),
-        (["turns", "show", "zzz"], "`windlass conversations show ID --json` names the turns of a conversation."),
-        (["turns", "stop", "zzz"], "`windlass conversations show ID --json` names the turns of a conversation."),
-        (["servers", "start", "zzz"], "List them with `windlass servers list`."),
-        (["tools", "list", "zzz"], "List them with `windlass servers list`."),
+        (["conversations", "show", "zzz"], "`windlass conversations list` shows those that are there."),
+        (["conversations", "delete", "zzz", "--yes"], "`windlass conversations list` shows those that are there."),
+        (["ask", "hello", "-c", "zzz"], "`windlass conversations list` shows those that are there."),
+        (["turns", "show", "zzz"], "`windlass conversations show ID --json` shows what is there, with its turns."),
+        (["turns", "stop", "zzz"], "`windlass conversations show ID --json` shows what is there, with its turns."),
+        (["servers", "start", "zzz"], "`windlass servers list` shows those that are there."),
+        (["tools", "list", "zzz"], "`windlass servers list` shows those that are there."),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )

@@ -11,6 +11,7 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import until
 from tests.web.kit import Site, open_site
 from windlass.config import Limits, WebSearch
+from windlass.providers import ProviderConfig
 from windlass.testing import StrictLLM, say
 
 SECRETS = [f"canary-{n}-{'x' * 20}" for n in range(30)]
@@ -349,8 +350,14 @@ async def test_limits_say_what_is_in_force_and_whether_the_file_set_it(tmp_path:
 
 
 async def test_local_model_servers_are_looked_for(site: Site) -> None:
-    found = await site.get("/providers/local")
+    found = await site.get("/local-models")
     assert found["count"] == len(found["servers"])
+
+
+async def test_a_provider_may_be_called_local(tmp_path: Path) -> None:
+    async with open_site(tmp_path / "home") as site:
+        site.house.models.put(ProviderConfig("local", "On this machine", "http://127.0.0.1:1/v1"))
+        assert (await site.get("/providers/local"))["provider"]["name"] == "On this machine"
 
 
 async def test_a_tool_can_be_enabled_and_used_while_its_slow_server_starts(

@@ -24,7 +24,9 @@ def backup(
     """Copy everything to one file, also while the server runs. To restore, unpack it into an empty data folder."""
     home = settings(options_of(ctx)).home
     if not (home / "windlass.db").exists():
-        raise NotFound(f"There is nothing to back up in {home}.")
+        raise NotFound(
+            f"There is nothing to back up in {home}.", hint="Set WINDLASS_HOME to the data folder of the server."
+        )
     if file.exists():
         raise BadInput(f"{file} is there already.", hint="Choose another name; a backup replaces nothing.")
     with tempfile.TemporaryDirectory() as folder:

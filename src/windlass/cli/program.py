@@ -1,6 +1,7 @@
 """The program: its verbs, each in a module that is loaded only when it is asked for, and what becomes of errors."""
 
 import os
+import re
 import sys
 import traceback
 from importlib import import_module
@@ -30,14 +31,19 @@ VERBS = {
     "backup": ("backup", "Copy everything to one file."),
 }
 
-COMMANDS = {  # what does at a terminal what a route does; longer routes come first
+COMMANDS = {  # what does at a terminal what a route does, for hints
     "GET /conversations/{id}/messages": "conversations show ID --json",
+    "GET /conversations/{id}/tools": "api GET /conversations/ID/tools",
+    "GET /conversations/{id}/context": "api GET /conversations/ID/context",
+    "POST /conversations/import": "conversations import FILE",
     "GET /conversations": "conversations list",
     "GET /turns/{id}": "turns show ID",
     "POST /servers/{id}/start": "servers start NAME",
+    "GET /servers/{id}/tools": "tools list NAME",
     "GET /servers": "servers list",
     "GET /providers": "models list",
     "GET /personas": "api GET /personas",
+    "GET /v1/models": "models list",
 }
 
 
@@ -111,6 +117,5 @@ def _tell(error: WindlassError) -> int:
 
 def _in_commands(hint: str) -> str:
     """A hint of the HTTP API, for somebody at a terminal."""
-    for route, command in COMMANDS.items():
-        hint = hint.replace(route, f"`windlass {command}`")
-    return hint
+    routes = "|".join(re.escape(route) for route in sorted(COMMANDS, key=len, reverse=True))
+    return re.sub(routes, lambda found: f"`windlass {COMMANDS[found[0]]}`", hint)

@@ -176,7 +176,8 @@ def _own_tools(request: shapes.CompletionRequest) -> tuple[tuple[ToolSpec, ...],
 
 
 def _no_model(message: str) -> NotFound:
-    return NotFound(message, code="model_not_found", detail={"path": "model"})
+    hint = "GET /v1/models shows those that are there."
+    return NotFound(message, hint=hint, code="model_not_found", detail={"path": "model"})
 
 
 def _specs(tools: list[dict[str, Any]]) -> tuple[ToolSpec, ...]:

@@ -68,7 +68,7 @@ class Context:
         for item in self._items.all(conversation_id):
             if item.id == context_id:
                 return item
-        hint = "List them with GET /conversations/{id}/context."
+        hint = "GET /conversations/{id}/context shows those that are there."
         raise NotFound(f"There is no context item {context_id[:100]} in this conversation.", hint=hint)
 
 

@@ -151,15 +151,17 @@ class Conversations:
 
     def _check(self, persona: str, provider: str) -> None:
         if persona and not self._personas.has(persona):
-            raise BadInput(f"persona: there is none with the id {persona}.", detail={"path": "persona"})
+            hint = "GET /personas shows those that are there."
+            raise BadInput(f"persona: there is none with the id {persona}.", hint=hint, detail={"path": "persona"})
         if provider and not self._providers.has(provider):
-            raise BadInput(f"provider: there is none with the id {provider}.", detail={"path": "provider"})
+            hint = "GET /providers shows those that are there."
+            raise BadInput(f"provider: there is none with the id {provider}.", hint=hint, detail={"path": "provider"})
 
     async def _put_turns(self, conversation_id: str, branches: "list[Branch]", began: float) -> None:
         """Ids are made beforehand and in order, so that the last turn is the newest one."""
+        times = iter(spans([times for _, _, history in branches for times in history.times], began))
         ids = iter(sorted(new_id("turn") for _, _, history in branches for _ in history.turns))
         last_of: dict[str, str] = {}
-        times = iter(spans([times for _, _, history in branches for times in history.times], began))
         waiting: list[asyncio.Future[Any]] = []
         for name, parent, history in branches:
             parent_id = last_of.get(parent)

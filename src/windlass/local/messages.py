@@ -33,7 +33,7 @@ class Messages:
         if new.role == "tool":
             raise BadInput(
                 "role: a tool result cannot stand alone.",
-                hint="Put the call and its result in together with POST /conversations/import.",
+                hint="POST /conversations/import takes a call and its result together.",
                 detail={"path": "role"},
             )
         if new.role != "assistant" and new.tool_calls:
@@ -85,5 +85,5 @@ def _plain(new: shapes.NewMessage) -> dict[str, object]:
 
 
 def _unknown(message_id: str) -> NotFound:
-    hint = "List them with GET /conversations/{id}/messages."
+    hint = "GET /conversations/{id}/messages shows those that are there."
     return NotFound(f"There is no message {message_id[:100]} in this conversation.", hint=hint)

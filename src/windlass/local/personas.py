@@ -65,7 +65,7 @@ class Personas:
         kept = self._kept.get(persona_id)
         found = kept or next((persona for persona in BUILT_IN if persona.id == persona_id), None)
         if found is None:
-            raise NotFound(f"There is no persona {persona_id[:100]}.", hint="List them with GET /personas.")
+            raise NotFound(f"There is no persona {persona_id[:100]}.", hint="GET /personas shows those that are there.")
         return found
 
 

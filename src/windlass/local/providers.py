@@ -136,7 +136,7 @@ class ProviderVerbs:
         for config in self._models.configs():
             if config.id == provider_id:
                 return config
-        raise NotFound(f"There is no provider {provider_id[:100]}.", hint="List them with GET /providers.")
+        raise NotFound(f"There is no provider {provider_id[:100]}.", hint="GET /providers shows those that are there.")
 
     def _own(self, provider_id: str) -> KeptProvider:
         kept = self._kept.get(self._found(provider_id).id)

@@ -10,7 +10,7 @@ from windlass.core.ports import InputNeeded
 from windlass.local.former import FormerServers
 from windlass.local.watching import Stream
 from windlass.servers import Servers
-from windlass.store import Store, Turn
+from windlass.store import NO_TURN, Store, Turn
 from windlass.toolbox import Questions, input_needed
 from windlass.views import TurnRecord
 
@@ -35,8 +35,7 @@ class Records:
     def in_conversation(self, conversation_id: str, turn_id: str) -> TurnRecord:
         record = self.get(turn_id)
         if record.conversation_id != conversation_id:
-            hint = "GET /conversations/{id}/messages names its turns."
-            raise NotFound(f"There is no turn {turn_id} in this conversation.", hint=hint)
+            raise NotFound(f"There is no turn {turn_id} in this conversation.", hint=NO_TURN)
         return record
 
     def stream(self, conversation_id: str, after: int) -> Stream:

@@ -310,7 +310,7 @@ def _check_word(config: ServerConfig, word: shapes.Confirm) -> None:
     if config.transport != "stdio":
         raise Conflict(
             "Only a server that runs a command needs this.",
-            hint="Start it with POST /servers/{id}/start.",
+            hint="POST /servers/{id}/start starts it.",
             code="nothing_to_confirm",
         )
     if tuple(word.argv) != config.argv:

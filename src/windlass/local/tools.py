@@ -61,7 +61,7 @@ class Tools:
 
     async def disable(self, conversation_id: str, named: shapes.ToolNamed) -> shapes.EnabledTools:
         if not await self._toolbox.disable(conversation_id, named.server_id, named.tool_name):
-            hint = "GET /conversations/{id}/tools lists what is."
+            hint = "GET /conversations/{id}/tools shows those that are."
             raise NotFound(f"{named.tool_name} is not enabled in this conversation.", hint=hint)
         return self._enabled(conversation_id, "Tool disabled")
 

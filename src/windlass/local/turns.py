@@ -301,7 +301,7 @@ def _call(record: TurnRecord, call_id: str) -> CallView:
     found = record.view.by_call.get(call_id)
     if found is None:
         raise NotFound(
-            f"There is no call {call_id[:100]} in turn {record.id}.", hint="GET /turns/{id} lists its calls."
+            f"There is no call {call_id[:100]} in turn {record.id}.", hint="GET /turns/{id} shows its calls."
         )
     return found
 

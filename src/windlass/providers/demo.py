@@ -55,7 +55,7 @@ class DemoModel:
 def _check_name(model: str) -> None:
     """An answer in another model's name would pass for that model's."""
     if model not in ("", DEMO_MODEL):
-        said = f"There is no model {model[:100]!r} here, only {DEMO_MODEL!r}."
+        said = f"No model is connected that could answer as {model[:100]!r}; there is only {DEMO_MODEL!r}."
         raise ModelError(NO_MODEL.cause, said, hint=ONLY_DEMO_HINT)
 
 

@@ -36,7 +36,8 @@ EXAMPLES = {
 FAILURE = "The demo model failed because it was asked to."
 FAILURE_HINT = "Nothing was lost: retry the turn, or continue the conversation."
 ONLY_DEMO_HINT = (
-    "Ask without naming a model, or connect one: under Models, or with OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL."
+    "Connect it under Models, or with OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL, and try again. Until then choose "
+    "the model `demo` for this conversation."
 )
 
 THOUGHT = (

@@ -47,7 +47,8 @@ class Models:
             raise ModelError(
                 "no_provider",
                 f"There is no provider '{wanted}'." if wanted else "No model provider is configured.",
-                hint="Add one under Settings, or set OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL.",
+                hint=("Choose another model for this conversation, or connect one" if wanted else "Connect one")
+                + " under Models, or with OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL.",
             )
         return self._configs[wanted]
 

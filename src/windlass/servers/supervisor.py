@@ -138,7 +138,7 @@ class Servers:
         for keeper in self._keepers.values():
             if keeper.config.slug == server:
                 return keeper
-        raise NotFound(f"There is no server {server[:100]!r}.", hint="List them with GET /servers.")
+        raise NotFound(f"There is no server {server[:100]!r}.", hint="GET /servers shows those that are there.")
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from windlass.store.conversations import Conversation, Found, Listed, Turn
 from windlass.store.documents import Documents
 from windlass.store.sqlite import Durability, KeptResult, Store
-from windlass.store.turnlog import HEAD, Created, TurnLog
+from windlass.store.turnlog import HEAD, NO_TURN, Created, TurnLog
 
 __all__ = [
     "HEAD",
+    "NO_TURN",
     "Conversation",
     "Created",
     "Documents",

@@ -26,7 +26,7 @@ from windlass.core.messages import Message, ToolCall, ToolOutput
 from windlass.core.steps import as_decided
 from windlass.store.codec import decode, encode
 from windlass.store.places import BITS, LAST, OF_CONVERSATION, OF_TURN, place_of
-from windlass.store.turnlog import TurnLogs, tokens_of
+from windlass.store.turnlog import NO_TURN, TurnLogs, tokens_of
 from windlass.store.writer import Writer
 
 
@@ -85,8 +85,7 @@ class Found:
 _TURN = "t.id, c.id, t.parent_id, t.state, t.outcome, t.approvals, t.unknowns, t.created_at, t.revision"
 _ALL = "select id, title, hidden, created_at, updated_at, body from conversations"
 _ONE = f"{_ALL} where id = ?"
-_LIST = "List them with GET /conversations."
-_TURNS = "GET /conversations/{id}/messages names the turns of a conversation."
+_LIST = "GET /conversations shows those that are there."
 _PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
 
 
@@ -189,7 +188,7 @@ class Conversations:
             (turn_id,),
         ).fetchone()
         if not row:
-            raise NotFound(f"There is no turn {turn_id}.", hint=_TURNS)
+            raise NotFound(f"There is no turn {turn_id}.", hint=NO_TURN)
         return Turn(*row)
 
     def unfinished(self) -> list[Turn]:
@@ -225,7 +224,7 @@ class Conversations:
         place = head or max(by_id, default=None)
         while place:
             if place not in by_id:
-                raise NotFound(f"There is no turn {place} in this conversation.")
+                raise NotFound(f"There is no turn {place} in this conversation.", hint=NO_TURN)
             found.append(by_id[place])
             place = by_id[place].parent_id
         return found[::-1]
@@ -233,7 +232,7 @@ class Conversations:
     def log(self, turn_id: str) -> tuple[Recorded, ...]:
         rows = self._logs.read(turn_id)
         if not rows:
-            raise NotFound(f"There is no turn {turn_id}.", hint=_TURNS)
+            raise NotFound(f"There is no turn {turn_id}.", hint=NO_TURN)
         return rows
 
     def events_after(self, conversation_id: str, number: int, limit: int = 1000) -> list[Committed]:
@@ -362,7 +361,7 @@ def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tupl
         case ToolFinished(blanked=False, call_id=call_id):
             reply = next(e for _, e in log if isinstance(e, ModelReplied) and any(c.id == call_id for c in e.calls))
         case _:
-            raise NotFound("There is no such message.")
+            raise NotFound("There is no such message in this turn; it may be deleted already.", hint=NO_TURN)
     calls = {call.id for call in reply.calls}
     gone: list[tuple[int, Event]] = []
     for place, event in log:

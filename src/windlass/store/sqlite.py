@@ -101,7 +101,8 @@ class Store:
         if hash not in self._toolsets:
             found = self._connection.execute("select body from toolsets where hash = ?", (hash,)).fetchone()
             if not found:
-                raise NotFound(f"There is no toolset {hash}.")
+                hint = "The database has lost it. Send the message again: a new turn writes its tools anew."
+                raise NotFound(f"The tools of this turn, {hash}, are not there.", hint=hint)
             self._remember(Toolset(hash, msgspec.json.decode(found[0], type=tuple[ToolSpec, ...])))
         return self._toolsets[hash]
 
@@ -148,7 +149,7 @@ class Store:
             "select conversation, turn_id, mime, size, body from results where id = ?", (result_id,)
         ).fetchone()
         if not found or within not in ("", found[0]):
-            raise NotFound(f"There is no result {result_id}.", hint="GET /turns/{id} names the results of its calls.")
+            raise NotFound(f"There is no result {result_id}.", hint="GET /turns/{id} shows the results of its calls.")
         conversation_id, turn_id, mime, size, body = found
         end = size if length is None else min(size, offset + length)
         if body is None:

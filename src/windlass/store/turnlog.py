@@ -33,6 +33,7 @@ from windlass.store.writer import Writer
 
 T = TypeVar("T")
 _INSERT = "insert into events values(?, ?, ?, ?, ?, ?, ?, ?)"
+NO_TURN = "GET /conversations/{id}/messages shows what is there, with its turns."
 HEAD = "head"  # as a parent: the conversation's newest turn, whichever that is when the row is written
 
 
@@ -215,7 +216,7 @@ class TurnLogs:
             (turn_id,),
         ).fetchone()
         if not found:
-            raise NotFound(f"There is no turn {turn_id}.")
+            raise NotFound(f"There is no turn {turn_id}.", hint=NO_TURN)
         rows = db.execute(f"select e.kind, e.key {OF_TURN}", (turn_id,)).fetchall()
         keys = {key for _, key in rows if key}
         head = _Head(found[0], found[1], found[2], found[3], len(rows), keys, rows[-1][0] == "turn_finished")
@@ -335,7 +336,9 @@ def _place(
     """The conversation's number, the parent, and the turn that this client message made already, if it did."""
     found = db.execute("select n from conversations where id = ?", (conversation_id,)).fetchone()
     if not found:
-        raise NotFound(f"There is no conversation {conversation_id}.", hint="List them with GET /conversations.")
+        raise NotFound(
+            f"There is no conversation {conversation_id}.", hint="GET /conversations shows those that are there."
+        )
     (conversation,) = found
     if started.client_message_id:
         same = db.execute(
@@ -372,7 +375,7 @@ def _parent(db: sqlite3.Connection, conversation: int, parent_id: str | None) ->
     if not found:
         if parent_id == HEAD:
             return None
-        raise NotFound(f"There is no turn {parent_id} in this conversation.")
+        raise NotFound(f"There is no turn {parent_id} in this conversation.", hint=NO_TURN)
     turn_id, state = found
     if state != "finished":
         raise Conflict(

@@ -128,7 +128,9 @@ class Toolbox:
         offer = self._offers.get(config.id, tool)
         if offer is None:
             state = self._servers.status(config.id).state
-            hint = "" if state == "running" else f"The server is {state}; start it first."
+            hint = f"The server is {state}. POST /servers/{{id}}/start starts it."
+            if state == "running":
+                hint = "GET /servers/{id}/tools shows those that it has."
             raise NotFound(f"The server {config.slug} has no tool {tool!r}.", hint=hint)
         return offer
 

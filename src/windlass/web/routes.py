@@ -130,7 +130,7 @@ ROUTES = (
 
     Route("POST", "/providers", "providers.add", "Add a model provider", s.ProviderAnswer, s.NewProvider, status=201),
     Route("GET", "/providers", "providers.all", "List providers", s.ProviderList),
-    Route("GET", "/providers/local", "providers.local", "Look for model servers on this machine", s.LocalServers),
+    Route("GET", "/local-models", "providers.local", "Look for model servers on this machine", s.LocalServers),
     Route("GET", "/providers/{provider_id}", "providers.get", "Look at a provider", s.ProviderAnswer),
     Route("PATCH", "/providers/{provider_id}", "providers.change", "Change a provider",
           s.ProviderAnswer, s.ProviderChange),

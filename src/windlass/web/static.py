@@ -89,7 +89,7 @@ class Static:
     def _listed(self, folder: Path, name: str) -> File:
         if file := self._find(folder, name):
             return file
-        raise NotFound(f"There is no file {name}.")
+        raise NotFound(f"There is no file {name}.", hint="The page was built anew: reload it.")
 
     def _find(self, folder: Path, name: str) -> File | None:
         found = next((path for path in folder.rglob("*") if path.relative_to(folder).as_posix() == name), None)

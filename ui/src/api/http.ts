@@ -1,5 +1,6 @@
 /** Requests to the server that serves this page. The session cookie goes along by itself. */
 
+import { inPlaces } from "./places";
 import { noteStatus } from "./session";
 import { noteVersion } from "./version";
 
@@ -56,7 +57,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
     response.status,
     error?.code ?? "http",
     error?.message ?? `The server answered ${response.status}.`,
-    error?.hint,
+    inPlaces(error?.hint ?? ""),
     error?.detail,
   );
 }

@@ -155,7 +155,7 @@ export const providers = {
   test: (id: string) => post<ProviderTest>(`/providers/${e(id)}/test`),
   models: (id: string) => get<ModelListing>(`/providers/${e(id)}/models`),
   /** Model servers that answer on this computer. */
-  local: () => get<{ servers: LocalServer[] }>("/providers/local"),
+  local: () => get<{ servers: LocalServer[] }>("/local-models"),
 };
 
 export const personas = {

@@ -35,7 +35,7 @@ const TEST = {
 async function open(list: ProviderInfo[], answers: Answers = {}) {
   const asked = serve({
     "GET /providers": { providers: list },
-    "GET /providers/local": { servers: [] },
+    "GET /local-models": { servers: [] },
     ...answers,
   });
   await providerList.refresh();
@@ -98,7 +98,7 @@ test("in demo mode a model is connected in two steps, and the test follows by it
 
 test("a local server that answers can be added as it is", async () => {
   const { user } = await open([ZAI], {
-    "GET /providers/local": {
+    "GET /local-models": {
       servers: [{ name: "Ollama", base_url: "http://127.0.0.1:11434/v1", models: ["qwen3:8b"] }],
     },
   });

@@ -1,0 +1,28 @@
+/** Hints of the API name routes; on the page they name the place that does the same. */
+
+export const PLACES: Record<string, string> = {
+  "GET /conversations/{id}/messages": "The conversation",
+  "GET /conversations/{id}/tools": "The tools button below the message box",
+  "GET /conversations/{id}/context": "The conversation's export",
+  "POST /conversations/import": "A file dropped on the page",
+  "GET /conversations": "The list beside this page",
+  "GET /turns/{id}": "The inspector of the turn",
+  "POST /servers/{id}/start": "Start on the Servers page",
+  "GET /servers/{id}/tools": "The Servers page",
+  "GET /servers": "The Servers page",
+  "GET /providers": "The Models page",
+  "GET /personas": "The Settings page",
+  "GET /v1/models": "The Models page",
+};
+
+const ROUTE = new RegExp(
+  Object.keys(PLACES)
+    .toSorted((a, b) => b.length - a.length)
+    .map((route) => route.replace(/[{}]/g, "\\$&"))
+    .join("|"),
+  "g",
+);
+
+export function inPlaces(hint: string): string {
+  return hint.replace(ROUTE, (route) => PLACES[route] ?? route);
+}
