@@ -260,6 +260,7 @@ async def test_a_broken_history_is_repaired_on_import_and_takes_a_next_turn(site
 @pytest.mark.parametrize(
     "body",
     [{}, {"messages": "x"}, {"messages": [1]}, ["x"], {"format": "windlass", "turns": [1]},
+     [{"title": "A file of chats", "mapping": {}}], {"messages": [{"role": "martian", "content": "beep"}]},
      {"messages": [], "title": 7}, {"format": "windlass", "turns": [], "context": [{"descriptive_name": 1}]}],
 )  # fmt: skip
 async def test_what_is_no_history_is_422_and_leaves_nothing(site: Site, body: object) -> None:

@@ -260,7 +260,14 @@ def _branches(document: dict[str, Any]) -> list[Branch]:
     messages = document.get("messages")
     if not isinstance(messages, list):
         raise BadInput("messages: a list is needed.", hint='Send {"messages": [{"role": "user", "content": "..."}]}.')
-    return [("", "none", mended(messages))]
+    history = mended(messages)
+    if messages and not history.turns:
+        raise BadInput(
+            "messages: none of them can be read.",
+            hint='Each needs a role and a content, as in {"role": "user", "content": "..."}.',
+            detail={"repairs": history.repairs[:10]},
+        )
+    return [("", "none", history)]
 
 
 def _branch(place: int, turn: Any) -> Branch:
