@@ -41,13 +41,16 @@ def load(path: Path) -> tuple[dict[str, Any], bytes]:
 async def replay(pieces: Iterable[bytes], profile: str = "default") -> Reply | ModelError:
     finish_words = next(one.finish for one in PROFILES if one.name == profile)
     assembly = Assembly(TOOLS, lambda heard: None, provider="p1", finish_words=finish_words)
-    deadline = Deadline(QUICK)
+    late: list[TimeoutError] = []
+    deadline = Deadline(QUICK, late.append)
     try:
-        async with deadline.timer:
-            await read_answer(Memory(pieces), assembly, deadline)
+        await read_answer(Memory(pieces), assembly, deadline)
         return assembly.reply()
     except ModelError as error:
         return error
+    finally:
+        deadline.over()
+        assert not late
 
 
 def test_the_corpus_is_large_and_covers_every_kind_of_profile() -> None:

@@ -2,6 +2,7 @@
 JSON body, or something that is no reply at all."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol
 
 from windlass.providers.assembly import Assembly
@@ -10,6 +11,8 @@ from windlass.providers.sse import EventStream, LineTooLong
 
 REPLY_CAP = 64 * 1024 * 1024
 _BLANK = b"\xef\xbb\xbf \t\r\n"
+
+Expire = Callable[[TimeoutError], None]
 
 
 class Body(Protocol):
@@ -21,19 +24,22 @@ class Body(Protocol):
 
 
 class Deadline:
-    """Renewed by what the model says, never by mere signs of life."""
+    """Renewed by what the model says, never by mere signs of life. Its timer is moved only when the time gets shorter;
+    one that wakes too early sets itself again."""
 
-    def __init__(self, patience: Patience) -> None:
+    def __init__(self, patience: Patience, expire: Expire) -> None:
         self._patience = patience
+        self._expire = expire
         self._loop = asyncio.get_running_loop()
-        self.timer = asyncio.timeout(min(patience.connect_s + patience.first_byte_s, patience.total_s))
         self._last_at = self._loop.time() + patience.total_s
-        self.stage = f"no answer within {patience.first_byte_s:g} s"
+        self._stage = f"no answer within {patience.first_byte_s:g} s"
+        self._at = min(self._loop.time() + patience.first_byte_s, self._last_at)
+        self._timer = self._loop.call_at(self._at, self._look)
         self.first_at = 0.0
         self._pieces = 0
 
     def answered(self) -> None:
-        self.stage = f"no word for {self._patience.silence_s:g} s"
+        self._stage = f"no word for {self._patience.silence_s:g} s"
         self._set(self._patience.silence_s)
 
     def heard(self, assembly: Assembly) -> None:
@@ -50,11 +56,24 @@ class Deadline:
         if not self.first_at and assembly.started:
             self.first_at = self._loop.time()
 
+    def over(self) -> None:
+        self._timer.cancel()
+
     def _set(self, seconds: float) -> None:
         at = self._loop.time() + seconds
         if at > self._last_at:
-            self.stage = f"not finished within {self._patience.total_s:g} s"
-        self.timer.reschedule(min(at, self._last_at))
+            self._stage = f"not finished within {self._patience.total_s:g} s"
+            at = self._last_at
+        if at < self._timer.when():
+            self._timer.cancel()
+            self._timer = self._loop.call_at(at, self._look)
+        self._at = at
+
+    def _look(self) -> None:
+        if self._loop.time() < self._at:
+            self._timer = self._loop.call_at(self._at, self._look)
+        else:
+            self._expire(TimeoutError(self._stage))
 
 
 async def read_answer(body: Body, assembly: Assembly, deadline: Deadline) -> None:

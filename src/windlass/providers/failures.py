@@ -216,8 +216,8 @@ def stream_failure(error: object, backoff_s: float, partial: str) -> ModelError:
 def exception_failure(error: Exception, backoff_s: float, partial: str = "") -> ModelError:
     """What an exception of the HTTP client means."""
     kind = next((kind for kinds, kind in _EXCEPTIONS if isinstance(error, kinds)), CUT)
-    said = "" if isinstance(error, TimeoutError) else shown(str(error) or type(error).__name__)
-    return failure(kind, said, wait_s=backoff_s, partial=partial)
+    said = str(error) or ("" if kind is TIMEOUT else type(error).__name__)
+    return failure(kind, shown(said), wait_s=backoff_s, partial=partial)
 
 
 def kind_of(status: int, code: str, said: str) -> Kind:

@@ -13,16 +13,14 @@ from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
 from windlass.providers.failures import (
     BAD_REQUEST,
     RATE,
-    TIMEOUT,
     BadAnswer,
     Stale,
     exception_failure,
-    failure,
     http_failure,
 )
 from windlass.providers.limiter import Limiter
 from windlass.providers.profiles import Profile, profile_for
-from windlass.providers.wire import Line, Wire
+from windlass.providers.wire import Wire
 
 ERROR_CAP = 64 * 1024
 
@@ -102,24 +100,21 @@ class OpenAIChat:
 
     async def _send(self, body: bytes, assembly: Assembly) -> float:
         """Ask and read the answer; gives the moment of its first word."""
-        deadline = Deadline(self.config.patience)
-        line: Line | None = None
+        line = await self._wire.send("POST", body)
+        deadline = Deadline(self.config.patience, line.give_up)
         try:
-            async with deadline.timer:
-                line = await self._wire.send("POST", body)
-                status = await line.answered()
-                deadline.answered()
-                if not 200 <= status < 300:
-                    text = await read_up_to(line, ERROR_CAP)
-                    raise http_failure(status, line.headers, text, assembly.backoff_s)
-                await read_answer(line, assembly, deadline)
-        except TimeoutError as error:
+            status = await line.answered()
+            deadline.answered()
+            if not 200 <= status < 300:
+                text = await read_up_to(line, ERROR_CAP)
+                raise http_failure(status, line.headers, text, assembly.backoff_s)
+            await read_answer(line, assembly, deadline)
+        except TimeoutError:
             if not assembly.finished:
-                said = str(error) or deadline.stage
-                raise failure(TIMEOUT, said, wait_s=assembly.backoff_s, partial=assembly.text) from error
+                raise
         finally:
-            if line:
-                self._wire.give_back(line)
+            deadline.over()
+            self._wire.give_back(line)
         return deadline.first_at
 
     def _learn(self, error: ModelError, body: bytes, model: str) -> None:

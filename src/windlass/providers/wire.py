@@ -147,7 +147,11 @@ class Line(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
 
     def close(self) -> None:
-        self._error = self._error or HungUp("the connection was closed")
+        self.give_up(HungUp("the connection was closed"))
+
+    def give_up(self, error: Exception) -> None:
+        """Whoever waits for the answer hears this instead."""
+        self._error = self._error or error
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -155,11 +159,11 @@ class Line(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._over:
-            return self._fail(BadAnswer("an answer that nobody asked for"))
+            return self.give_up(BadAnswer("an answer that nobody asked for"))
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
-            self._fail(BadAnswer(f"no HTTP: {error}"))
+            self.give_up(BadAnswer(f"no HTTP: {error}"))
         self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -171,14 +175,14 @@ class Line(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         self._held += len(name) + len(value)
         if self._held > HEADER_BYTES:
-            self._fail(BadAnswer(f"headers of more than {HEADER_BYTES} bytes"))
+            self.give_up(BadAnswer(f"headers of more than {HEADER_BYTES} bytes"))
         self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         self._held = 0
         if self._over:
-            self._fail(BadAnswer("more than one answer"))
+            self.give_up(BadAnswer("more than one answer"))
         elif status < 200:  # a word before the answer
             self._headers.clear()
         else:
@@ -213,10 +217,6 @@ class Line(asyncio.Protocol):
     def _wake(self) -> None:
         if self._waiter and not self._waiter.done():
             self._waiter.set_result(None)
-
-    def _fail(self, error: Exception) -> None:
-        self._error = self._error or error
-        self._transport.abort()
 
     def _lost(self, cause: Exception | None) -> Exception:
         told = str(cause or "") or "the connection was cut"
