@@ -155,12 +155,15 @@ async def test_a_closed_watcher_is_forgotten(disk: Disk) -> None:
     assert disk.bus.watchers == 0
 
 
-async def test_listeners_hear_everything_at_once(disk: Disk) -> None:
-    heard: list[Frame] = []
-    disk.bus.listen(heard.append)
-    disk.commit()
+async def test_a_listener_hears_its_kind_at_once_and_nothing_else(disk: Disk) -> None:
+    heard: list[tuple[str, object]] = []
+    disk.bus.listen(ModelReplied, lambda turn_id, reply: heard.append((turn_id, reply.text)))
+    disk.bus.listen(TextDelta, lambda turn_id, piece: heard.append((turn_id, piece.text)))
     disk.bus.heard(CONVERSATION, "turn-1", TextDelta(1, "x"))
-    assert [type(frame.what) for frame in heard] == [Recorded, TextDelta]
+    disk.bus.heard(CONVERSATION, "turn-1", ReasoningDelta(1, "y"))
+    disk.commit(event=ModelReplied("so"))
+    disk.commit(event=TurnFinished("answered"))
+    assert heard == [("turn-1", "x"), ("turn-1", "so")]
 
 
 async def test_a_step_rides_along_with_the_next_word(disk: Disk) -> None:

@@ -112,8 +112,7 @@ async def _furnish(config: Config, store: Store, bus: Bus, functions: Iterable[F
         toolbox.functions.add(function)
     openings = Openings(store, models, toolbox, config.limits, config.web_search)
     runner = Runner(store, bus, LoggedModel(models), toolbox, at_once=config.limits.at_once)
-    telemetry = Telemetry()
-    bus.listen(telemetry.listen)
+    telemetry = Telemetry(bus)
     local = Local(
         config=config,
         store=store,

@@ -3,8 +3,9 @@ is brought up to date from the log, so every one of them sees each event once an
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from windlass.core.events import (
     Committed,
@@ -21,8 +22,8 @@ from windlass.core.ports import CallDelta, Heard, InputNeeded, ReasoningDelta, R
 MOST_QUEUED = 1000
 RIDE_S = 0.03  # what no reader waits for may wait so long for company: each write to a reader costs as much as a step
 
+T = TypeVar("T")
 Replay = Callable[[str, int], list[Committed]]
-Listener = Callable[["Frame"], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class MessagesDeleted:
     ids: tuple[str, ...]
 
 
+_PATIENT = frozenset({CallDelta, ToolProgress})
 PASSING: dict[type, str] = {SoFar: "reply_so_far", MessagesDeleted: "messages_deleted"}  # beside what a turn lets hear
 
 
@@ -71,29 +73,31 @@ class Bus:
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
         self._watchers: dict[str, set[Watcher]] = {}
-        self._listeners: list[Listener] = []
+        self._listeners: dict[type, list[Callable[[str, Any], None]]] = {}
         self._partial: dict[str, _Partial] = {}
         self._progress: dict[str, Frame | None] = {}  # calls under way, and the last that was heard of each
         self._closed = False
+        self.listen(ModelReplied, self._reply_over)
+        self.listen(ModelFailed, self._reply_over)
+        self.listen(TurnFinished, self._reply_over)
+        self.listen(ToolStarted, self._call_begun)
+        self.listen(ToolFinished, self._call_over)
 
-    def listen(self, listener: Listener) -> None:
-        """For parts of the house: called with every frame, at once, in order."""
-        self._listeners.append(listener)
+    def listen(self, kind: type[T], listener: Callable[[str, T], None]) -> None:
+        """For parts of the house: called with the turn's id and every event or word of this kind, at once, in order."""
+        self._listeners.setdefault(kind, []).append(listener)
 
     def committed(self, done: Committed) -> None:
+        frames: list[Frame] = []
         for row in done.rows:
-            if isinstance(row.event, ModelReplied | ModelFailed | TurnFinished):
-                self._partial.pop(done.turn_id, None)
-            elif isinstance(row.event, ToolStarted):
-                self._progress[row.event.call_id] = None
-            elif isinstance(row.event, ToolFinished):
-                self._progress.pop(row.event.call_id, None)
-                if partial := self._partial.get(done.turn_id):
-                    partial.inputs.pop(row.event.call_id, None)
-            self._send(Frame(done.conversation_id, done.turn_id, done.parent_id, row))
-            if isinstance(row.event, TurnClaimed) and (partial := self._partial.get(done.turn_id)):
-                for asked in partial.inputs.values():  # who sees a turn taken up again takes its questions for lost
-                    self._send(Frame(done.conversation_id, done.turn_id, None, asked))
+            for listener in self._listeners.get(type(row.event), ()):
+                listener(done.turn_id, row.event)
+            frames.append(Frame(done.conversation_id, done.turn_id, done.parent_id, row))
+        last = done.rows[-1].event
+        if isinstance(last, TurnClaimed) and (partial := self._partial.get(done.turn_id)):
+            for asked in partial.inputs.values():  # who sees a turn taken up again takes its questions for lost
+                frames.append(Frame(done.conversation_id, done.turn_id, None, asked))
+        self._send(done.conversation_id, frames, isinstance(last, TurnFinished) or len(frames) > len(done.rows))
 
     def heard(self, conversation_id: str, turn_id: str, heard: Heard) -> None:
         frame = Frame(conversation_id, turn_id, None, heard)
@@ -101,7 +105,9 @@ class Bus:
             self._remember(conversation_id, turn_id, heard)
         elif heard.call_id in self._progress:  # it may also come when the call is over
             self._progress[heard.call_id] = frame
-        self._send(frame)
+        for listener in self._listeners.get(type(heard), ()):
+            listener(turn_id, heard)
+        self._send(conversation_id, [frame], type(heard) not in _PATIENT)
 
     def answered(self, turn_id: str, call_id: str) -> None:
         """Nobody who comes later is asked again."""
@@ -109,7 +115,7 @@ class Bus:
             partial.inputs.pop(call_id, None)
 
     def deleted(self, conversation_id: str, turn_id: str, ids: Sequence[str]) -> None:
-        self._send(Frame(conversation_id, turn_id, None, MessagesDeleted(tuple(ids))))
+        self._send(conversation_id, [Frame(conversation_id, turn_id, None, MessagesDeleted(tuple(ids)))], True)
 
     def watch(
         self, conversation_id: str, after: int = 0, turn_id: str | None = None, *, unborn: bool = False
@@ -165,11 +171,19 @@ class Bus:
         partial = self._partial.get(turn_id)
         return "".join(partial.text) if partial else ""
 
-    def _send(self, frame: Frame) -> None:
-        for listener in self._listeners:
-            listener(frame)
-        for watcher in self._watchers.get(frame.conversation_id, ()):
-            watcher.put(frame)
+    def _send(self, conversation_id: str, frames: list[Frame], urgent: bool) -> None:
+        for watcher in self._watchers.get(conversation_id, ()):
+            watcher.put(frames, urgent)
+
+    def _reply_over(self, turn_id: str, _: ModelReplied | ModelFailed | TurnFinished) -> None:
+        self._partial.pop(turn_id, None)
+
+    def _call_begun(self, turn_id: str, start: ToolStarted) -> None:
+        self._progress[start.call_id] = None
+
+    def _call_over(self, turn_id: str, end: ToolFinished) -> None:
+        self._progress.pop(end.call_id, None)
+        self.answered(turn_id, end.call_id)
 
     def _remember(self, conversation_id: str, turn_id: str, heard: Heard) -> None:
         partial = self._partial.get(turn_id)
@@ -214,15 +228,16 @@ class Watcher:
         self._ride: asyncio.TimerHandle | None = None
         self._nudged = False
 
-    def put(self, frame: Frame) -> None:
+    def put(self, frames: list[Frame], urgent: bool) -> None:
+        """Words, questions and ends are urgent; the steps between them come along with the next of those."""
         if self._behind:
             return self._wake()
         if len(self._queue) >= MOST_QUEUED:
             self._queue.clear()
             self._behind = True
         else:
-            self._queue.append(frame)
-        if _is_urgent(frame):
+            self._queue.extend(frames)
+        if urgent:
             self._wake()
         elif self._waiter and self._ride is None:
             self._ride = asyncio.get_running_loop().call_later(RIDE_S, self._wake)
@@ -261,11 +276,11 @@ class Watcher:
 
     def _next(self) -> list[Frame]:
         if not self._behind:
-            found = [frame for frame in self._queue if self._is_new(frame)]
+            found = self._new(self._queue)
             self._queue.clear()
             return found
         rows = self._bus.catch_up(self.conversation_id, self._last)
-        found = [frame for frame in rows if self._is_new(frame)]
+        found = self._new(rows)
         if not rows:
             self._behind = False
             found = self._bus.so_far(self.conversation_id, self._turn_id)
@@ -273,13 +288,17 @@ class Watcher:
             return self._next()
         return found
 
-    def _is_new(self, frame: Frame) -> bool:
-        if not isinstance(frame.what, Recorded):
-            return self._turn_id in (None, frame.turn_id)
-        if frame.what.number <= self._last:
-            return False
-        self._last = frame.what.number
-        return self._turn_id in (None, frame.turn_id)
+    def _new(self, frames: Iterable[Frame]) -> list[Frame]:
+        """Each row once; of one turn, if only one is watched."""
+        found: list[Frame] = []
+        for frame in frames:
+            if isinstance(row := frame.what, Recorded):
+                if row.number <= self._last:
+                    continue
+                self._last = row.number
+            if self._turn_id is None or frame.turn_id == self._turn_id:
+                found.append(frame)
+        return found
 
     def _wake(self) -> None:
         if self._ride:
@@ -287,10 +306,3 @@ class Watcher:
             self._ride = None
         if self._waiter and not self._waiter.done():
             self._waiter.set_result(None)
-
-
-def _is_urgent(frame: Frame) -> bool:
-    """Words, questions and ends; the steps between them come along with the next of those."""
-    if isinstance(frame.what, Recorded):
-        return isinstance(frame.what.event, TurnFinished)
-    return not isinstance(frame.what, CallDelta | ToolProgress)

@@ -4,11 +4,10 @@ them above DEBUG, and keys not even there."""
 import logging
 from collections import Counter
 
-from windlass.bus import Frame
+from windlass.bus import Bus
 from windlass.core.events import (
     ModelFailed,
     ModelReplied,
-    Recorded,
     ToolFinished,
     ToolStarted,
     TurnFinished,
@@ -20,32 +19,20 @@ log = logging.getLogger("windlass")
 
 
 class Telemetry:
-    """A listener on the bus. The words are the seed's where the step exists."""
+    """Listens on the bus. The words are the seed's where the step exists."""
 
-    def __init__(self) -> None:
+    def __init__(self, bus: Bus) -> None:
         self.counts: Counter[str] = Counter()
         self._names: dict[str, dict[str, str]] = {}
+        bus.listen(TurnStarted, self._started)
+        bus.listen(ModelReplied, self._replied)
+        bus.listen(ModelFailed, self._failed)
+        bus.listen(ToolStarted, self._tool_started)
+        bus.listen(ToolFinished, self._tool_finished)
+        bus.listen(TurnFinished, self._finished)
 
-    def listen(self, frame: Frame) -> None:
-        if not isinstance(frame.what, Recorded):
-            return
-        match frame.what.event:
-            case TurnStarted():
-                self.counts["turns_started"] += 1
-            case ModelReplied() as reply:
-                self._replied(frame.turn_id, reply)
-            case ModelFailed() as failed if failed.cause != "stopped":
-                self.counts["model_failures"] += 1
-                log.warning("Model call failed: %s (%s)", failed.cause, failed.message)
-            case ToolStarted(call_id=call_id):
-                log.info("Processing tool: %s (id: %s)", self._name(frame.turn_id, call_id), call_id)
-            case ToolFinished() as end:
-                self._tool_finished(frame.turn_id, end)
-            case TurnFinished() as finished:
-                self.counts[f"turns_{finished.outcome}"] += 1
-                self._names.pop(frame.turn_id, None)
-            case _:
-                pass
+    def _started(self, turn_id: str, started: TurnStarted) -> None:
+        self.counts["turns_started"] += 1
 
     def _replied(self, turn_id: str, reply: ModelReplied) -> None:
         self.counts["model_replies"] += 1
@@ -57,6 +44,14 @@ class Telemetry:
         else:
             log.info("Final response received: %d chars", len(reply.text))
 
+    def _failed(self, turn_id: str, failed: ModelFailed) -> None:
+        if failed.cause != "stopped":
+            self.counts["model_failures"] += 1
+            log.warning("Model call failed: %s (%s)", failed.cause, failed.message)
+
+    def _tool_started(self, turn_id: str, start: ToolStarted) -> None:
+        log.info("Processing tool: %s (id: %s)", self._name(turn_id, start.call_id), start.call_id)
+
     def _tool_finished(self, turn_id: str, end: ToolFinished) -> None:
         name = self._name(turn_id, end.call_id)
         self.counts[f"calls_{end.state}"] += 1
@@ -64,6 +59,10 @@ class Telemetry:
             log.info("Tool execution completed: %s in %d ms", name, end.took_ms)
         else:
             log.warning("Tool execution failed: %s - %s", name, end.cause or end.state)
+
+    def _finished(self, turn_id: str, end: TurnFinished) -> None:
+        self.counts[f"turns_{end.outcome}"] += 1
+        self._names.pop(turn_id, None)
 
     def _name(self, turn_id: str, call_id: str) -> str:
         return self._names.get(turn_id, {}).get(call_id, "?")

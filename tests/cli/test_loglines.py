@@ -5,10 +5,11 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from windlass.cli.loglines import JsonLines, Lines, Record, Straight
+from windlass.cli.loglines import JsonLines, Lines, Straight
 
 
 def record(words: str, *values: object, at: float = 1_700_000_000.25) -> logging.LogRecord:
@@ -75,45 +76,43 @@ def test_a_line_can_be_json_with_the_words_and_the_traceback_inside() -> None:
     assert second["message"] == "Turn met a defect" and "RuntimeError: broken" in second["exception"]
 
 
-def test_a_record_has_all_that_another_handler_may_ask_for() -> None:
-    asked = "%(asctime)s %(levelname)s %(process)s %(thread)s %(pathname)s:%(lineno)d %(relativeCreated)d %(message)s"
-    made = Record("windlass", logging.WARNING, "", 0, "%s met %d", ("Turn", 3), None)
-    assert logging.Formatter(asked).format(made).endswith("Turn met 3")
-    assert set(vars(logging.LogRecord("", 0, "", 0, "", (), None))) <= set(vars(made))
-
-
-def test_a_record_takes_words_by_name_and_an_empty_dict_as_it_is() -> None:
-    assert Record("windlass", logging.INFO, "", 0, "%(what)s", ({"what": "named"},), None).getMessage() == "named"
-    assert Record("windlass", logging.INFO, "", 0, "got %s", ({},), None).getMessage() == "got {}"
-
-
-@pytest.fixture
+@contextmanager
 def straight() -> Iterator[tuple[logging.Logger, io.StringIO]]:
-    """The house's logger as `serve` sets it up, and what it wrote."""
+    """The house's logger as `serve` sets it up, and what it wrote. No fixture: pytest listens while a test runs."""
     root, logger, stream = logging.getLogger(), logging.getLogger("windlass.straight"), io.StringIO()
     before, level = root.handlers[:], root.level
     root.handlers[:] = [Lines(stream)]
     root.setLevel(logging.INFO)
     logger.__class__ = Straight
-    yield logger, stream
-    root.handlers[:] = before
-    root.setLevel(level)
+    try:
+        yield logger, stream
+    finally:
+        root.handlers[:] = before
+        root.setLevel(level)
 
 
-def test_a_line_goes_straight_to_our_lines(straight: tuple[logging.Logger, io.StringIO]) -> None:
-    logger, stream = straight
-    logger.info("Tool calls detected: %d tools", 2)
-    assert stream.getvalue().endswith("INFO Tool calls detected: 2 tools\n")
-    logger.setLevel(logging.WARNING)
-    logger.info("too quiet")
-    logger.setLevel(logging.NOTSET)
-    assert "too quiet" not in stream.getvalue()
+def test_a_line_goes_straight_to_our_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging, "_logRecordFactory", None)  # no record is made
+    with straight() as (logger, stream):
+        logger.info("Tool calls detected: %d tools", 2)
+        logger.info("100 % done")
+    first, second = stream.getvalue().splitlines()
+    assert first.endswith(" INFO Tool calls detected: 2 tools")
+    assert second.endswith(" INFO 100 % done")
 
 
-def test_another_handler_hears_of_every_line_too(straight: tuple[logging.Logger, io.StringIO]) -> None:
-    logger, stream = straight
-    other = io.StringIO()
-    logging.getLogger().addHandler(logging.StreamHandler(other))
-    logger.info("told to %s", "both")
+def test_a_line_below_the_level_is_not_told() -> None:
+    with straight() as (logger, stream):
+        logger.setLevel(logging.WARNING)
+        logger.info("too quiet")
+        logger.setLevel(logging.NOTSET)
+    assert not stream.getvalue()
+
+
+def test_another_handler_hears_of_every_line_too() -> None:
+    with straight() as (logger, stream):
+        other = io.StringIO()
+        logging.getLogger().addHandler(logging.StreamHandler(other))
+        logger.info("told to %s", "both")
     assert stream.getvalue().endswith("INFO told to both\n")
     assert other.getvalue() == "told to both\n"

@@ -1,10 +1,9 @@
-"""The server's log lines on a stream. What `logging` does for every line (a lock, filters, a stamp from the calendar,
-a look for the source) costs more than most steps of a turn; here the stamp is made once a second, the rest never."""
+"""The server's log lines on a stream. What `logging` does for every line (a record, a lock, filters, a stamp from the
+calendar, a look for the source) costs more than most steps of a turn; what a turn says of its steps goes past it."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
 from typing import Any, Literal, TextIO
 
 import msgspec
@@ -31,11 +30,13 @@ class Lines(logging.Handler):
         return True
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._held.append(self._line(record))
-        if self._at_once or record.levelno >= logging.WARNING:
+        self._hold(self._line(record))
+        if record.levelno >= logging.WARNING:
             self.flush()
-        elif len(self._held) == 1:
-            self._flush_soon()
+
+    def tell(self, name: str, words: str) -> None:
+        """A line of level INFO for which nobody made a record."""
+        self._hold(self._shape(time.time(), "INFO", name, words))
 
     def flush(self) -> None:
         if not self._held:
@@ -47,6 +48,13 @@ class Lines(logging.Handler):
         except (OSError, ValueError):  # nobody reads any more; the turns go on
             pass
 
+    def _hold(self, line: str) -> None:
+        self._held.append(line)
+        if self._at_once:
+            self.flush()
+        elif len(self._held) == 1:
+            self._flush_soon()
+
     def _flush_soon(self) -> None:
         try:
             asyncio.get_running_loop().call_later(COMPANY_S, self.flush)
@@ -54,77 +62,28 @@ class Lines(logging.Handler):
             self.flush()
 
     def _line(self, record: logging.LogRecord) -> str:
-        second = int(record.created)
+        words = self.format(record) if record.exc_info or record.stack_info else record.getMessage()
+        return self._shape(record.created, record.levelname, record.name, words)
+
+    def _shape(self, at: float, level: str, name: str, words: str) -> str:
+        second = int(at)
         if second != self._second:
             self._stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
             self._second = second
-        words = self.format(record) if record.exc_info or record.stack_info else record.getMessage()
-        return f"{self._stamp},{int(record.msecs):03d} {record.levelname} {words}"
+        return f"{self._stamp},{int(at % 1 * 1000):03d} {level} {words}"
 
 
 class JsonLines(Lines):
     """One JSON object a line, for programs that collect logs; times in UTC."""
 
     def _line(self, record: logging.LogRecord) -> str:
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        told = {
-            "time": f"{stamp}.{int(record.msecs):03d}Z",
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        if record.exc_info:
-            told["exception"] = logging.Formatter().formatException(record.exc_info)
-        return msgspec.json.encode(told).decode()
+        more = {"exception": logging.Formatter().formatException(record.exc_info)} if record.exc_info else {}
+        return self._shape(record.created, record.levelname, record.name, record.getMessage(), **more)
 
-
-class Record(logging.LogRecord):
-    """With everything a formatter may ask for, but threads, processes and source lines are not looked for: nobody
-    reads them here."""
-
-    def __init__(
-        self,
-        name: str,
-        level: int,
-        pathname: str,
-        lineno: int,
-        msg: object,
-        args: Any,
-        exc_info: Any,
-        func: str | None = None,
-        sinfo: str | None = None,
-        **_: object,
-    ) -> None:
-        now = time.time()
-        named = len(args) == 1 and isinstance(args[0], Mapping) and args[0]  # "%(what)s", and a dict that says what
-        self.__dict__ = {
-            **_NOWHERE,
-            "name": name,
-            "msg": msg,
-            "args": args[0] if named else args,
-            "levelno": level,
-            "levelname": logging.getLevelName(level),
-            "exc_info": exc_info,
-            "stack_info": sinfo,
-            "created": now,
-            "msecs": now % 1 * 1000,
-        }
-
-
-_NOWHERE = {
-    "pathname": "",
-    "filename": "",
-    "module": "",
-    "lineno": 0,
-    "funcName": "",
-    "thread": 0,
-    "threadName": "",
-    "process": 0,
-    "processName": "",
-    "taskName": "",
-    "relativeCreated": 0.0,
-    "exc_text": None,
-}
+    def _shape(self, at: float, level: str, name: str, words: str, **more: str) -> str:
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
+        place = {"time": f"{stamp}.{int(at % 1 * 1000):03d}Z", "level": level.lower(), "logger": name}
+        return msgspec.json.encode({**place, "message": words, **more}).decode()
 
 
 class Straight(logging.Logger):
@@ -135,11 +94,9 @@ class Straight(logging.Logger):
         if more or not isinstance(lines, Lines):
             super().info(msg, *args, **more)
         elif self.isEnabledFor(logging.INFO):
-            lines.emit(Record(self.name, logging.INFO, "", 0, msg, args, None))
+            lines.tell(self.name, str(msg) % args if args else str(msg))
 
 
 def log_to(stream: TextIO, level: int, form: Form = "text") -> None:
-    logging.setLogRecordFactory(Record)
-    logging._srcfile = None  # else every line looks for its source, as the documentation of `logging` says
     logging.basicConfig(level=level, handlers=[JsonLines(stream) if form == "json" else Lines(stream)])
     logging.getLogger("windlass").__class__ = Straight

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import closing, suppress
 
-from windlass.bus import Bus, Frame
+from windlass.bus import Bus
 from windlass.core.events import Event, Recorded
 from windlass.core.ports import InputNeeded
 from windlass.local.watching import Stream
@@ -15,7 +15,7 @@ class Waiting:
     def __init__(self, bus: Bus, runner: Runner) -> None:
         self._runner = runner
         self._asked: dict[str, list[asyncio.Future[None]]] = {}
-        bus.listen(self._hear)
+        bus.listen(InputNeeded, self._question)
 
     async def settled(self, turn_id: str, timeout_s: float | None = None) -> None:
         asked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -38,8 +38,7 @@ class Waiting:
                         if isinstance(frame.what, Recorded) and met(frame.what.event):
                             return
 
-    def _hear(self, frame: Frame) -> None:
-        if isinstance(frame.what, InputNeeded):
-            for waiter in self._asked.get(frame.turn_id, ()):
-                if not waiter.done():
-                    waiter.set_result(None)
+    def _question(self, turn_id: str, asked: InputNeeded) -> None:
+        for waiter in self._asked.get(turn_id, ()):
+            if not waiter.done():
+                waiter.set_result(None)

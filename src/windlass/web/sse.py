@@ -49,13 +49,12 @@ async def send_stream(stream: Stream, receive: Receive, send: Send) -> None:
 async def _pump(stream: Stream, send: Send) -> None:
     """Each write costs as much as a step of the turn, so the greeting goes with the first frames and the last frames
     with the end."""
-    body = HELLO + b"".join([_bytes(stream, frame) for frame in stream.at_once()])
+    body = HELLO + _bytes(stream, stream.at_once())
     pings = Pings(stream)
     try:
         while not stream.ended:
             await send({"type": "http.response.body", "body": body, "more_body": True})
-            frames = await stream.frames()
-            body = b"".join([_bytes(stream, frame) for frame in frames]) or (b"" if stream.ended else PING)
+            body = _bytes(stream, await stream.frames()) or (b"" if stream.ended else PING)
     finally:
         pings.stop()
     await send({"type": "http.response.body", "body": body})
@@ -82,11 +81,14 @@ async def disconnected(receive: Receive) -> None:
         pass
 
 
-def _bytes(stream: Stream, frame: Frame) -> bytes:
-    stream.passed(frame)
-    if frame.encoded is None:
-        frame.encoded = _durable(frame, frame.what) if isinstance(frame.what, Recorded) else _passing(stream, frame)
-    return frame.encoded
+def _bytes(stream: Stream, frames: list[Frame]) -> bytes:
+    parts: list[bytes] = []
+    for frame in frames:
+        stream.passed(frame)
+        if frame.encoded is None:
+            frame.encoded = _durable(frame, frame.what) if isinstance(frame.what, Recorded) else _passing(stream, frame)
+        parts.append(frame.encoded)
+    return b"".join(parts)
 
 
 def _durable(frame: Frame, row: Recorded) -> bytes:
