@@ -3,6 +3,8 @@ them above DEBUG, and keys not even there."""
 
 import logging
 from collections import Counter
+from collections.abc import Coroutine
+from typing import Any
 
 from windlass.bus import Bus
 from windlass.core.events import (
@@ -74,9 +76,9 @@ class LoggedModel:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+    def reply(self, request: ModelRequest, hear: Hear) -> Coroutine[Any, Any, Reply]:
         current = request.prompt.current
         if any(message.role == "tool" for message in current):
             count = len(current) + sum(len(turn.messages) for turn in request.prompt.past)
             log.info("Sending tool results to model (messages: %d)", count)
-        return await self._model.reply(request, hear)
+        return self._model.reply(request, hear)

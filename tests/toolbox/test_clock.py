@@ -13,23 +13,38 @@ def rings(clock: WorkClock, limit_s: float) -> asyncio.Event:
 
 async def test_time_runs_out_while_the_turn_works() -> None:
     clock = WorkClock()
-    with clock.running("a"):
-        assert await rings(clock, 0.01).wait()
+    clock.begun("a")
+    assert await rings(clock, 0.01).wait()
 
 
 async def test_time_stands_still_while_all_that_runs_waits_for_a_person() -> None:
     clock, other = WorkClock(), WorkClock()
-    with clock.running("a"), clock.asking("a"), clock.asking("a"):
+    clock.begun("a")
+    with clock.asking("a"), clock.asking("a"):
         short = rings(clock, 0.01)
         await rings(other, 0.05).wait()
         assert not short.is_set()
-    await short.wait()
+    assert await short.wait()
 
 
 async def test_time_goes_on_while_another_call_works() -> None:
     clock = WorkClock()
-    with clock.running("a"), clock.asking("a"), clock.running("b"):
+    clock.begun("a")
+    with clock.asking("a"):
+        clock.begun("b")
         assert await rings(clock, 0.01).wait()
+
+
+async def test_time_stands_still_again_when_the_other_call_is_over() -> None:
+    clock, other = WorkClock(), WorkClock()
+    clock.begun("a")
+    clock.begun("b")
+    with clock.asking("a"):
+        clock.over("b")
+        short = rings(clock, 0.01)
+        await rings(other, 0.05).wait()
+        assert not short.is_set()
+    assert await short.wait()
 
 
 async def test_an_alarm_that_is_called_off_stays_silent() -> None:

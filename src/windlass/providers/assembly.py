@@ -88,14 +88,14 @@ class Assembly:
         """Events of a stream that came together."""
         try:
             for data in events:
-                self._feed(data)
+                if data == b"[DONE]":
+                    self.done = True
+                else:
+                    self._feed(data)
         finally:
             self._hear.flush()
 
     def _feed(self, data: bytes) -> None:
-        if data == b"[DONE]":
-            self.done = True
-            return
         try:
             chunk: object = _decode(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -105,7 +105,7 @@ class Assembly:
         if not isinstance(chunk, dict):
             if chunk is not None:
                 raise self._unexpected(chunk)
-        elif not self._take_text(chunk):
+        elif not (self._model and self._take_text(chunk)):
             self._take(chunk)
 
     def feed_whole(self, body: bytes) -> None:
@@ -206,7 +206,7 @@ class Assembly:
     def _take_text(self, chunk: dict[str, object]) -> bool:
         """Nearly every chunk is one piece of text and nothing else; these are taken without looking any further."""
         choices = chunk.get("choices")
-        if not self._model or not choices or not chunk.keys() <= _PLAIN_KEYS or not isinstance(choices, list):
+        if not choices or not chunk.keys() <= _PLAIN_KEYS or not isinstance(choices, list):
             return False
         try:
             choice = choices[0]
@@ -381,14 +381,9 @@ def _texts_in(parts: object) -> Iterable[str]:
 
 
 def _usage(usage: dict[str, object]) -> Usage:
-    prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-    cached = _count(prompt, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
-    return Usage(
-        _count(usage, "prompt_tokens"),
-        _count(usage, "completion_tokens"),
-        cached,
-        _count(completion, "reasoning_tokens"),
-    )
+    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
+    thinking = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
+    return Usage(_count(usage, "prompt_tokens"), _count(usage, "completion_tokens"), cached, thinking)
 
 
 def _count(holder: object, key: str) -> int:

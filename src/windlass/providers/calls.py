@@ -61,6 +61,8 @@ class CallParts:
         return found
 
     def drafts(self, provider: str) -> list[DraftCall]:
+        if not self._slots:
+            return []
         slots = [slot for slot in self._slots if slot.name or slot.parts or slot.id]
         slots.sort(key=lambda slot: slot.place if slot.index is None else slot.index)
         self._note_numbers(slots)

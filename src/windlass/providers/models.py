@@ -1,6 +1,7 @@
 """All configured providers behind one `Model`: each request goes to the provider its turn was started with."""
 
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
+from typing import Any
 
 from windlass.core.errors import ModelError
 from windlass.core.ports import Hear, Model, ModelRequest, Reply
@@ -55,8 +56,8 @@ class Models:
     def configs(self) -> tuple[ProviderConfig, ...]:
         return tuple(self._configs.values())
 
-    async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
-        return await self.model(request.settings.provider).reply(request, hear)
+    def reply(self, request: ModelRequest, hear: Hear) -> Coroutine[Any, Any, Reply]:
+        return self.model(request.settings.provider).reply(request, hear)
 
     def model(self, provider: str = "") -> Model:
         config = self.config(provider)

@@ -6,7 +6,7 @@ it calls itself destructive. A server's own hints only ever tighten, unless the 
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
@@ -61,7 +61,7 @@ def judge(
     call: ToolCall,
     spec: ToolSpec | None,
     *,
-    offered: Sequence[str] = (),
+    offered: Iterable[str] = (),
     errors: Sequence[str] = (),
     standing: Standing = Standing(),  # noqa: B008 - frozen
     rules: Sequence[Rule] = (),
@@ -210,8 +210,8 @@ def _refused(call: ToolCall, spec: ToolSpec | None, refusal: Refusal, reason: st
     )
 
 
-def _unknown(name: str, offered: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, offered, n=3, cutoff=0.5)
+def _unknown(name: str, offered: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(offered), n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     return f"There is no tool {name!r}.{hint}"
 

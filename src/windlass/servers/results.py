@@ -21,10 +21,9 @@ async def tool_output(result: CallResult, keep: Keep, *, untrusted: bool = False
     """`keep` stores the whole and gives its result id; it is only called where the model is not shown everything."""
     if result.spilled:
         return replace(await _spilled(result, keep), untrusted=untrusted, foreign=foreign)
-    text = text_of(result)
-    whole, mime = _whole(result)
-    shown_all = len(text) <= LONGEST and _only_text(result)
-    result_id = "" if shown_all else await keep(whole, mime)
+    text, only_text = text_of(result), _only_text(result)
+    whole, mime = (_bytes(text), PLAIN) if only_text else (_bytes(_structure(result)), JSON)
+    result_id = "" if only_text and len(text) <= LONGEST else await keep(whole, mime)
     short = text if len(text) <= LONGEST else preview(text, result_id)
     return ToolOutput(
         short,
@@ -59,15 +58,13 @@ def _told(part: Part) -> str:
             return f"{uri}:\n{text}" if text is not None else f"[{uri}, {mime or 'binary'}, {_size(blob or '')}]"
 
 
-def _whole(result: CallResult) -> tuple[bytes, str]:
-    if _only_text(result):
-        return _bytes(text_of(result)), PLAIN
+def _structure(result: CallResult) -> str:
     if result.raw is not None:
-        return _bytes(_json(result.raw)), JSON
+        return _json(result.raw)
     body = {"content": [_block(part) for part in result.parts], "isError": result.failed}
     if result.structured is not None:
         body["structuredContent"] = result.structured
-    return _bytes(_json(body)), JSON
+    return _json(body)
 
 
 def _only_text(result: CallResult) -> bool:

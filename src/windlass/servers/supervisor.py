@@ -3,7 +3,7 @@ waits for a slow one; see `keeper` for the life of each."""
 
 import asyncio
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
 from windlass.core.errors import Conflict, NotFound, ToolError
@@ -97,7 +97,7 @@ class Servers:
         """Wait while it starts, at most so long. Returns its status, which may be any."""
         return await self._keeper(server).settled(deadline_s)
 
-    async def call(
+    def call(
         self,
         server: str,
         tool: str,
@@ -109,12 +109,11 @@ class Servers:
         on_progress: OnProgress | None = None,
         on_input: OnInput | None = None,
         answered: Answered | None = None,
-    ) -> CallResult:
+    ) -> Coroutine[Any, Any, CallResult]:
         """Call a tool with the text of a JSON object. Raises `ToolError`; `sent` tells whether it may have worked."""
-        given = _object(arguments)
-        return await self._keeper(server).call(
+        return self._keeper(server).call(
             tool,
-            given,
+            _object(arguments),
             key=key,
             safe=safe,
             timeout_s=timeout_s,

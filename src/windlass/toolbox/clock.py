@@ -23,15 +23,13 @@ class WorkClock:
         """Since some moment in the past."""
         return time.monotonic() - self._stood()
 
-    @contextmanager
-    def running(self, call_id: str) -> Iterator[None]:
+    def begun(self, call_id: str) -> None:
         self._open[call_id] = 0
         self._look()
-        try:
-            yield
-        finally:
-            del self._open[call_id]
-            self._look()
+
+    def over(self, call_id: str) -> None:
+        del self._open[call_id]
+        self._look()
 
     @contextmanager
     def asking(self, call_id: str) -> Iterator[None]:

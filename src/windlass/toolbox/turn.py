@@ -68,7 +68,7 @@ class TurnTools:
         judged = judge(
             call,
             spec,
-            offered=list(self.toolset.by_name),
+            offered=self.toolset.by_name,
             errors=_errors(call, spec, offer),
             standing=standing,
             rules=self._means.rules(),
@@ -86,15 +86,18 @@ class TurnTools:
         return self._clock.alarm(limit_s, sound)
 
     async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
-        with self._clock.running(call.id):
-            return await self._run(call, hear)
-
-    async def _run(self, call: ToolCall, hear: Hear) -> ToolOutput:
         spec = self.toolset.by_name[call.name]
-        if spec.server == BUILT_IN:
-            return await self._means.built_in[spec.tool](self._conversation_id, call, self._settings, hear)
-        if spec.server == PYTHON:
-            return ToolOutput(await self._means.functions.get(spec.tool).call(json.loads(call.arguments)))
+        self._clock.begun(call.id)
+        try:
+            if spec.server == BUILT_IN:
+                return await self._means.built_in[spec.tool](self._conversation_id, call, self._settings, hear)
+            if spec.server == PYTHON:
+                return ToolOutput(await self._means.functions.get(spec.tool).call(json.loads(call.arguments)))
+            return await self._call(spec, call, hear)
+        finally:
+            self._clock.over(call.id)
+
+    async def _call(self, spec: ToolSpec, call: ToolCall, hear: Hear) -> ToolOutput:
         offer = await self._unchanged(spec)
         result = await self._means.servers.call(
             spec.server,
