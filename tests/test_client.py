@@ -187,7 +187,7 @@ async def test_errors_are_the_same_wherever_they_happen(w: Windlass) -> None:
         await w.conversations.create(colour="blue")
     with pytest.raises(BadInput):
         await w.ask("   ")
-    turn = await w.ask("hello")
+    turn = await w.ask("/think")  # a short answer
     with pytest.raises(Conflict):
         await w.turns.go_on(turn.id)
 

@@ -98,7 +98,8 @@ def test_a_second_ctrl_c_leaves_even_when_the_server_is_frozen(tmp_path_factory:
                 screen.interrupt("Ctrl-C again leaves.")
                 assert screen.interrupt_and_wait() == LEFT
             finally:
-                house.process.send_signal(signal.SIGCONT)
+                house.process.kill()  # told to go, it would wait for the turn
+                house.process.wait()
 
 
 def test_a_chat_goes_on_after_a_stopped_turn_and_ends_with_ctrl_d(windlass: Commands) -> None:

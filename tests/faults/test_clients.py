@@ -59,10 +59,10 @@ async def test_a_client_that_waits_through_a_restart_goes_on(tmp_path: Path) -> 
         (tmp_path / "home" / "token").write_text("none")
         conversation = (await server.post("/conversations", {}))["conversation"]["id"]
         async with watching(server, conversation) as client:
-            await server.post(f"/conversations/{conversation}/chat", {"content": "hello"})
+            await server.post(f"/conversations/{conversation}/chat", {"content": "/think once"})
             first = client.last
             await server.kill()
             await server.start()
-            await server.post(f"/conversations/{conversation}/chat", {"content": "again"})
+            await server.post(f"/conversations/{conversation}/chat", {"content": "/think again"})
             await client.saw(first + 4)
     assert [number for number, *_ in client.transcript.seen] == list(range(1, client.last + 1))
