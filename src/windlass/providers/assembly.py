@@ -64,7 +64,11 @@ class Assembly:
         self._chosen = False
         self._sieve = Sieve(self._hear.say, self._hear.think, calls=bool(offered.tools))
         self.done = False
-        self.fed = False
+
+    @property
+    def fed(self) -> bool:
+        """Something came, whatever it was."""
+        return bool(self._events)
 
     @property
     def finished(self) -> bool:
@@ -86,6 +90,7 @@ class Assembly:
 
     def feed(self, *events: bytes) -> None:
         """Events of a stream that came together."""
+        self._keep(events)
         try:
             for data in events:
                 if data == b"[DONE]":
@@ -101,7 +106,6 @@ class Assembly:
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             self._feed_malformed(data)
             return
-        self._keep(data)
         if not isinstance(chunk, dict):
             if chunk is not None:
                 raise self._unexpected(chunk)
@@ -110,7 +114,7 @@ class Assembly:
 
     def feed_whole(self, body: bytes) -> None:
         """A body that was not streamed. That it is whole JSON is its end."""
-        self._keep(body)
+        self._keep([body])
         try:
             value: object = _decode(body)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -190,7 +194,6 @@ class Assembly:
         if data.strip() == b"[DONE]":
             self.done = True
             return
-        self._keep(data)
         for line in data.replace(b"}data:", b"}\n").split(b"\n"):
             if line.strip() == b"[DONE]":
                 self.done = True
@@ -330,11 +333,12 @@ class Assembly:
         said = f"unexpected response format, {shape} and no choices"
         return failure(INVALID, said, wait_s=self.backoff_s, partial=self.text)
 
-    def _keep(self, event: bytes) -> None:
-        self.fed = True
-        if self._room > 0:
-            self._events.append(event)
-            self._room -= len(event)
+    def _keep(self, events: Iterable[bytes]) -> None:
+        """For whoever wants to see what had to be repaired."""
+        for event in events:
+            if self._room > 0:
+                self._events.append(event)
+                self._room -= len(event)
 
     def _raw(self) -> str:
         return b"\n".join(self._events)[:RAW_CAP].decode(errors="replace")

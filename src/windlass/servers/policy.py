@@ -73,7 +73,7 @@ def judge(
         return _refused(call, None, "unknown_tool", _unknown(call.name, offered))
     if call.broken:
         return _refused(call, spec, "bad_arguments", f"The arguments could not be read: {call.broken}")
-    if any(known and known != spec.hash for known in (standing.hash_now, standing.agreed_hash)):
+    if (standing.hash_now or spec.hash) != spec.hash or (standing.agreed_hash or spec.hash) != spec.hash:
         return _refused(call, spec, "changed", CHANGED)
     if errors:
         return _refused(call, spec, "bad_arguments", _misfit(errors))
@@ -89,7 +89,7 @@ def judge(
 
 def doubtful(call: ToolCall, log: Sequence[Event]) -> bool:
     """Whether the same tool with the same arguments ended unknown earlier in this turn."""
-    if not any(isinstance(event, ToolFinished) and event.state == "unknown" for event in log):
+    if "unknown" not in [event.state for event in log if isinstance(event, ToolFinished)]:
         return False
     wanted = arguments_hash(call.arguments)
     return any(

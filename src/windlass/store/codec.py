@@ -29,12 +29,8 @@ KIND_OF = {kind_type: kind for kind, kind_type in KINDS.items()}
 Raise = Callable[[str, dict[str, object]], dict[str, object]]
 RAISES: dict[int, Raise] = {}  # version -> the step that lifts an event of that version to the next
 
-_encoder = msgspec.json.Encoder()
+encode: Callable[[Event], bytes] = msgspec.json.Encoder().encode
 _decoders = {kind: msgspec.json.Decoder(kind_type) for kind, kind_type in KINDS.items()}
-
-
-def encode(event: Event) -> bytes:
-    return _encoder.encode(event)
 
 
 def decode(kind: str, body: bytes, version: int = VERSION) -> Event:

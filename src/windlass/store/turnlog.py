@@ -234,6 +234,7 @@ class TurnLogs:
     ) -> Committed | None:
         now = span[0] if span else time.time()
         number = self._number(db, head.conversation)
+        start = place_of(head.conversation, 0)
         rows: list[Recorded] = []
         for event in events:
             once = _ONCE.get(type(event))
@@ -242,9 +243,7 @@ class TurnLogs:
                 continue
             number += 1
             seq, body = head.count + len(rows), encode(event)
-            kind = KIND_OF[type(event)]
-            place = place_of(head.conversation, number)
-            db.execute(_INSERT, (place, turn_id, seq, now, kind, VERSION, unique, body))
+            db.execute(_INSERT, (start + number, turn_id, seq, now, KIND_OF[type(event)], VERSION, unique, body))
             if unique:
                 head.keys.add(unique)
             rows.append(Recorded(seq, number, now, event, body))
@@ -259,7 +258,7 @@ class TurnLogs:
             head.finished = True
             db.execute(
                 "update turns set state = 'finished', outcome = ?, last_place = ? where id = ?",
-                (finish.outcome, place_of(head.conversation, number), turn_id),
+                (finish.outcome, start + number, turn_id),
             )
             del self._heads[turn_id]
         reach("rows_written")
