@@ -220,6 +220,7 @@ class Watcher:
         self.conversation_id = conversation_id
         self.ended = ended
         self._bus = bus
+        self._loop = asyncio.get_running_loop()
         self._last = after
         self._turn_id = turn_id
         self._queue: deque[Frame] = deque()
@@ -240,7 +241,7 @@ class Watcher:
         if urgent:
             self._wake()
         elif self._waiter and self._ride is None:
-            self._ride = asyncio.get_running_loop().call_later(RIDE_S, self._wake)
+            self._ride = self._loop.call_later(RIDE_S, self._wake)
 
     async def frames(self) -> list[Frame]:
         while True:
@@ -251,7 +252,7 @@ class Watcher:
             if self._nudged:
                 self._nudged = False
                 return []
-            self._waiter = asyncio.get_running_loop().create_future()
+            self._waiter = self._loop.create_future()
             try:
                 await self._waiter
             finally:

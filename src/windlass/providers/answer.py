@@ -2,6 +2,7 @@
 JSON body, or something that is no reply at all."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -54,7 +55,7 @@ class Deadline:
 
     def note_first(self, assembly: Assembly) -> None:
         if not self.first_at and assembly.started:
-            self.first_at = self._loop.time()
+            self.first_at = time.monotonic()
 
     def over(self) -> None:
         self._timer.cancel()

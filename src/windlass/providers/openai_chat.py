@@ -1,7 +1,7 @@
 """The chat-completions wire: one provider, asked over HTTP, its answer streamed."""
 
-import asyncio
 import re
+import time
 
 from windlass.core.errors import ModelError
 from windlass.core.ports import Hear, ModelRequest, Reply
@@ -79,7 +79,7 @@ class OpenAIChat:
             backoff_s=self.config.patience.backoff(request.attempt),
         )
         body = self.body(request)
-        began = asyncio.get_running_loop().time()
+        began = time.monotonic()
         try:
             first_at = await self._exchange(body, assembly)
             reply = assembly.reply(max(0, round((first_at - began) * 1000)))

@@ -296,6 +296,7 @@ class TurnLog:
         self._driver = driver
         self._epoch = epoch
         self._live = logs.live(turn_id)
+        self._loop = asyncio.get_running_loop()  # asked for once: before Python 3.12 each time is a system call
 
     async def read(self) -> Sequence[Event]:
         return tuple(self._live.events)
@@ -312,7 +313,7 @@ class TurnLog:
 
     async def changed(self, seen: int, also: "asyncio.Future[Any] | None" = None) -> None:
         while len(self._live.events) <= seen and not (also and also.done()):
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            waiter: asyncio.Future[None] = self._loop.create_future()
             self._live.waiters.append(waiter)
             if also:
                 also.add_done_callback(partial(_wake, waiter))
