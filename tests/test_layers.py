@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "windlass"
 # front door knows more than it needs.
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
+    "version": set(),
     "shapes": set(),
     "personas": set(),
     "citations": set(),
@@ -32,7 +33,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "toolbox": {"core", "search", "servers", "store"},
     "opening": {"core", "config", "context", "personas", "providers", "search", "store", "toolbox"},
     "local": {
-        *("core", "shapes", "personas", "vault", "context", "config", "providers", "search", "servers", "store"),
+        *(
+            "version",
+            "core",
+            "shapes",
+            "personas",
+            "vault",
+            "context",
+            "config",
+            "providers",
+            "search",
+            "servers",
+            "store",
+        ),
         *("bus", "views", "telemetry", "runner", "searching", "toolbox", "opening"),
     },
     "web": {"core", "shapes", "bus", "views", "local"},
@@ -40,12 +53,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("core", "demo", "config", "providers", "servers", "store", "bus", "telemetry", "runner", "searching"),
         *("toolbox", "opening", "local", "vault"),
     },
-    "serving": {"core", "config", "web", "app"},
-    "client": {"core", "shapes", "search", "views", "bus", "config", "toolbox", "local", "web", "app"},
+    "serving": {"version", "core", "config", "web", "app"},
+    "client": {"version", "core", "shapes", "search", "views", "bus", "config", "toolbox", "local", "web", "app"},
     "testing": {"core", "providers"},
-    "cli": {"core", "shapes", "config", "client", "serving"},
+    "cli": {"version", "core", "shapes", "config", "client", "serving"},
     "__main__": {"cli"},
-    "__init__": {"core", "shapes", "config", "client", "app"},
+    "__init__": {"version", "core", "shapes", "config", "client", "app"},
 }
 
 

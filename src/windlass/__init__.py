@@ -3,8 +3,9 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from windlass.version import VERSION as __version__
+
 if TYPE_CHECKING:
-    __version__: str
     from windlass.client import Approve, TurnEvent, Windlass, ask_sync
     from windlass.client.functions import tool
     from windlass.config import Config
@@ -40,8 +41,6 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        return import_module("importlib.metadata").version("windlass")
     if name not in _PLACES:
         raise AttributeError(f"module 'windlass' has no attribute {name!r}")
     return getattr(import_module(f"windlass.{_PLACES[name]}"), "load" if name == "load_config" else name)

@@ -8,7 +8,6 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 
 import uvicorn
@@ -16,6 +15,7 @@ import uvicorn
 from windlass.app import GRACE_S, House, open_house
 from windlass.config import Config
 from windlass.core.errors import Unavailable
+from windlass.version import VERSION
 from windlass.web.auth import Access
 from windlass.web.protocol import BoundedProtocol
 from windlass.web.server import build
@@ -70,7 +70,7 @@ def _server(house: House, access: Access) -> uvicorn.Server:
     app = build(
         house.local,
         access,
-        version=version("windlass"),
+        version=VERSION,
         hosts=() if config.on_loopback else (config.host,),
         most_body=config.limits.body_bytes,
         most_import=config.limits.import_bytes,

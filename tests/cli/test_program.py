@@ -1,5 +1,6 @@
 """The program around the verbs: fast to start, plain in its errors, exact in its exit codes."""
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -26,16 +27,23 @@ def test_the_version_is_the_packages() -> None:
     assert __version__ == project["version"]
 
 
-def test_help_and_version_load_no_heavy_module() -> None:
-    code = (
-        "import sys; sys.argv = ['windlass', '--help']\n"
-        "from windlass.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print(sorted(name for name in ('aiohttp', 'mcp', 'starlette', 'sqlite3', 'rich') if name in sys.modules))"
-    )
+def loaded_by(code: str, *names: str) -> list[str]:
+    """Which of these modules a program of these lines has loaded at its end."""
+    code = f"import sys\n{code}\nprint([name for name in {names} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.splitlines()[-1] == "[]"
+    found: list[str] = ast.literal_eval(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_help_and_version_load_no_heavy_module() -> None:
+    code = "sys.argv = ['windlass', '--help']\nfrom windlass.cli import main\ntry: main()\nexcept SystemExit: pass"
+    assert loaded_by(code, "aiohttp", "mcp", "starlette", "sqlite3", "rich") == []
+
+
+def test_a_server_starts_without_loading_what_only_clients_and_searches_need() -> None:
+    code = "import windlass.cli.program, windlass.cli.serving"
+    assert loaded_by(code, "windlass.client", "aiohttp", "mcp", "pydantic", "importlib.metadata") == []
+    assert loaded_by(code, "windlass.app", "starlette") == ["windlass.app", "starlette"]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -1,12 +1,13 @@
 """The command line: verbs that talk to a running server, or open the data folder themselves when none runs."""
 
 import sys
-from importlib.metadata import version
+
+from windlass.version import VERSION
 
 
 def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
-        sys.stdout.write(f"windlass {version('windlass')}\n")
+        sys.stdout.write(f"windlass {VERSION}\n")
         return
     from windlass.cli.program import run  # half as long again to load; the answer above needs none of it
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from windlass.cli.options import options_of
-from windlass.cli.session import settings
+from windlass.cli.running import settings
 from windlass.cli.show import note
 from windlass.core.errors import BadInput, NotFound
 

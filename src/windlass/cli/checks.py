@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Literal
 
 from windlass.cli.options import Options
-from windlass.cli.session import found_server
+from windlass.cli.running import PAGE, found_server
 from windlass.config import Config, Server, resolve_secret
 from windlass.core.errors import WindlassError
 
 Level = Literal["ok", "note", "warn", "bad"]
 LEAST_FREE = 200 << 20
 PRIVATE = ("token", "secrets.json", "sessions")
-PAGE = Path(__file__).parent.parent / "web" / "static" / "index.html"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ import re
 import sys
 import traceback
 from importlib import import_module
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ import typer
 
 from windlass.cli.options import FAILED, LEFT, Options
 from windlass.core.errors import WindlassError
+from windlass.version import VERSION
 
 VERBS = {
     "serve": ("serving", "Start the server and print its URL."),
@@ -103,7 +103,7 @@ def _root(
     version: Annotated[bool, typer.Option("--version", "-V", help="Show the version.")] = False,
 ) -> None:
     if version:
-        typer.echo(f"windlass {installed_version('windlass')}")
+        typer.echo(f"windlass {VERSION}")
         raise typer.Exit
     ctx.obj = Options(url, config, debug)
 

@@ -10,10 +10,9 @@ import typer
 if sys.platform != "win32":
     import uvloop
 
-from windlass.cli.checks import PAGE
 from windlass.cli.loglines import Form, log_to
 from windlass.cli.options import USAGE, Options, options_of
-from windlass.cli.session import found_server
+from windlass.cli.running import PAGE, found_server
 from windlass.config import Config, load
 from windlass.core.errors import BadInput, Unavailable
 from windlass.serving import serve as run_server

@@ -2,28 +2,25 @@
 client lives on an event loop in a second one."""
 
 import asyncio
-import json
 import logging
 import os
 import queue
-import socket
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
-from urllib.parse import urlsplit
 
 import typer
 
-from windlass.cli.options import LEFT, Options, options_of
+from windlass.cli.options import LEFT, options_of
+from windlass.cli.running import found_server, settings
 from windlass.client import Windlass
-from windlass.config import Config, load
+from windlass.config import Config
 from windlass.core.errors import BadInput
 
 T = TypeVar("T")
-SERVER_FILE = "server.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,30 +93,6 @@ def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Sessio
             life.result()
 
 
-def settings(options: Options) -> Config:
-    return load(config=options.config)
-
-
-def found_server(options: Options, config: Config) -> tuple[str, str]:
-    """The address and token of the server to talk to; empty when none runs."""
-    if options.url:
-        return options.url, kept_token(config)
-    try:
-        url: str = json.loads((config.home / SERVER_FILE).read_text())["url"]
-    except (OSError, ValueError, KeyError):
-        return "", ""
-    return (url, kept_token(config)) if _listens(url) else ("", "")
-
-
-def kept_token(config: Config) -> str:
-    if config.token:
-        return config.token
-    try:
-        return (config.home / "token").read_text().strip()
-    except OSError:
-        return ""
-
-
 async def _live(windlass: Windlass, ready: "asyncio.Future[None]", done: asyncio.Event) -> None:
     """One task opens the client and closes it again."""
     try:
@@ -147,15 +120,6 @@ def _loop() -> Iterator[asyncio.AbstractEventLoop]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
-
-
-def _listens(url: str) -> bool:
-    address = urlsplit(url)
-    try:
-        with socket.create_connection((address.hostname or "", address.port or 80), timeout=1):
-            return True
-    except OSError:
-        return False
 
 
 def state_folder(config: Config) -> Path:

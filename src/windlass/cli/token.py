@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from windlass.cli.options import options_of
-from windlass.cli.session import kept_token, opened, settings
+from windlass.cli.running import kept_token, settings
+from windlass.cli.session import opened
 from windlass.core.errors import NotFound
 
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
-from importlib.metadata import version
 from operator import attrgetter
 from typing import Any
 from urllib.parse import unquote
@@ -19,6 +18,7 @@ from windlass.core.events import Recorded
 from windlass.core.ports import Model
 from windlass.local.watching import Stream
 from windlass.toolbox import Function
+from windlass.version import VERSION
 from windlass.views import NAMES
 from windlass.web.auth import Access
 from windlass.web.server import build
@@ -74,7 +74,7 @@ class InsideWire:
         """Through the very app that a server would run, without a socket."""
         await self._servers_up()
         access = Access(self.house.config.home, token=self.house.config.token, open_to_all=True)
-        return await _request(build(self.house.local, access, version=version("windlass")), method, path, body)
+        return await _request(build(self.house.local, access, version=VERSION), method, path, body)
 
     async def aclose(self) -> None:
         await self._stack.aclose()

@@ -1,8 +1,6 @@
 """The verbs of the API, in process: shapes in, shapes out, errors of the core. HTTP only decodes and encodes around
 them, so what the page can do a program can."""
 
-from importlib.metadata import version
-
 from windlass.bus import Bus
 from windlass.config import Config
 from windlass.local.completions import Completions
@@ -29,6 +27,7 @@ from windlass.store import Store
 from windlass.telemetry import Telemetry
 from windlass.toolbox import Toolbox
 from windlass.vault import Vault
+from windlass.version import VERSION
 
 __all__ = ["Local"]
 
@@ -64,7 +63,7 @@ class Local:
         )
         self.policy = PolicyVerbs(toolbox)
         self.tidying = Tidying(store, limits.keep_days)
-        self.house = HouseVerbs(version("windlass"), limits, store, bus, runner, servers, telemetry, searching)
+        self.house = HouseVerbs(VERSION, limits, store, bus, runner, servers, telemetry, searching)
         self._answer_with(store, bus, runner, openings, toolbox, models, records)
 
     def _answer_with(

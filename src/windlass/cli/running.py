@@ -1,0 +1,46 @@
+"""The server that runs with a data folder, and what it takes to talk to it. `serve` looks here too, so this loads no
+client: it would double the time to start."""
+
+import json
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from windlass.cli.options import Options
+from windlass.config import Config, load
+
+SERVER_FILE = "server.json"
+PAGE = Path(__file__).parent.parent / "web" / "static" / "index.html"
+
+
+def settings(options: Options) -> Config:
+    return load(config=options.config)
+
+
+def found_server(options: Options, config: Config) -> tuple[str, str]:
+    """The address and token of the server to talk to; empty when none runs."""
+    if options.url:
+        return options.url, kept_token(config)
+    try:
+        url: str = json.loads((config.home / SERVER_FILE).read_text())["url"]
+    except (OSError, ValueError, KeyError):
+        return "", ""
+    return (url, kept_token(config)) if _listens(url) else ("", "")
+
+
+def kept_token(config: Config) -> str:
+    if config.token:
+        return config.token
+    try:
+        return (config.home / "token").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _listens(url: str) -> bool:
+    address = urlsplit(url)
+    try:
+        with socket.create_connection((address.hostname or "", address.port or 80), timeout=1):
+            return True
+    except OSError:
+        return False
