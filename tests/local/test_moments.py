@@ -22,7 +22,7 @@ def test_a_time_is_read_however_it_is_written(given: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     "value",
     [None, True, "", "yesterday", "9999-12-31T23:59:59+00:00", "0001-01-01T00:00:00+23:59", 0, -5, [], {},
-     float("nan"), float("inf"), pytest.param(10**400, id="huge"), time.time() + 86400],
+     float("nan"), float("inf"), pytest.param(10**400, id="huge"), pytest.param(time.time() + 86400, id="tomorrow")],
 )  # fmt: skip
 def test_a_time_that_cannot_be_is_none(value: object) -> None:
     assert moment({"timestamp": value}) == 0

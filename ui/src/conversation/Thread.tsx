@@ -31,7 +31,7 @@ function VirtualTurns({ path, scroller, ...rest }: Props) {
     getScrollElement: () => scroller.current,
     estimateSize: () => GUESSED_HEIGHT_PX,
     getItemKey: (index) => path[index]?.id ?? index,
-    overscan: 4,
+    overscan: 2, // a jump draws these at once: four took half as long again
     initialOffset: () => path.length * GUESSED_HEIGHT_PX,
   });
   return (
