@@ -104,6 +104,7 @@ async def test_a_message_sent_during_a_turn_follows_it(house: House) -> None:
     await expect(house.page.get_by_text("Sent after this turn: “second”")).to_be_visible()
     gate.open()
     await expect(house.log.get_by_text("Two done.")).to_be_visible()
+    await expect(house.ended("Answered")).to_have_count(2)
     assert [m["content"] for m in await house.messages()] == ["first", "One done.", "second", "Two done."]
 
 
