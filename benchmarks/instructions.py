@@ -1,4 +1,5 @@
-"""Instructions per turn, counted by valgrind: the same on a busy machine as on a quiet one. Slow, so run by name."""
+"""Instructions per turn, counted by valgrind: steadier than the clock, but not the same on every machine, since what
+waits for a timer waits less often where each step takes so long. Slow, so run by name."""
 
 import asyncio
 import re
