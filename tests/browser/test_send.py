@@ -1,7 +1,9 @@
 """Saying something and seeing the answer come; reloading, a second tab, a draft."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.browser.visit import House, Visit
 from windlass.testing import Gate, call, say, think, wait_for
@@ -83,6 +85,25 @@ async def test_a_draft_is_kept_over_a_reload_and_is_gone_once_sent(house: House)
     await expect(house.box).to_have_value("")
     await house.go("/")
     await expect(house.box).to_have_value("")
+
+
+async def test_a_message_sent_before_the_conversation_is_shown_follows_its_last_turn(house: House) -> None:
+    house.llm.then(say("Yes."), say("Again."))
+    await house.send("first")
+    await expect(house.ended("Answered")).to_be_visible()
+    shown = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await shown.wait()
+        await route.continue_()
+
+    await house.page.route("**/events", hold)
+    await house.page.reload()
+    async with house.page.expect_response("**/chat"):
+        await house.send("second")
+    shown.set()
+    await expect(house.ended("Answered")).to_have_count(2)
+    assert [m["content"] for m in await house.messages()] == ["first", "Yes.", "second", "Again."]
 
 
 async def test_a_question_in_the_address_fills_the_box_and_is_never_sent(demo: Visit) -> None:

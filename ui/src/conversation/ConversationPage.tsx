@@ -78,7 +78,7 @@ function OpenThread({
     store.put({ type: "stop_sent", turn_id: last.id, call_id: "" });
     turns.stop(last.id).catch(() => store.put({ type: "stop_unsent", turn_id: last.id, call_id: "" }));
   }, [store, last]);
-  const parent = last?.id ?? null;
+  const parent = last?.id; // until its turns are here, the server knows which is the newest
   const deliver = useCallback(
     (content: string) =>
       sending.run(() =>
