@@ -1,5 +1,6 @@
 """The file: one owner, one format, nothing lost, nothing left behind."""
 
+import asyncio
 import sqlite3
 import time
 from pathlib import Path
@@ -95,6 +96,33 @@ async def test_a_deleted_conversation_leaves_nothing_in_the_file(store: Store, t
     await store.close()
     left = [path for path in (tmp_path / "data").rglob("*") if path.is_file() and b"zebra" in path.read_bytes()]
     assert left == []
+
+
+async def test_closing_waits_for_the_journal_to_be_emptied_although_nobody_else_does(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    conversation = await store.conversations.create(Conversation("", title="zebra-title"))
+    await store.empty_journal()
+    reader = sqlite3.connect(tmp_path / "windlass.db", isolation_level=None)
+    reader.execute("begin")
+    assert reader.execute("select count(*) from conversations").fetchone() == (1,)
+    await store.conversations.delete(conversation.id)
+    emptying = asyncio.create_task(store.empty_journal())
+    await asyncio.sleep(0)
+    emptying.cancel()
+    asyncio.get_running_loop().call_later(0.2, reader.close)
+    await store.close()
+    assert b"zebra" not in (tmp_path / "windlass.db").read_bytes()
+
+
+async def test_results_left_by_a_deletion_that_was_cut_short_are_swept_away(store: Store, tmp_path: Path) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    kept = await store.keep_result(conversation.id, "turn-x", b"kept" * 50_000, "text/plain")
+    left = tmp_path / "data" / "blobs" / "conversation-gone"
+    left.mkdir()
+    (left / "result-1").write_bytes(b"zebra")
+    await store.sweep()
+    assert not left.exists()
+    assert (await store.result(kept)).body == b"kept" * 50_000
 
 
 async def test_large_results_are_kept_whole_and_read_in_pieces(store: Store) -> None:

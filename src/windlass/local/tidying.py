@@ -21,6 +21,7 @@ class Tidying:
             await self._store.conversations.delete(conversation_id)
         if due:
             await self._store.empty_journal()
+        await self._store.sweep()
 
     def _old(self) -> list[str]:
         now, conversations = time.time(), self._store.conversations

@@ -67,6 +67,9 @@ class Disk:
         """Move the journal's rows into the database, as far as nobody reads them there. It keeps nobody waiting."""
         self._own().execute("pragma wal_checkpoint(passive)").fetchall()
 
+    def empty_journal(self) -> None:
+        self._own().execute("pragma wal_checkpoint(truncate)").fetchall()
+
     def chore(self, work: Callable[[sqlite3.Connection], bool]) -> Callable[[], bool]:
         def run() -> bool:
             db = self._own()

@@ -63,10 +63,10 @@ class Store:
         except BaseException:  # whatever it is, another may have the folder; it is raised again
             self._lock.close()
             raise
-        disk = Disk(folder / "windlass.db")
+        self._disk = Disk(folder / "windlass.db")
         self._writer = Writer(
             connection,
-            disk,
+            self._disk,
             durability == "full",
             _index_next,
             lost=lambda: self.logs.forget(),
@@ -167,8 +167,24 @@ class Store:
             copy.close()
 
     async def empty_journal(self) -> None:
-        """Fold the write-ahead log back into the database, so that what was deleted does not linger in it."""
-        await asyncio.to_thread(self._empty_journal)
+        """Fold the write-ahead log back into the database, so that what was deleted does not linger in it. It is done
+        before the store is closed, also when nobody waits for it any more."""
+        emptied = asyncio.get_running_loop().create_future()
+
+        def then(_: object, error: Exception | None) -> None:
+            if not emptied.done():
+                emptied.set_exception(error) if error else emptied.set_result(None)
+
+        self._disk.do(self._disk.empty_journal, then)
+        await emptied
+
+    async def sweep(self) -> None:
+        """Delete files of conversations that are gone: the process may have ended before they were."""
+        folders = self._folder / "blobs"
+        names = [folder.name for folder in folders.iterdir()] if folders.is_dir() else []
+        known = "select 1 from conversations where id = ?"
+        for name in [name for name in names if not self._connection.execute(known, (name,)).fetchone()]:
+            await asyncio.to_thread(self._drop_blobs, name, None)
 
     async def check(self) -> None:
         """Raise unless something can be written now: what changes nothing would not touch the disk."""
@@ -178,13 +194,6 @@ class Store:
         while len(self._toolsets) >= MOST_TOOLSETS:
             del self._toolsets[next(iter(self._toolsets))]
         self._toolsets[toolset.hash] = toolset
-
-    def _empty_journal(self) -> None:
-        connection = connect(self._folder / "windlass.db")
-        try:
-            connection.execute("pragma wal_checkpoint(truncate)")
-        finally:
-            connection.close()
 
     def _drop_blobs(self, conversation_id: str, results: Sequence[str] | None) -> None:
         """Those named, or all of the conversation."""
