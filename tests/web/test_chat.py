@@ -338,3 +338,21 @@ async def test_a_parent_that_is_not_of_this_conversation_is_not_found(
     for parent in (other["turn_id"], "turn-of-nobody"):
         reply = await site.call("POST", f"/conversations/{here}/chat", {"content": "Hello", "parent_turn_id": parent})
         assert (reply.status, reply.body["error"]["code"]) == (404, "not_found")
+
+
+async def test_a_message_refused_while_a_turn_runs_does_not_cut_that_turn_off_later_prompts(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.call("PATCH", f"/conversations/{conversation}", {"max_messages": 20})
+    await site.enable(conversation, "record", approval="ask")
+    strict_llm.then(call("record", effect_id="x"), say("The answer that must be remembered."), say("Yes."))
+    waiting = await site.post(f"/conversations/{conversation}/chat", {"content": "Wait"})
+    refused = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Me too"})
+    assert refused.status == 409
+    (asked,) = waiting["pending_calls"]
+    await site.post(f"/turns/{waiting['turn_id']}/calls/{asked['call_id']}/decision", {"decision": "allow"})
+    await site.get(f"/turns/{waiting['turn_id']}?wait=30")
+    await site.post(f"/conversations/{conversation}/chat", {"content": "Do you remember?"})
+    assert "The answer that must be remembered." in str(strict_llm.requests[-1])

@@ -58,18 +58,21 @@ class PastTurns:
         return self._places[turn_id]
 
     def up_to(self, turn_id: str, conversation_id: str) -> tuple[PastTurn, ...]:
-        """The path that ends with this finished turn."""
+        """The path that ends with this turn. Kept once the turn has finished: only the last of a path may go on."""
         missing: list[tuple[str, int]] = []
+        finished = True
         place: str | None = turn_id
         while place and place not in self._paths:
-            parent, revision = self._reader.execute(
-                "select parent_id, revision from turns where id = ?", (place,)
+            parent, revision, state = self._reader.execute(
+                "select parent_id, revision, state from turns where id = ?", (place,)
             ).fetchone()
             missing.append((place, revision))
+            finished = finished and state == "finished"
             place = parent
         path = self._paths[place] if place else ()
         path += tuple(self._past(id, revision) for id, revision in reversed(missing))
-        self._keep(turn_id, conversation_id, path)
+        if finished:
+            self._keep(turn_id, conversation_id, path)
         return path
 
     def forget(self, conversation_id: str) -> None:
