@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -340,3 +341,53 @@ async def test_a_tool_result_reaches_those_who_watch(house: House) -> None:
     await house.runner.settled(turn)
     kinds = [type(frame.what.event).__name__ for frame in await watcher.frames()]  # type: ignore[union-attr]
     assert kinds == [type(row.event).__name__ for row in house.store.conversations.log(turn)]
+
+
+async def test_a_turn_whose_asker_left_before_it_was_on_disk_runs_all_the_same(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.runner.STORE_RETRY_S", 0.01)
+    house.script.lines = [says("done")]
+    conversation = await house.store.conversations.create(Conversation(""))
+    async with held(tmp_path):
+        asking = asyncio.create_task(house.runner.start(conversation.id, HELLO))
+        await turns_of_the_loop()
+        asking.cancel()
+        await asyncio.wait([asking])
+    await until(lambda: house.store.conversations.recent()[0].state == "finished", "the turn to end")
+
+
+async def test_a_word_whose_speaker_left_before_it_was_on_disk_is_acted_on(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.runner.STORE_RETRY_S", 0.01)
+    house.script.lines = [says("", "a"), says("done")]
+    house.script.judge_as = lambda call: CallJudged(call.id, "ask")
+    turn = await house.start()
+    await house.runner.settled(turn)
+    (call,) = _calls(house, turn)
+    async with held(tmp_path):
+        deciding = asyncio.create_task(house.runner.decide(turn, CallDecided(call.id, allow=True)))
+        await turns_of_the_loop()
+        deciding.cancel()
+        await asyncio.wait([deciding])
+    await until(lambda: house.outcome(turn) is not None, "the turn to end")
+
+
+@asynccontextmanager
+async def held(folder: Path) -> AsyncIterator[None]:
+    """Another program has the file, so that whatever is written meanwhile has to wait."""
+    other = sqlite3.connect(folder / "windlass.db", isolation_level=None)
+    await until(lambda: _taken(other), "the file to be free")
+    try:
+        yield
+    finally:
+        other.close()
+
+
+def _taken(other: sqlite3.Connection) -> bool:
+    try:
+        other.execute("begin immediate")
+    except sqlite3.OperationalError:
+        return False
+    return True

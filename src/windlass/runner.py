@@ -61,11 +61,11 @@ class Runner:
                 turn_id=turn_id,
                 title=title,
             )
-        except Unavailable:  # it may be there all the same, though nobody can promise that it stays
-            asyncio.get_running_loop().call_later(STORE_RETRY_S, self.recover)
+        except (Unavailable, asyncio.CancelledError):
+            self._look_again()
             raise
         reach("turn_created")
-        if created.is_new:
+        if created.is_new and created.turn_id not in self._driving:
             self._drive(conversation_id, created.turn_id, epoch=1, live=created.live)
         return created
 
@@ -128,11 +128,19 @@ class Runner:
 
     async def _say(self, turn_id: str, *words: Event, key: str = "") -> bool:
         turn = self._store.conversations.turn(turn_id)
-        landed = await self._store.logs.append(turn_id, words, key=key)
+        try:
+            landed = await self._store.logs.append(turn_id, words, key=key)
+        except (Unavailable, asyncio.CancelledError):
+            self._look_again()
+            raise
         reach("word_recorded")
         if landed and turn_id not in self._driving and not self._draining:
             self._drive(turn.conversation_id, turn_id)
         return landed
+
+    def _look_again(self) -> None:
+        """What was to be written may be there all the same, though nobody was told: then its turn must go on."""
+        asyncio.get_running_loop().call_later(STORE_RETRY_S, self.recover)
 
     def _drive(self, conversation_id: str, turn_id: str, epoch: int = 0, live: object = None) -> None:
         """`live` holds the events of a new turn until its driver does; they need not be read again."""
