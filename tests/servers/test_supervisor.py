@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests.kit.ledger_file import Ledger
-from tests.kit.waiting import PATIENCE_S, until
+from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 from tests.servers.kit import Census, alive, ledger_config, program, run, said
 from windlass.core.errors import BadInput, Conflict, NotFound, ToolError
 from windlass.servers import ServerConfig, Servers, offered_names
@@ -232,6 +232,27 @@ async def test_a_server_that_ignores_every_hint_is_killed(servers: Servers) -> N
     assert not alive(pid)
 
 
+async def test_a_server_started_again_while_it_is_being_stopped_can_be_used(servers: Servers) -> None:
+    await run(servers, program([sys.executable, "-c", SLOW_TO_GO]))
+    old = servers.status("server").pid
+    stopping = asyncio.create_task(servers.stop("server"))
+    await turns_of_the_loop()
+    servers.start("server")
+    await stopping
+    status = await servers.wait_ready("server", PATIENCE_S)
+    assert (status.state, status.tools) == ("running", 1)
+    assert status.pid not in (None, old)
+
+
+async def test_a_stop_that_nobody_waits_for_any_more_stops_all_the_same(servers: Servers) -> None:
+    await run(servers, program([sys.executable, "-c", SLOW_TO_GO]))
+    stopping = asyncio.create_task(servers.stop("server"))
+    await turns_of_the_loop()
+    stopping.cancel()
+    await asyncio.wait([stopping])
+    await until(lambda: servers.status("server").state == "stopped", "it to be stopped")
+
+
 @pytest.mark.slow
 async def test_a_hundred_restarts_leave_nothing_behind(servers: Servers, ledger: Ledger) -> None:
     census = Census()
@@ -299,6 +320,11 @@ def answer(result):
 answer({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
 answer({"tools": []})
 """
+
+SLOW_TO_GO = (
+    STATELESS.replace('"tools": []', '"tools": [{"name": "look", "inputSchema": {"type": "object"}}]')
+    + "import time\nsys.stdin.buffer.read()\ntime.sleep(1)"
+)
 
 HOST = """
 import asyncio, json, sys

@@ -54,6 +54,7 @@ class Keeper:
         self._retry_at = 0.0
         self._moved = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._one_life = asyncio.Lock()  # one that was started while it was being stopped waits for the old to be gone
         self._checking: asyncio.Task[None] | None = None
         self._connection: Connection | None = None
         self._last_stderr = ""
@@ -74,8 +75,13 @@ class Keeper:
     async def stop(self) -> None:
         if task := self._task:
             self._task = None
+            task.add_done_callback(lambda _: self._stopped())  # also when nobody waits for it any more
             task.cancel()
             await asyncio.wait({task})
+        else:
+            self._stopped()
+
+    def _stopped(self) -> None:
         if self._checking:
             self._checking.cancel()
         if self._task is None:  # nobody started it again meanwhile
@@ -224,7 +230,8 @@ class Keeper:
         while failures < TRIES:
             if failures:
                 await self._wait_before(failures)
-            lived = await self._run_once()
+            async with self._one_life:
+                lived = await self._run_once()
             failures = 1 if lived > HEALTHY_S else failures + 1
         self._move("failed", f"{self._reason} It failed {TRIES} times and is left alone now; start it again by hand.")
 
