@@ -3,12 +3,12 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.core.memory import Script, says
+from tests.kit.holding import held
 from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 from windlass.bus import Bus
 from windlass.core.errors import Conflict, NotFound, ToolError, Unavailable
@@ -372,22 +372,3 @@ async def test_a_word_whose_speaker_left_before_it_was_on_disk_is_acted_on(
         deciding.cancel()
         await asyncio.wait([deciding])
     await until(lambda: house.outcome(turn) is not None, "the turn to end")
-
-
-@asynccontextmanager
-async def held(folder: Path) -> AsyncIterator[None]:
-    """Another program has the file, so that whatever is written meanwhile has to wait."""
-    other = sqlite3.connect(folder / "windlass.db", isolation_level=None)
-    await until(lambda: _taken(other), "the file to be free")
-    try:
-        yield
-    finally:
-        other.close()
-
-
-def _taken(other: sqlite3.Connection) -> bool:
-    try:
-        other.execute("begin immediate")
-    except sqlite3.OperationalError:
-        return False
-    return True

@@ -4,6 +4,7 @@ Encrypting it beside its own key would only look safe."""
 import json
 import os
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 PREFIX = "secret:"
@@ -34,6 +35,13 @@ class Vault:
         with self._lock:
             self._secrets = {name: secret for name, secret in self._secrets.items() if not name.startswith(prefix)}
             self._write()
+
+    def keep_only(self, kind: str, prefixes: Iterable[str]) -> None:
+        """Of the secrets whose names begin with `kind`, those that begin with one of these: the process may have ended
+        before the others were dropped."""
+        wanted = tuple(prefixes)
+        for name in [name for name in self._secrets if name.startswith(kind) and not name.startswith(wanted)]:
+            self.drop(name)
 
     def values(self) -> list[str]:
         return list(self._secrets.values())

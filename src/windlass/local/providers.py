@@ -37,7 +37,9 @@ class ProviderVerbs:
 
     def bring_in(self) -> None:
         """At start: what was added earlier, beside what the settings name."""
-        for kept in self._kept.all():
+        every = self._kept.all()
+        self._vault.keep_only(_slot(""), [_slot(kept.id) for kept in every])
+        for kept in every:
             self._use(kept)
 
     def has(self, id: str) -> bool:
@@ -77,8 +79,8 @@ class ProviderVerbs:
     async def delete(self, provider_id: str) -> shapes.Done:
         async with self._changes:
             kept = self._own(provider_id)
-            self._models.remove(kept.id)
             await self._kept.delete(kept.id)
+            self._models.remove(kept.id)
             self._vault.drop(_slot(kept.id))
         if self._models.default == kept.id:
             self._models.default = ""
@@ -113,11 +115,12 @@ class ProviderVerbs:
         return shapes.ModelList([shapes.Model(name, config.id) for name in names], len(names))
 
     async def _keep(self, kept: KeptProvider) -> None:
-        if kept.default:
-            for other in self._kept.all():
-                if other.default and other.id != kept.id:
-                    await self._kept.put(other.id, replace(other, default=False))
-        await self._kept.put(kept.id, kept)
+        """All rows are on their way before any is waited for: whoever leaves meanwhile leaves no house without a
+        default."""
+        others = [other for other in self._kept.all() if kept.default and other.default and other.id != kept.id]
+        waiting = [self._kept.put(other.id, replace(other, default=False)) for other in others]
+        for one in [*waiting, self._kept.put(kept.id, kept)]:
+            await one
         self._use(kept)
 
     def _use(self, kept: KeptProvider) -> None:

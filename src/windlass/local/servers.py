@@ -43,10 +43,13 @@ class ServerVerbs:
         self._former = former
         self._kept: Documents[KeptServer] = store.documents("server", KeptServer)
         self._changes = OneByOne()
+        self._rotated: set[str] = set()  # whose programs do not have their new secrets yet
 
     async def bring_in(self) -> None:
         """At start: what was added earlier. A slug the operator's file now uses stays the file's."""
-        for kept in self._kept.all():
+        every = self._kept.all()
+        self._vault.keep_only("srv-", [f"{kept.config.id}/" for kept in every])
+        for kept in every:
             try:
                 await self._servers.put(kept.config)
             except Conflict:
@@ -84,8 +87,9 @@ class ServerVerbs:
         async with self._changes.at(self._own(server).config.id):
             kept = self._own(server)
             await self._former.add(kept.config.id, kept.config.slug)
-            await self._servers.remove(kept.config.id)
+            await self._servers.stop(kept.config.id)
             await self._kept.delete(kept.config.id)
+            await self._servers.remove(kept.config.id)
             self._vault.drop(f"{kept.config.id}/")
         return shapes.Done(message="Server removed")
 
@@ -99,8 +103,8 @@ class ServerVerbs:
     async def start(self, server: str) -> shapes.ServerAnswer:
         """Waits until it runs or has failed; that it failed is in the answer."""
         config = self._servers.status(server).config
-        self._servers.start(config.id)
         async with self._changes.at(config.id):
+            self._servers.start(config.id)
             if (kept := self._kept.get(config.id)) and not kept.wanted:
                 await self._kept.put(config.id, replace(kept, wanted=True))
         status = await self._first_outcome(config.id)
@@ -109,7 +113,8 @@ class ServerVerbs:
 
     async def stop(self, server: str) -> shapes.ServerAnswer:
         config = self._servers.status(server).config
-        await self._servers.stop(config.id)
+        async with self._changes.at(config.id):
+            await self._servers.stop(config.id)
         return self._answer(config.id, "Server stopped")
 
     async def tools(self, server: str) -> shapes.ServerTools:
@@ -168,20 +173,22 @@ class ServerVerbs:
 
     async def _put(self, kept: KeptServer) -> None:
         """Nothing is kept of what cannot be. The vault comes first: a row that names a secret which is not there would
-        never start."""
+        never start. Then the row: what runs without one could not be deleted."""
         config = kept.config
         self._servers.check(config)
-        rotated = self._rotates(config)
+        if self._rotates(config):
+            self._rotated.add(config.id)
         hidden = replace(
             config,
             env=self._hidden(config, "env"),
             headers=self._hidden(config, "headers"),
             overrides=dict(config.overrides),
         )
-        await self._servers.put(hidden)
         await self._kept.put(config.id, replace(kept, config=hidden))
-        if rotated and self._servers.status(config.id).state in {"running", "starting"}:
+        await self._servers.put(hidden)
+        if config.id in self._rotated and self._servers.status(config.id).state in {"running", "starting"}:
             await self._servers.restart(config.id)  # rows only name secrets, so nothing else sees that one is new
+        self._rotated.discard(config.id)
 
     def _what_was_confirmed(self, config: ServerConfig) -> tuple[object, ...]:
         """Values of the environment may rotate, but not those that decide which program the command is."""
