@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,25 +63,22 @@ async def open_house(
     program's own answers unless a turn names another."""
     bus = Bus(lambda conversation_id, after: store.conversations.events_after(conversation_id, after))
     store = Store(config.home, durability=config.durability, publish=bus.committed)
-    house = await _furnish(config, store, bus, functions)
-    if model:
-        house.models.use(OWN, model)
-        house.models.default = OWN
-    try:
+    async with AsyncExitStack() as closing:  # each is closed although one before it failed, or nobody waits any more
+        closing.push_async_callback(store.close)
+        house = await _furnish(config, store, bus, functions)
+        closing.push_async_callback(house.models.aclose)
+        closing.push_async_callback(house.servers.aclose)
+        closing.push_async_callback(house.runner.drain, grace_s)
+        if model:
+            house.models.use(OWN, model)
+            house.models.default = OWN
         await _bring_in(house)
         _tell_questions(house)
         if recover:
             house.runner.recover()
         tidying = asyncio.create_task(_tidy(house))
-        try:
-            yield house
-        finally:
-            tidying.cancel()
-    finally:
-        await house.runner.drain(grace_s)
-        await house.servers.aclose()
-        await house.models.aclose()
-        await store.close()
+        closing.callback(tidying.cancel)
+        yield house
 
 
 def _tell_questions(house: House) -> None:

@@ -113,11 +113,13 @@ class Runner:
     async def drain(self, grace_s: float) -> None:
         """Take nothing new, let what runs come to an end, then let go: the next start picks the rest up."""
         self._draining = True
-        if self._driving:
-            await asyncio.wait(self._driving.values(), timeout=grace_s)
-        for task in list(self._driving.values()):
-            task.cancel()
-        await asyncio.gather(*self._driving.values(), return_exceptions=True)
+        try:
+            if self._driving:
+                await asyncio.wait(self._driving.values(), timeout=grace_s)
+        finally:  # also when nobody waits that long
+            for task in list(self._driving.values()):
+                task.cancel()
+            await asyncio.gather(*self._driving.values(), return_exceptions=True)
 
     @property
     def running(self) -> int:

@@ -1,0 +1,48 @@
+"""A house that is closed, or never quite opened, gives back everything it took."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.core.memory import Script
+from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import until
+from tests.servers.kit import Census, ledger_config, run
+from windlass import shapes
+from windlass.app import House, open_house
+from windlass.config import Config
+
+
+async def test_a_house_that_cannot_be_furnished_leaves_its_folder_free(tmp_path: Path) -> None:
+    secrets = tmp_path / "secrets.json"
+    secrets.write_text("{")
+    with pytest.raises(ValueError) as broken:
+        async with open_house(Config(home=tmp_path, demo=True)):
+            pass
+    secrets.unlink()
+    async with open_house(Config(home=tmp_path, demo=True)) as house:
+        assert house.models.configs()
+    assert broken.value
+
+
+async def test_whoever_does_not_wait_for_the_last_turns_leaves_nothing_behind(tmp_path: Path, ledger: Ledger) -> None:
+    census = Census()
+    config = Config(home=tmp_path / "home", demo=True)
+    opened: list[House] = []
+
+    async def use() -> None:
+        async with open_house(config, model=Script(hangs=True), grace_s=3600) as house:
+            opened.append(house)
+            made = await house.local.conversations.create(shapes.NewConversation())
+            await run(house.servers, ledger_config(ledger))
+            await house.local.turns.chat_watched(made.conversation.id, shapes.ChatRequest("Hello"))
+
+    using = asyncio.create_task(use())
+    await until(lambda: bool(opened) and opened[0].runner._draining, "the house to be closed")
+    using.cancel()
+    await asyncio.wait([using])
+    assert opened[0].runner.running == 0
+    assert await census.newcomers_gone() == []
+    async with open_house(config, recover=False) as house:
+        assert len(house.store.conversations.unfinished()) == 1
