@@ -2,6 +2,7 @@
 
 import time
 
+from windlass.core.errors import NotFound
 from windlass.store import Store
 
 DAY_S = 24 * 3600.0
@@ -15,17 +16,26 @@ class Tidying:
 
     async def tidy(self) -> None:
         """Stateless requests after a day; conversations nobody touched for as long as the operator says."""
+        began = time.time()
         under_way = {turn.conversation_id for turn in self._store.conversations.unfinished()}
-        due = [conversation_id for conversation_id in self._old() if conversation_id not in under_way]
+        due = [conversation_id for conversation_id in self._old(began) if conversation_id not in under_way]
         for conversation_id in due:
-            await self._store.conversations.delete(conversation_id)
+            if self._is_untouched(conversation_id, began):
+                await self._store.conversations.delete(conversation_id)
         if due:
             await self._store.empty_journal()
         await self._store.sweep()
 
-    def _old(self) -> list[str]:
-        now, conversations = time.time(), self._store.conversations
+    def _old(self, now: float) -> list[str]:
+        conversations = self._store.conversations
         old = conversations.hidden(now - HIDDEN_S)
         if self._keep_days is not None:
             old += conversations.untouched(now - self._keep_days * DAY_S)
         return old
+
+    def _is_untouched(self, conversation_id: str, since: float) -> bool:
+        """Somebody may have come back to it, or deleted it, while others were deleted."""
+        try:
+            return self._store.conversations.get(conversation_id).updated_at < since
+        except NotFound:
+            return False
