@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.kit.holding import held
 from tests.kit.ledger_file import Ledger
-from tests.kit.waiting import until
+from tests.kit.waiting import turns_of_the_loop, until
 from tests.web.kit import Site, open_site
 from windlass import shapes
 from windlass.config import Limits
@@ -283,3 +284,15 @@ async def test_a_bare_list_of_messages_comes_in_in_order(site: Site) -> None:
     messages = (await site.get(f"/conversations/{back.body['conversation']['id']}/messages"))["messages"]
     assert [message["content"] for message in messages] == [str(n) for n in range(200)]
     assert back.body["conversation"]["title"] == "0"
+
+
+async def test_an_import_whose_sender_left_at_its_very_beginning_leaves_nothing(site: Site) -> None:
+    async with held(site.house.config.home):
+        given = {"messages": [{"role": "user", "content": "Hello"}]}
+        importing = asyncio.create_task(site.house.local.conversations.take_in(given))
+        await turns_of_the_loop()
+        importing.cancel()
+        await turns_of_the_loop()
+    await asyncio.wait([importing])
+    await site.house.store.check()
+    assert (await site.get("/conversations"))["conversations"] == []

@@ -3,13 +3,14 @@
 import asyncio
 import base64
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from windlass import shapes
-from windlass.core.errors import BadInput
+from windlass.core.errors import BadInput, NotFound
 from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.ids import new_id
 from windlass.core.messages import Message
@@ -131,13 +132,15 @@ class Conversations:
         document: dict[str, Any] = {"messages": given} if isinstance(given, list) else given
         branches = _branches(document)
         described = _described(document, branches)
-        made = await self._store.conversations.create(self._settled(described))
+        made = replace(self._settled(described), id=new_id("conv"))
         try:
+            await self._store.conversations.create(made)
             await self._put_turns(made.id, branches, described.created_at)
             for item in _context_items(document):
                 await self._context.add(made.id, item)
         except BaseException:  # half an import is none, also when whoever sent it has gone
-            await self._store.conversations.delete(made.id)
+            with suppress(NotFound):
+                await self._store.conversations.delete(made.id)
             raise
         repairs = [repair for _, _, history in branches for repair in history.repairs]
         count = sum(history.count for _, _, history in branches)
