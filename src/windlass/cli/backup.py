@@ -3,6 +3,7 @@
 import sqlite3
 import tarfile
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from windlass.cli.show import note
 from windlass.core.errors import BadInput, NotFound
 
 LEFT_OUT = {"windlass.db", "windlass.db-wal", "windlass.db-shm", "lock", "server.json", "token", "sessions"}
+HALF_WRITTEN = (".token.", ".sessions.", "secrets.new", "server.new")
 
 
 def backup(
@@ -50,10 +52,23 @@ def _copy(source: Path, target: Path) -> None:
 
 def _pack(home: Path, copy: Path, file: Path, secrets: bool) -> None:
     part = file.with_name(file.name + ".part")
-    with tarfile.open(part, "w:gz") as packed:
-        packed.add(copy, "windlass.db")
-        for path in sorted(home.iterdir()):
-            if path.name not in LEFT_OUT and (secrets or path.name != "secrets.json"):
-                packed.add(path, path.name)
-    part.chmod(0o600)
-    part.rename(file)
+    try:
+        with tarfile.open(part, "w:gz") as packed:
+            packed.add(copy, "windlass.db")
+            for path in sorted(home.iterdir()):
+                left_out = path.name in LEFT_OUT or path.name.startswith(HALF_WRITTEN)
+                if not left_out and (secrets or path.name != "secrets.json"):
+                    _add(packed, path, path.name)
+        part.chmod(0o600)
+        part.rename(file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _add(packed: tarfile.TarFile, path: Path, name: str) -> None:
+    """What goes while the folder is packed was deleted: it belongs into no backup."""
+    with suppress(FileNotFoundError):
+        packed.add(path, name, recursive=False)
+        if path.is_dir() and not path.is_symlink():
+            for inside in sorted(path.iterdir()):
+                _add(packed, inside, f"{name}/{inside.name}")
