@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.holding import held
 from tests.kit.waiting import until
 from windlass.core.errors import NotFound, Unavailable
 from windlass.core.events import ModelReplied, Settings, ToolFinished, TurnFinished, TurnStarted
@@ -272,3 +273,33 @@ async def test_a_full_disk_is_said_plainly_and_passes(store: Store) -> None:
     connection.execute("pragma max_page_count = 1000000")
     created = await store.logs.create(conversation.id, big)
     assert store.conversations.log(created.turn_id)[0].number == 1
+
+
+async def test_a_result_of_a_conversation_that_is_gone_is_not_kept(store: Store, tmp_path: Path) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    await store.conversations.delete(conversation.id)
+    for size in (10, 1_000_000):
+        with pytest.raises(NotFound):
+            await store.keep_result(conversation.id, "turn-x", b"z" * size, "text/plain")
+    await store.sweep()
+    assert not list((tmp_path / "data" / "blobs").iterdir())
+
+
+async def test_files_of_results_that_are_gone_are_swept_away(store: Store, tmp_path: Path) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    kept = await store.keep_result(conversation.id, "turn-x", b"kept" * 50_000, "text/plain")
+    left = tmp_path / "data" / "blobs" / conversation.id / "result-deleted"
+    left.write_bytes(b"zebra")
+    await store.sweep()
+    assert not left.exists()
+    assert (await store.result(kept)).body == b"kept" * 50_000
+
+
+async def test_a_result_that_is_just_being_kept_is_not_swept_away(store: Store, tmp_path: Path) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    async with held(tmp_path / "data"):
+        keeping = asyncio.create_task(store.keep_result(conversation.id, "turn-x", b"kept" * 50_000, "text/plain"))
+        folder = tmp_path / "data" / "blobs" / conversation.id
+        await until(lambda: any(file.stat().st_size for file in folder.glob("*")), "its file")
+        await store.sweep()
+    assert (await store.result(await keeping)).body == b"kept" * 50_000

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -30,6 +31,7 @@ T = TypeVar("T")
 Durability = Literal["full", "normal"]
 _TO_BASE_32 = str.maketrans(ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 IN_DATABASE = 64 * 1024  # larger results are files
+_KNOWN = "select 1 from conversations where id = ?"
 MOST_TOOLSETS = 256  # in memory; callers of /v1 may bring another one with every request
 
 
@@ -77,6 +79,7 @@ class Store:
         self.conversations = Conversations(self._writer, connection, self.logs, self.history.forget, self._drop_blobs)
         self._toolsets: dict[str, Toolset] = {}
         self._parents: dict[str, set[str]] = {}
+        self._being_kept: set[str] = set()  # results whose files may be there before their rows
 
     async def close(self) -> None:
         await self._writer.close()
@@ -127,18 +130,26 @@ class Store:
             kept.add_done_callback(unless_kept)
 
     async def keep_result(self, conversation_id: str, turn_id: str, body: bytes, mime: str) -> str:
+        """`NotFound` when the conversation was deleted meanwhile: nothing of it may come back."""
         result_id = new_id("result")
         inside = body if len(body) <= IN_DATABASE else None
-        if inside is None:
-            await asyncio.to_thread(self._write_blob, conversation_id, result_id, body)
 
         def work(db: sqlite3.Connection) -> None:
+            if not db.execute(_KNOWN, (conversation_id,)).fetchone():
+                hint = "GET /conversations shows those that are there."
+                raise NotFound(f"There is no conversation {conversation_id}.", hint=hint)
             db.execute(
                 "insert into results values(?, ?, ?, ?, ?, ?)",
                 (result_id, conversation_id, turn_id, mime, len(body), inside),
             )
 
-        await self._writer.put(work)
+        self._being_kept.add(result_id)
+        try:
+            if inside is None:
+                await asyncio.to_thread(self._write_blob, conversation_id, result_id, body)
+            await self._writer.put(work)
+        finally:
+            self._being_kept.discard(result_id)
         return result_id
 
     async def result(
@@ -179,12 +190,15 @@ class Store:
         await emptied
 
     async def sweep(self) -> None:
-        """Delete files of conversations that are gone: the process may have ended before they were."""
-        folders = self._folder / "blobs"
-        names = [folder.name for folder in folders.iterdir()] if folders.is_dir() else []
-        known = "select 1 from conversations where id = ?"
-        for name in [name for name in names if not self._connection.execute(known, (name,)).fetchone()]:
-            await asyncio.to_thread(self._drop_blobs, name, None)
+        """Delete files of conversations and results that are gone: the process may have ended before they were."""
+        for name, results in (await asyncio.to_thread(_files, self._folder / "blobs")).items():
+            known = self._connection.execute(_KNOWN, (name,)).fetchone()
+            gone = [result for result in results if not self._has_result(result)] if known else None
+            await asyncio.to_thread(self._drop_blobs, name, gone)
+
+    def _has_result(self, result_id: str) -> bool:
+        known = "select 1 from results where id = ?"
+        return result_id in self._being_kept or self._connection.execute(known, (result_id,)).fetchone() is not None
 
     async def check(self) -> None:
         """Raise unless something can be written now: what changes nothing would not touch the disk."""
@@ -203,8 +217,9 @@ class Store:
                 (folder / result_id).unlink(missing_ok=True)
         elif folder.is_dir():
             for file in folder.iterdir():
-                file.unlink()
-            folder.rmdir()
+                file.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # a deletion and the sweep may meet
+                folder.rmdir()
 
     def _write_blob(self, conversation_id: str, result_id: str, body: bytes) -> None:
         folder = self._folder / "blobs" / conversation_id
@@ -227,6 +242,11 @@ class Store:
                 pass
 
         await self._writer.put(work)
+
+
+def _files(folders: Path) -> dict[str, list[str]]:
+    """By the conversations they belong to."""
+    return {Path(folder).name: files for folder, _, files in os.walk(folders) if folder != str(folders)}
 
 
 def _index_next(db: sqlite3.Connection) -> bool:
