@@ -80,6 +80,7 @@ MUTATIONS = (
                     reach("calls_begun")
                     for call, start in zip(calls, starts, strict=True):
                         crew.running[call.id] = crew.group.create_task(_run(crew, call, start.safe))
+                    await crew.log.changed(len(seen) + len(facts) + len(starts))  # all of them landed, or none
 """,
         """                for call, start in zip(calls, starts, strict=True):
                     crew.running[call.id] = crew.group.create_task(_run(crew, call, start.safe))

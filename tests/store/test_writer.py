@@ -49,8 +49,22 @@ async def disk(tmp_path: Path) -> HeldDisk:
 
 @pytest.fixture
 async def writer(database: sqlite3.Connection, disk: HeldDisk) -> AsyncIterator[Writer]:
-    made = Writer(database, disk, True, lambda db: False, lambda: None, lambda: False)
+    made = Writer(database, disk, True, lambda db: False, lambda: None, lambda: True)
     await made.put(lambda db: None)  # the chore of the start is done
+    yield made
+    disk.may_flush.set()
+    await made.close()
+
+
+@pytest.fixture
+async def lost() -> list[str]:
+    return []
+
+
+@pytest.fixture
+async def among_others(database: sqlite3.Connection, disk: HeldDisk, lost: list[str]) -> AsyncIterator[Writer]:
+    made = Writer(database, disk, True, lambda db: False, lambda: lost.append("lost"), lambda: False)
+    await made.put(lambda db: None)
     yield made
     disk.may_flush.set()
     await made.close()
@@ -165,6 +179,81 @@ async def test_a_refused_job_leaves_nothing_behind(writer: Writer, disk: HeldDis
             await writer.put(refuse, durable=durable)
     await writer.put(lambda db: say(db, "whole"))
     assert words(tmp_path) == ["whole"]
+
+
+async def test_among_others_the_jobs_of_one_round_share_a_commit_and_a_flush(
+    among_others: Writer, database: sqlite3.Connection, disk: HeldDisk, tmp_path: Path
+) -> None:
+    statements: list[str] = []
+    database.set_trace_callback(statements.append)
+    told: list[int] = []
+
+    def put(n: int) -> "asyncio.Future[None]":
+        return among_others.put(lambda db: say(db, f"word {n}"), durable=n % 2 == 0, then=lambda _: told.append(n))
+
+    jobs = [put(n) for n in range(4)]
+    assert words(tmp_path) == []
+    disk.may_flush.set()
+    await asyncio.gather(*jobs)
+    assert statements.count("commit") == disk.flushes == 1
+    assert told == [0, 1, 2, 3]
+    assert words(tmp_path) == [f"word {n}" for n in range(4)]
+
+
+async def test_a_job_that_is_refused_among_others_takes_back_its_own_words_only(
+    among_others: Writer, lost: list[str], tmp_path: Path
+) -> None:
+    def refuse(db: sqlite3.Connection, error: Exception) -> None:
+        say(db, "half")
+        raise error
+
+    full = sqlite3.OperationalError("no such table: elsewhere")
+    first = among_others.put(lambda db: say(db, "first"))
+    refused = among_others.put(lambda db: refuse(db, Conflict("no")))
+    second = among_others.put(lambda db: say(db, "second"))
+    broken = among_others.put(lambda db: refuse(db, full))
+    third = among_others.put(lambda db: say(db, "third"))
+    with pytest.raises(Conflict):
+        await refused
+    with pytest.raises(Unavailable, match="elsewhere"):
+        await broken
+    await asyncio.gather(first, second, third)
+    assert words(tmp_path) == ["first", "second", "third"]
+    assert lost == ["lost"], "what was known of the turns may be ahead of the disk"
+
+
+async def test_a_job_that_is_asked_for_while_another_writes_comes_after_it(
+    among_others: Writer, tmp_path: Path
+) -> None:
+    later: list[asyncio.Future[None]] = []
+
+    def work(db: sqlite3.Connection) -> None:
+        later.append(among_others.put(lambda db: say(db, "later")))
+        say(db, "first")
+
+    await among_others.put(work)
+    await later[0]
+    assert words(tmp_path) == ["first", "later"]
+
+
+async def test_a_commit_that_fails_is_told_to_all_who_shared_it(
+    among_others: Writer, lost: list[str], tmp_path: Path
+) -> None:
+    def end_it(db: sqlite3.Connection) -> None:
+        db.execute("rollback")  # as SQLite does by itself when the disk is full
+        raise sqlite3.OperationalError("database or disk is full")
+
+    told: list[str] = []
+    shared = [
+        among_others.put(lambda db: say(db, "before"), then=lambda _: told.append("told")),
+        among_others.put(end_it),
+        among_others.put(lambda db: say(db, "after"), then=lambda _: told.append("told")),
+    ]
+    found = await asyncio.gather(*shared, return_exceptions=True)
+    assert ["is full" in str(error) for error in found] == [True, True, True]
+    assert (told, lost, words(tmp_path)) == ([], ["lost"], [])
+    await among_others.put(lambda db: say(db, "again"))
+    assert words(tmp_path) == ["again"]
 
 
 async def test_a_chore_that_fails_does_not_end_the_thread(

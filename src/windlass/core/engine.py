@@ -27,6 +27,7 @@ from windlass.core.prompt import prompt_of
 from windlass.core.steps import UNKNOWN, AwaitPerson, CallModel, Close, Done, RunTools, Step, Wait, step_of
 
 SEARCH_TOOL = "web_search"
+OVER_LIMIT = "This turn's limit of calls is reached."
 
 
 @dataclass(slots=True)
@@ -83,6 +84,7 @@ async def _drive(crew: Crew) -> AwaitPerson | Done:
                     reach("calls_begun")
                     for call, start in zip(calls, starts, strict=True):
                         crew.running[call.id] = crew.group.create_task(_run(crew, call, start.safe))
+                    await crew.log.changed(len(seen) + len(facts) + len(starts))  # all of them landed, or none
             case Close(events):
                 await crew.log.begin(len(seen), *events, facts=facts)
             case _ if facts:
@@ -176,14 +178,10 @@ def _search_due(view: TurnView, reply: Reply) -> tuple[DraftCall, ...]:
 
 
 def _judged(crew: Crew, seen: Sequence[Event], view: TurnView, replied: ModelReplied) -> list[CallJudged]:
-    room = view.started.settings.limits.calls - len(view.by_call)
-    why = "This turn's limit of calls is reached."
-    return [
-        crew.tools.judge(call, seen)
-        if place < room
-        else CallJudged(call.id, "refuse", "limit", refusal="over_limit", reason=why)
-        for place, call in enumerate(replied.calls)
-    ]
+    room = max(0, view.started.settings.limits.calls - len(view.by_call))
+    judged = [crew.tools.judge(call, seen) for call in replied.calls[:room]]
+    too_many = replied.calls[room:]
+    return judged + [CallJudged(c.id, "refuse", "limit", refusal="over_limit", reason=OVER_LIMIT) for c in too_many]
 
 
 async def _run(crew: Crew, call: ToolCall, safe: bool) -> None:

@@ -1,6 +1,7 @@
 """The one way to write. Every job is committed on the loop, in the order in which it is asked for: a commit is a few
-writes to the journal and waits for no disk. A promise is told only after the journal was flushed, mostly by a thread,
-and nothing committed after it is told before it; one flush serves all that were committed before it began."""
+writes to the journal and waits for no disk. Where many turns are under way, the jobs of one round of the loop share a
+commit. A promise is told only after the journal was flushed, mostly by a thread, and nothing committed after it is told
+before it; one flush serves all that were committed before it began."""
 
 import asyncio
 import sqlite3
@@ -80,12 +81,15 @@ class Writer:
         durable: bool = False,
         then: Callable[[Any], Any] | None = None,
     ) -> "asyncio.Future[Any]":
-        """Commit a job now, or as soon as the file is free. When it may be told, `then` runs before any waiter wakes,
-        and gives the future its result."""
+        """Commit a job now, among others at the end of the loop's round, or as soon as the file is free. When it may be
+        told, `then` runs before any waiter wakes, and gives the future its result."""
         future: asyncio.Future[Any] = self._loop.create_future()
         self._waiting.append(_Job(work, durable and self._barriers, future, then))
         if len(self._waiting) == 1:
-            self._commit_waiting()
+            if self._alone():
+                self._commit_waiting()
+            else:
+                self._loop.call_soon(self._commit_waiting)
         return future
 
     async def close(self) -> None:
@@ -104,28 +108,31 @@ class Writer:
 
     def _commit_waiting(self) -> None:
         while self._waiting and not (self._at_chores or self._abandoned):
-            if not self._commit(self._waiting[0]):
+            if not self._commit([*self._waiting]):
                 self._loop.call_later(LOOK_AGAIN_S, self._commit_waiting)
                 return
-            self._waiting.popleft()
         self._look_if_empty()
 
-    def _commit(self, job: _Job) -> bool:
-        """Whether it is over, well or not; False when another program holds the file."""
+    def _commit(self, jobs: list[_Job]) -> bool:
+        """In one transaction. Whether they are over, well or not; False when another program holds the file."""
         try:
-            if not self._begin(job):
+            if not self._begin(jobs[0]):
                 return False
-            job.result = job.work(self._connection)
+            if len(jobs) == 1:
+                jobs[0].result = jobs[0].work(self._connection)
+            else:
+                for job in jobs:
+                    self._do_among_others(job)
             self._connection.execute("commit")
-            job.landed = True
-        except sqlite3.IntegrityError as error:
-            self._undo(job, error)
-        except sqlite3.Error as error:
-            self._undo(job, _unavailable(error))
-            self._lost()
-        except Exception as error:  # a job's own refusal, told to whoever asked for it
-            self._undo(job, error)
-        self._tell_in_order(job)
+        except Exception as error:  # a job's own refusal as well, told to whoever asked for it
+            self._undo(jobs, error)
+        for job in jobs:
+            self._waiting.popleft()
+            job.landed = job.error is None
+        for job in jobs:
+            self._tell_in_order(job)
+        if self._untold and not self._flushing:
+            self._flush()
         return True
 
     def _begin(self, job: _Job) -> bool:
@@ -138,18 +145,37 @@ class Writer:
             return False
         return True
 
-    def _undo(self, job: _Job, error: Exception) -> None:
+    def _do_among_others(self, job: _Job) -> None:
+        """What a job wrote before it was refused is taken back, and only that."""
+        self._connection.execute("savepoint job")
+        try:
+            job.result = job.work(self._connection)
+        except Exception as error:  # its own refusal, told to whoever asked for it
+            if not self._connection.in_transaction:
+                raise  # a full disk, say, has ended it for the others too
+            self._connection.execute("rollback to job")
+            job.error = self._as_told(error)
+        self._connection.execute("release job")
+
+    def _undo(self, jobs: list[_Job], error: Exception) -> None:
         if self._connection.in_transaction:
             self._connection.execute("rollback")
-        job.error = error
+        told = self._as_told(error)
+        for job in jobs:
+            job.error = job.error or told
+
+    def _as_told(self, error: Exception) -> Exception:
+        if not isinstance(error, sqlite3.Error) or isinstance(error, sqlite3.IntegrityError):
+            return error
+        self._lost()
+        return _unavailable(error)
 
     def _tell_in_order(self, job: _Job) -> None:
         waits = job.durable and job.landed
         if not self._untold and (not waits or self._flushed_here(job)):
-            return self._tell(job)
-        self._untold.append(job)
-        if not self._flushing:
-            self._flush()
+            self._tell(job)
+        else:
+            self._untold.append(job)
 
     def _flushed_here(self, job: _Job) -> bool:
         """Where nobody else waits for the loop, a quick disk is waited for here: the way to the thread and back would
