@@ -136,6 +136,8 @@ class Runner:
             self._look_again()
             raise
         reach("word_recorded")
+        if landed:
+            self._note_left(turn_id)
         if landed and turn_id not in self._driving and not self._draining:
             self._drive(turn.conversation_id, turn_id)
         return landed
@@ -206,6 +208,13 @@ class Runner:
             return await run_turn(turn_log, self._model, tools, self._store.history, hear)
         except* (Fenced, Unavailable) as known:
             raise known.exceptions[0] from None
+
+    def _note_left(self, turn_id: str) -> None:
+        """What still waits for a person after somebody's word: lists tell it while the turn goes on."""
+        calls = [call for call in self._view(turn_id).calls if call.open]
+        asked = [call for call in calls if call.judged and call.judged.verdict == "ask" and not call.decided]
+        unknown = [call for call in calls if call.interrupted and not call.safe and not call.resolved]
+        self._store.conversations.waits(turn_id, len(asked), len(unknown))
 
     def _note(self, turn_id: str, step: AwaitPerson | Done) -> None:
         reach("turn_settled")

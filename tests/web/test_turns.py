@@ -351,3 +351,19 @@ async def test_a_stop_in_time_says_so_however_often_it_is_said(
     said = [(await site.post(f"{path}/stop"))["message"] for path in (turn, turn, waiting)]
 
     assert said == ["Stopped"] * 3
+
+
+async def test_a_conversation_is_not_listed_as_waiting_once_its_call_is_allowed(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "record_slow", approval="ask")
+    strict_llm.then(call("record_slow", effect_id="x", gate=ledger.gate()), say("Done."))
+    waiting = await site.post(f"/conversations/{conversation}/chat", {"content": "Go"})
+    (asked,) = waiting["pending_calls"]
+    await site.post(f"/turns/{waiting['turn_id']}/calls/{asked['call_id']}/decision", {"decision": "allow"})
+    await ledger.seen("started", "x")
+    (listed,) = (await site.get("/conversations"))["conversations"]
+    ledger.open()
+    assert (listed["state"], listed["approvals"]) == ("running", 0)
