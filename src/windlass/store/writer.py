@@ -56,7 +56,7 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[_Job] = deque()  # not committed yet
         self._untold: deque[_Job] = deque()  # committed, behind a promise that waits for the disk
-        self._flushing = self._at_chores = self._abandoned = False
+        self._flushing = self._at_chores = self._abandoned = self._closing = False
         self._emptied: asyncio.Future[None] | None = None
         self._wrote_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -93,6 +93,8 @@ class Writer:
         return future
 
     async def close(self) -> None:
+        """Chores that are left are done after the next start."""
+        self._closing = True
         while self._waiting or self._untold or self._at_chores:
             self._emptied = self._loop.create_future()
             await self._emptied
@@ -244,7 +246,7 @@ class Writer:
     def _chore_done(self, more: bool | None, error: Exception | None) -> None:
         """One that failed can wait for the next quiet moment: a full disk, mostly, and whoever writes next is told."""
         self._at_chores = False
-        quiet = not self._waiting
+        quiet = not (self._waiting or self._closing)
         self._commit_waiting()
         if more and quiet:
             self._do_chore()
