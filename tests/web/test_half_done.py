@@ -121,3 +121,18 @@ async def test_a_server_stopped_while_it_is_changed_stays_stopped(site: Site, le
     )
     assert (changed.status, stopped.status) == (200, 200)
     assert (await site.get("/servers/ledger"))["server"]["status"] == "stopped"
+
+
+async def test_a_server_that_goes_while_a_personas_tools_are_switched_on_leaves_its_own_out(
+    site: Site, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.store.writer.BUSY_S", 60)
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    async with held(site.house.config.home):
+        switching = asyncio.create_task(site.house.local.tools.enable_matching(conversation, ["ledger.read_*"]))
+        await turns_of_the_loop()
+        await site.house.servers.stop("ledger")
+    await switching
+    enabled = (await site.get(f"/conversations/{conversation}/tools"))["enabled_tools"]
+    assert [tool["tool_name"] for tool in enabled] == ["read_only"]

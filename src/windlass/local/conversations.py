@@ -51,9 +51,9 @@ class Conversations:
 
     async def create(self, new: shapes.NewConversation) -> shapes.ConversationAnswer:
         self._check(new.persona, new.provider)
+        tools = self._personas.tools_of(new.persona) if new.persona else ()
         made = await self._store.conversations.create(Conversation("", **msgspec.structs.asdict(new)))
-        if new.persona:
-            await self._tools.enable_matching(made.id, self._personas.tools_of(new.persona))
+        await self._tools.enable_matching(made.id, tools)
         return shapes.ConversationAnswer(conversation_shown(made), message="Conversation created")
 
     async def recent(self, page: shapes.PageQuery) -> shapes.ConversationList:

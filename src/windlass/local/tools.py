@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from windlass import shapes
-from windlass.core.errors import NotFound
+from windlass.core.errors import Conflict, NotFound
 from windlass.servers import Servers, ServerStatus
 from windlass.store import Store
 from windlass.toolbox import Toolbox
@@ -77,11 +77,13 @@ class Tools:
                     group.create_task(self._started(status.config.id))
 
     async def enable_matching(self, conversation_id: str, patterns: Sequence[str]) -> None:
-        """Switch on what a persona names, as `server.tool` with `*`. What cannot be offered now is left out."""
+        """Switch on what a persona names, as `server.tool` with `*`. What cannot be offered now is left out, also when
+        it goes or changes meanwhile."""
         for one in self._toolbox.available(conversation_id) if patterns else ():
             name = f"{one.offer.server.slug}.{one.offer.tool.name}"
             if not one.enabled and not one.changed and any(fnmatchcase(name, pattern) for pattern in patterns):
-                await self._toolbox.enable(conversation_id, one.offer.server.id, one.offer.tool.name)
+                with suppress(NotFound, Conflict):
+                    await self._toolbox.enable(conversation_id, one.offer.server.id, one.offer.tool.name)
 
     def unavailable(self, conversation_id: str) -> list[shapes.Unavailable]:
         """Servers whose enabled tools cannot be offered now."""
