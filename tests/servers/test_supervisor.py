@@ -253,6 +253,18 @@ async def test_a_stop_that_nobody_waits_for_any_more_stops_all_the_same(servers:
     await until(lambda: servers.status("server").state == "stopped", "it to be stopped")
 
 
+async def test_a_change_that_nobody_waits_for_any_more_is_not_taken_back(servers: Servers) -> None:
+    config = program([sys.executable, "-c", SLOW_TO_GO])
+    await run(servers, config)
+    changing = asyncio.create_task(servers.put(replace(config, args=("-c", "other"), confirmed=False)))
+    await turns_of_the_loop()
+    changing.cancel()
+    await asyncio.wait([changing])
+    await until(lambda: servers.status("server").state == "draft", "it to be stopped")
+    with pytest.raises(Conflict):
+        servers.start("server")
+
+
 @pytest.mark.slow
 async def test_a_hundred_restarts_leave_nothing_behind(servers: Servers, ledger: Ledger) -> None:
     census = Census()

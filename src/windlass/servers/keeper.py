@@ -90,9 +90,11 @@ class Keeper:
     async def change(self, config: ServerConfig) -> None:
         runs = self._task is not None and not self._task.done()
         differs = _what_runs(config) != _what_runs(self.config)
-        if runs and differs:
-            await self.stop()
-        self.config = config
+        try:
+            if runs and differs:
+                await self.stop()
+        finally:  # also when whoever asked does not wait for the old to be gone
+            self.config = config
         if self._connection:
             self._connection.config = config
         if config.draft or not runs:
