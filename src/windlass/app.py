@@ -136,6 +136,7 @@ async def _bring_in(house: House) -> None:
     for server in configured_servers(house.config):
         await house.servers.put(server)
     await house.local.servers.bring_in()
+    await house.local.conversations.bring_in()
     await house.local.v1.bring_in()
     if house.models.config().kind == DEMO:
         await house.servers.put(demo_server(house.config))

@@ -3,19 +3,19 @@
 import asyncio
 import base64
 import time
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from windlass import shapes
-from windlass.core.errors import BadInput, NotFound
+from windlass.core.errors import BadInput
 from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.ids import new_id
 from windlass.core.messages import Message
 from windlass.local import exports
 from windlass.local.context import Context
+from windlass.local.imports import Imports
 from windlass.local.moments import BEGAN, CHANGED, moment, spans
 from windlass.local.personas import Personas
 from windlass.local.providers import ProviderVerbs
@@ -48,6 +48,10 @@ class Conversations:
         self._records = records
         self._context = context
         self._tools = tools
+        self._imports = Imports(store)
+
+    async def bring_in(self) -> None:
+        await self._imports.sweep()
 
     async def create(self, new: shapes.NewConversation) -> shapes.ConversationAnswer:
         self._check(new.persona, new.provider)
@@ -133,15 +137,11 @@ class Conversations:
         branches = _branches(document)
         described = _described(document, branches)
         made = replace(self._settled(described), id=new_id("conv"))
-        try:
+        async with self._imports.whole(made.id):
             await self._store.conversations.create(made)
             await self._put_turns(made.id, branches, described.created_at)
             for item in _context_items(document):
                 await self._context.add(made.id, item)
-        except BaseException:  # half an import is none, also when whoever sent it has gone
-            with suppress(NotFound):
-                await self._store.conversations.delete(made.id)
-            raise
         repairs = [repair for _, _, history in branches for repair in history.repairs]
         count = sum(history.count for _, _, history in branches)
         return shapes.Imported(self._shown(made.id), count, repairs, message="Conversation imported")
