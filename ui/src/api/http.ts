@@ -35,12 +35,18 @@ export async function request<T>(method: string, path: string, body?: unknown): 
   return (await response.json()) as T;
 }
 
-export async function send(method: string, path: string, body?: unknown): Promise<Response> {
+export async function send(
+  method: string,
+  path: string,
+  body?: unknown,
+  more: RequestInit = {},
+): Promise<Response> {
   try {
     const response = await fetch(path, {
       method,
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...more,
     });
     noteVersion(response);
     return response;

@@ -62,14 +62,11 @@ export interface Sending {
  */
 export async function sendMessage(conversation: string, message: Sending): Promise<void> {
   const closing = new AbortController();
-  const response = await fetch(`/conversations/${e(conversation)}/chat`, {
-    method: "POST",
+  const response = await send("POST", `/conversations/${e(conversation)}/chat`, message, {
     headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-    body: JSON.stringify(message),
     signal: closing.signal,
   });
   if (!response.ok) throw await errorOf(response);
-  await response.body?.getReader().read();
   closing.abort();
 }
 

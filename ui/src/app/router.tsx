@@ -30,6 +30,11 @@ export function navigate(path: string, how: "push" | "replace" = "push"): void {
   dispatchEvent(new Event("windlass:route"));
 }
 
+/** Whether this page is shown now: what was asked for may come when the person is elsewhere. */
+export function isAt(page: Page): boolean {
+  return read().page === page;
+}
+
 /** Open the inspector on a turn, or close it with "". The rest of the address stays. */
 export function inspect(turnId: string, round = 0): void {
   const url = new URL(location.href);

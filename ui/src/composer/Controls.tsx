@@ -1,4 +1,3 @@
-import { conversations, type ConversationInfo } from "../api";
 import { useResource } from "../app/resource";
 import { modelList, personaList, providerList } from "../app/resources";
 import { Link, paths } from "../app/router";
@@ -6,12 +5,12 @@ import { Icon, Menu, type MenuItem } from "../parts";
 import { ToolsPicker } from "./ToolsPicker";
 
 interface Props {
-  /** Null before the first message: then choices are kept for the conversation to come. */
-  conversation: ConversationInfo | null;
+  /** "" before the first message: then choices are kept for the conversation to come. */
+  conversationId: string;
   choice: Choice;
-  onChoice: (choice: Choice) => void;
-  /** Makes the conversation when something needs one. */
-  ensure: () => Promise<string>;
+  onChoose: (fields: Partial<Choice>) => void;
+  /** Tools are to be chosen, and there is no conversation yet. */
+  onBegin?: () => void;
 }
 
 export interface Choice {
@@ -20,17 +19,15 @@ export interface Choice {
   model: string;
 }
 
+const nothing = () => undefined;
+
 /** Who answers and with what: persona, model, tools. */
-export function Controls({ conversation, choice, onChoice, ensure }: Props) {
-  const change = (fields: Partial<Choice>) => {
-    onChoice({ ...choice, ...fields });
-    if (conversation) void conversations.change(conversation.id, fields).catch(() => onChoice(choice));
-  };
+export function Controls({ conversationId, choice, onChoose, onBegin = nothing }: Props) {
   return (
     <>
-      <PersonaMenu value={choice.persona} onChange={(persona) => change({ persona })} />
-      <ModelMenu choice={choice} onChange={(provider, model) => change({ provider, model })} />
-      <ToolsPicker conversationId={conversation?.id ?? ""} persona={choice.persona} ensure={ensure} />
+      <PersonaMenu value={choice.persona} onChange={(persona) => onChoose({ persona })} />
+      <ModelMenu choice={choice} onChange={(provider, model) => onChoose({ provider, model })} />
+      <ToolsPicker conversationId={conversationId} persona={choice.persona} onBegin={onBegin} />
     </>
   );
 }

@@ -15,24 +15,26 @@ import { groupsOf, matching, switchTools } from "./toolChoice";
 interface Props {
   conversationId: string;
   persona: string;
-  ensure: () => Promise<string>;
+  /** Makes the conversation when there is none yet. */
+  onBegin: () => void;
 }
 
 /** Which tools this conversation has, what each costs in every request, and whether each asks. */
-export function ToolsPicker({ conversationId, persona, ensure }: Props) {
+export function ToolsPicker({ conversationId, persona, onBegin }: Props) {
   const before = useDefaultTools(conversationId === "");
-  const show = async () => {
-    wanted = await ensure();
-  };
   return conversationId ? (
     <LoadedPicker key={conversationId} id={conversationId} persona={persona} />
   ) : (
-    <Trigger on={before.count} cost={before.tokens} onClick={() => void show()} />
+    <Trigger on={before.count} cost={before.tokens} onClick={onBegin} />
   );
 }
 
 /** The conversation that was made in order to choose its tools: its picker is open when its page comes. */
 let wanted = "";
+
+export function wantTools(conversationId: string): void {
+  wanted = conversationId;
+}
 
 interface TriggerProps extends Omit<React.ButtonHTMLAttributes<HTMLButtonElement>, "value"> {
   on: number;

@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
 
-import { conversations, sendMessage, turns, type ConversationInfo } from "../api";
+import { conversations, turns, type ConversationInfo } from "../api";
 import { Resource, useResource } from "../app/resource";
-import { navigate, paths, useRoute } from "../app/router";
+import { isAt, navigate, paths, useRoute } from "../app/router";
 import { Composer } from "../composer/Composer";
 import { Controls, type Choice } from "../composer/Controls";
-import { useDraft, writeDraft } from "../composer/draft";
+import { readDraft, takeAway, useDraft, writeDraft } from "../composer/draft";
+import { wantTools } from "../composer/ToolsPicker";
 import { FirstRun } from "../first/FirstRun";
 import { refreshSoon } from "../sidebar/listing";
 import { noteLink } from "../sidebar/LinkState";
@@ -15,11 +16,13 @@ import { OpenConversation, useConversation, useLink } from "./context";
 import { ConversationTop } from "./ConversationTop";
 import { LinkBanner } from "./LinkBanner";
 import { Missing } from "./Missing";
+import { outboxOf, useLetter } from "./outbox";
 import { Pills } from "./Pills";
 import { ConversationStore } from "./store";
 import { Strips } from "./Strips";
 import { Thread } from "./Thread";
 import { namingFrom, toolsOf } from "./toolbox";
+import { useChoice } from "./useChoice";
 import { useKeys } from "./useKeys";
 import { useQueued } from "./useQueued";
 import { useStick } from "./useStick";
@@ -42,10 +45,12 @@ function OpenPage({ id }: { id: string }) {
     () =>
       store.hear((events) => {
         refreshSoon();
+        for (const event of events)
+          if (event.type === "turn_started") outboxOf(id).see(event.client_message_id ?? "");
         if (events.some((event) => event.type === "turn_started" || event.type === "turn_finished"))
           void info.refresh();
       }),
-    [store, info],
+    [store, info, id],
   );
   return (
     <OpenConversation value={open}>
@@ -69,8 +74,9 @@ function OpenThread({
   const last = path.at(-1);
   const running = last !== undefined && phaseOf(last).kind !== "finished";
   const [text, setText] = useDraft(store.id);
-  const [choice, setChoice] = useChoice(conversation);
-  const sending = useVerb();
+  const { choice, choose, kept, error: unkept } = useChoice(store.id, conversation);
+  const outbox = outboxOf(store.id);
+  const letter = useLetter(outbox);
   useEffect(() => noteLink(link), [link]);
 
   const stop = useCallback(() => {
@@ -78,22 +84,19 @@ function OpenThread({
     store.put({ type: "stop_sent", turn_id: last.id, call_id: "" });
     turns.stop(last.id).catch(() => store.put({ type: "stop_unsent", turn_id: last.id, call_id: "" }));
   }, [store, last]);
-  const parent = last?.id; // until its turns are here, the server knows which is the newest
-  const deliver = useCallback(
-    (content: string) =>
-      sending.run(() =>
-        sendMessage(store.id, { content, client_message_id: crypto.randomUUID(), parent_turn_id: parent }),
-      ),
-    [sending, store.id, parent],
+  // The server knows which turn is the newest, also while this page does not; only another branch is named.
+  const parent = last?.id === state.newest ? undefined : last?.id;
+  const begins = letter.stage === "taken";
+  const queue = useQueued(store.id, begins ? undefined : last?.finished?.outcome, (words, id) =>
+    outbox.send(words, { parent, id, first: kept() }),
   );
-  const queue = useQueued(store.id, last, deliver, setText);
   useKeys({ store, path, stop });
 
-  const send = async () => {
-    if (running) queue.put(text);
+  const send = () => {
     setText("");
     toEnd();
-    if (!running && !(await deliver(text))) setText(text);
+    if (running || begins) queue.put(text);
+    else void outbox.send(text, { parent, first: kept() });
   };
   const empty = path.length === 0 && conversation?.state === "empty";
   if (path.length === 0 && link.state === "refused" && link.status === 404) return <Missing />;
@@ -122,22 +125,15 @@ function OpenThread({
           <Composer
             text={text}
             onText={setText}
-            onSend={() => void send()}
+            onSend={send}
             onStop={stop}
             running={running}
-            busy={sending.busy}
+            busy={letter.stage === "going"}
             placeholder={running ? "Next message, sent after this turn" : "Message, or // to search the web"}
-            controls={
-              <Controls
-                conversation={conversation}
-                choice={choice}
-                onChoice={setChoice}
-                ensure={() => Promise.resolve(store.id)}
-              />
-            }
+            controls={<Controls conversationId={store.id} choice={choice} onChoose={choose} />}
             queued={queue.text}
-            onUnqueue={() => setText(queue.take())}
-            error={sending.error}
+            onUnqueue={queue.take}
+            error={letter.error || unkept}
           />
         </div>
       </div>
@@ -154,22 +150,26 @@ function NewPage() {
     const chosen = Object.entries(choice).filter(([, one]) => one);
     return (await conversations.create(Object.fromEntries(chosen))).conversation.id;
   };
-  const move = (id: string, draft: string) => {
+  /** With what is in the box. A person who went elsewhere meanwhile is left there. */
+  const move = (id: string) => {
+    if (!isAt("new")) return;
+    writeDraft(id, readDraft("new"));
     writeDraft("new", "");
-    writeDraft(id, draft);
     navigate(paths.conversation(id));
   };
-  const ensure = async () => {
-    const id = await create();
-    move(id, text);
-    return id;
-  };
+  const chooseTools = () =>
+    sending.run(async () => {
+      const id = await create();
+      wantTools(id);
+      move(id);
+    });
   const send = () =>
     sending.run(async () => {
       const id = await create();
-      await sendMessage(id, { content: text, client_message_id: crypto.randomUUID() });
+      takeAway("new", text);
+      move(id);
+      await outboxOf(id).send(text);
       refreshSoon();
-      move(id, "");
     });
   return (
     <main className="main">
@@ -188,7 +188,14 @@ function NewPage() {
             running={false}
             busy={sending.busy}
             placeholder="Message, or // to search the web"
-            controls={<Controls conversation={null} choice={choice} onChoice={setChoice} ensure={ensure} />}
+            controls={
+              <Controls
+                conversationId=""
+                choice={choice}
+                onChoose={(fields) => setChoice({ ...choice, ...fields })}
+                onBegin={() => void chooseTools()}
+              />
+            }
             queued=""
             onUnqueue={() => undefined}
             error={sending.error}
@@ -197,15 +204,4 @@ function NewPage() {
       </div>
     </main>
   );
-}
-
-/** The conversation's own choice, until the person makes another. */
-function useChoice(conversation: ConversationInfo | null): [Choice, (choice: Choice) => void] {
-  const [made, setMade] = useState<Choice | null>(null);
-  const kept = {
-    persona: conversation?.persona ?? "",
-    provider: conversation?.provider ?? "",
-    model: conversation?.model ?? "",
-  };
-  return [made ?? kept, setMade];
 }

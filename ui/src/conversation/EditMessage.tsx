@@ -17,16 +17,20 @@ export function EditMessage({ turn, text: before, onDone }: Props) {
   const { store } = useOpen();
   const [text, setText] = useState(before);
   const { run, busy, error } = useVerb();
+  const [letter, setLetter] = useState({ text: "", id: "" });
   const box = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
     box.current?.focus();
     box.current?.setSelectionRange(before.length, before.length);
   }, [before]);
   const send = async () => {
+    // The same words sent again after a lost answer are no second message.
+    const id = letter.text === text ? letter.id : crypto.randomUUID();
+    setLetter({ text, id });
     const sent = await run(() =>
       sendMessage(store.id, {
         content: text,
-        client_message_id: crypto.randomUUID(),
+        client_message_id: id,
         parent_turn_id: turn.parent || null,
       }),
     );

@@ -1,45 +1,62 @@
 import { useEffect, useState } from "react";
 
-import type { Turn } from "../state";
+import { giveBack } from "../composer/draft";
+import type { Outcome } from "../state";
 
 interface Queue {
   text: string;
   put: (text: string) => void;
-  /** Take it back, to be changed. */
-  take: () => string;
+  /** Take it back into the box, to be changed. */
+  take: () => void;
 }
 
-const key = (id: string) => `windlass.queued.${id}`;
+/** The id is made when the words are: two windows that send them send one message. */
+interface Next {
+  id: string;
+  text: string;
+}
+
+const key = (conversation: string) => `windlass.next.${conversation}`;
 
 /** One message that waits for the turn to end. A turn that was stopped gives it back instead of sending it. */
 export function useQueued(
-  id: string,
-  last: Turn | undefined,
-  deliver: (text: string) => Promise<boolean>,
-  giveBack: (text: string) => void,
+  conversation: string,
+  outcome: Outcome | undefined,
+  deliver: (text: string, id: string) => Promise<void>,
 ): Queue {
-  const [text, setText] = useState(() => localStorage.getItem(key(id)) ?? "");
-  const keep = (next: string) => {
-    setText(next);
-    if (next) localStorage.setItem(key(id), next);
-    else localStorage.removeItem(key(id));
+  const [next, setNext] = useState(() => read(conversation));
+  const keep = (text: string) => {
+    const kept = text ? { id: crypto.randomUUID(), text } : null;
+    setNext(kept);
+    if (kept) localStorage.setItem(key(conversation), JSON.stringify(kept));
+    else localStorage.removeItem(key(conversation));
   };
-  const outcome = last?.finished?.outcome;
   useEffect(() => {
-    if (!text || !outcome) return;
+    const onChange = (event: StorageEvent) => {
+      if (event.key === key(conversation)) setNext(read(conversation));
+    };
+    addEventListener("storage", onChange);
+    return () => removeEventListener("storage", onChange);
+  }, [conversation]);
+  useEffect(() => {
+    if (!next || !outcome) return;
     const timer = setTimeout(() => {
       keep("");
-      if (outcome === "answered" || outcome === "limit") void deliver(text);
-      else giveBack(text);
+      if (outcome === "answered" || outcome === "limit") void deliver(next.text, next.id);
+      else giveBack(conversation, next.text);
     });
     return () => clearTimeout(timer);
   });
   return {
-    text,
-    put: (next) => keep(text ? `${text}\n\n${next}` : next),
+    text: next?.text ?? "",
+    put: (text) => keep(next ? `${next.text}\n\n${text}` : text),
     take: () => {
+      if (next) giveBack(conversation, next.text);
       keep("");
-      return text;
     },
   };
+}
+
+function read(conversation: string): Next | null {
+  return JSON.parse(localStorage.getItem(key(conversation)) ?? "null") as Next | null;
 }

@@ -8,6 +8,7 @@ configure({ asyncUtilTimeout: 60_000 });
 beforeEach(() => {
   recordRequests();
   Element.prototype.scrollIntoView = () => undefined;
+  Element.prototype.scrollTo = () => undefined;
   vi.stubGlobal(
     "ResizeObserver",
     class {

@@ -1,0 +1,266 @@
+/** The page of a conversation when answers are late, lost, or come in an unlucky order. */
+
+import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { beforeEach, expect, test, vi } from "vitest";
+
+import { navigate, useRoute } from "../app/router";
+import { ConversationPage } from "./ConversationPage";
+
+interface Request {
+  method: string;
+  path: string;
+  body: Record<string, unknown>;
+}
+
+type Answer = Response | Promise<Response>;
+
+let asked: Request[];
+let answers: Record<string, (request: Request) => Answer>;
+let stream: ReadableStreamDefaultController<Uint8Array>;
+
+beforeEach(() => {
+  asked = [];
+  answers = {};
+  vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
+    const body = typeof init.body === "string" ? (JSON.parse(init.body) as Record<string, unknown>) : {};
+    const request = { method: init.method ?? "GET", path, body };
+    asked.push(request);
+    if (path.endsWith("/events")) return Promise.resolve(new Response(opened()));
+    return Promise.resolve((answers[`${request.method} ${path}`] ?? other)(request));
+  });
+});
+
+function opened(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ start: (controller) => void (stream = controller) });
+}
+
+const PERSONAS = [
+  { id: "assistant", name: "Assistant" },
+  { id: "pirate", name: "Pirate" },
+];
+
+const LISTS = {
+  servers: [],
+  personas: PERSONAS,
+  providers: [],
+  models: [],
+  available_tools: [],
+  unavailable: [],
+};
+
+function other({ path }: Request): Response {
+  const id = /^\/conversations\/([^/]+)$/.exec(path)?.[1];
+  const conversation = {
+    id: id ?? "",
+    title: "Old",
+    state: "finished",
+    persona: "",
+    provider: "",
+    model: "",
+  };
+  return Response.json({ ...LISTS, conversation });
+}
+
+function Open() {
+  return <ConversationPage id={useRoute().conversationId} />;
+}
+
+let number = 0;
+
+/** Each test has a conversation of its own: what is under way outlives the page. */
+function open(): string {
+  const id = `conv-${++number}`;
+  navigate(`/ui/c/${id}`);
+  render(<Open />);
+  return id;
+}
+
+/** Events of turns, as they come over the stream. */
+async function come(...events: object[]): Promise<void> {
+  const text = events.map((event) => `event: ${typeOf(event)}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  await act(async () => {
+    stream.enqueue(new TextEncoder().encode(text));
+    await new Promise((done) => setTimeout(done));
+  });
+}
+
+const typeOf = (event: object) => (event as { type: string }).type;
+const at = "2026-01-02T03:04:05Z";
+
+function started(turn_id: string, words: string, more: object = {}) {
+  const opening = [{ role: "user", content: words }];
+  return { type: "turn_started", turn_id, seq: 0, at, opening, ...more };
+}
+
+function finished(turn_id: string, outcome = "answered") {
+  return { type: "turn_finished", turn_id, seq: 1, at, outcome };
+}
+
+const box = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Message" });
+
+function say(words: string): void {
+  fireEvent.change(box(), { target: { value: words } });
+  fireEvent.keyDown(box(), { key: "Enter" });
+}
+
+const sent = () => asked.filter(({ path }) => path.endsWith("/chat"));
+const taken = () => Response.json({});
+const lost = () => Promise.reject(new TypeError("Failed to fetch"));
+
+/** An answer that comes when it is told to. */
+function held(): { answer: () => Promise<Response>; give: (response: Answer) => Promise<void> } {
+  let resolve: (response: Response) => void = () => undefined;
+  const promise = new Promise<Response>((done) => (resolve = done));
+  return { answer: () => promise, give: (response) => act(async () => resolve(await response)) };
+}
+
+test("a message sent while only half of the history is here names no turn to follow", async () => {
+  open();
+  await come(started("t1", "one"), finished("t1"));
+  await screen.findByText("one");
+  say("three");
+  await waitFor(() => expect(sent()).toHaveLength(1));
+  expect(sent()[0]?.body).toMatchObject({ content: "three" });
+  expect(sent()[0]?.body).not.toHaveProperty("parent_turn_id");
+});
+
+test("words whose answer was lost go out again under the same id", async () => {
+  const id = open();
+  answers[`POST /conversations/${id}/chat`] = lost;
+  say("hello");
+  await screen.findByText("Not connected. Is Windlass running?");
+  expect(box().value).toBe("hello");
+  fireEvent.keyDown(box(), { key: "Enter" });
+  await waitFor(() => expect(sent()).toHaveLength(2));
+  expect(sent()[1]?.body.client_message_id).toBe(sent()[0]?.body.client_message_id);
+});
+
+test("words whose answer was lost leave the box when their turn is seen", async () => {
+  const id = open();
+  answers[`POST /conversations/${id}/chat`] = lost;
+  say("hello");
+  await waitFor(() => expect(box().value).toBe("hello"));
+  await come(started("t1", "hello", { client_message_id: sent()[0]?.body.client_message_id }));
+  await waitFor(() => expect(box().value).toBe(""));
+  expect(screen.queryByRole("alert")).toBeNull();
+});
+
+test("words that could not be sent come back before those written meanwhile", async () => {
+  const id = open();
+  const { answer, give } = held();
+  answers[`POST /conversations/${id}/chat`] = answer;
+  say("first");
+  fireEvent.change(box(), { target: { value: "second" } });
+  await give(Response.json({}, { status: 503 }));
+  await waitFor(() => expect(box().value).toBe("first\n\nsecond"));
+});
+
+test("words that could not be sent come back to their own conversation, also when it was left meanwhile", async () => {
+  const id = open();
+  const { answer, give } = held();
+  answers[`POST /conversations/${id}/chat`] = answer;
+  say("first");
+  act(() => navigate("/ui/c/conv-elsewhere"));
+  act(() => navigate(`/ui/c/${id}`));
+  await give(Response.json({}, { status: 503 }));
+  await screen.findByText("The server answered 503.");
+  expect(box().value).toBe("first");
+  act(() => navigate("/ui/c/conv-elsewhere"));
+  expect(box().value).toBe("");
+  expect(screen.queryByText("The server answered 503.")).toBeNull();
+});
+
+test("a message sent before the turn of the last one is shown waits for it", async () => {
+  const id = open();
+  answers[`POST /conversations/${id}/chat`] = taken;
+  await come(started("t0", "zero"), finished("t0"));
+  await screen.findByText("zero");
+  say("one");
+  await waitFor(() => expect(sent()).toHaveLength(1));
+  await waitFor(() => expect(screen.getByRole("button", { name: /^Send/ })).toBeDefined());
+  say("two");
+  await screen.findByText("Sent after this turn: “two”");
+  await come(
+    started("t1", "one", { parent_turn_id: "t0", client_message_id: sent()[0]?.body.client_message_id }),
+  );
+  expect(sent()).toHaveLength(1);
+  await come(finished("t1"));
+  await waitFor(() => expect(sent().map(({ body }) => body.content)).toEqual(["one", "two"]));
+});
+
+test("a queued message that could not be sent comes back to the box", async () => {
+  const id = open();
+  answers[`POST /conversations/${id}/chat`] = lost;
+  await come(started("t1", "one"));
+  await screen.findByText("one");
+  say("two");
+  await screen.findByText("Sent after this turn: “two”");
+  fireEvent.change(box(), { target: { value: "three" } });
+  await come(finished("t1"));
+  await waitFor(() => expect(box().value).toBe("two\n\nthree"));
+});
+
+test("a queued message of a turn that was stopped does not take the place of other words", async () => {
+  open();
+  await come(started("t1", "one"));
+  await screen.findByText("one");
+  say("two");
+  fireEvent.change(box(), { target: { value: "three" } });
+  await come(finished("t1", "stopped"));
+  await waitFor(() => expect(box().value).toBe("two\n\nthree"));
+});
+
+test("the first message of a conversation does not lead away a person who went elsewhere", async () => {
+  navigate("/ui/");
+  render(<Open />);
+  const { answer, give } = held();
+  answers["POST /conversations"] = answer;
+  say("hello");
+  act(() => navigate("/ui/c/conv-elsewhere"));
+  await give(Response.json({ conversation: { id: "conv-new" } }));
+  await waitFor(() => expect(sent().map(({ path }) => path)).toEqual(["/conversations/conv-new/chat"]));
+  expect(location.pathname).toBe("/ui/c/conv-elsewhere");
+});
+
+test("a first message that could not be sent is sent again in the conversation that was made for it", async () => {
+  navigate("/ui/");
+  render(<Open />);
+  answers["POST /conversations"] = () => Response.json({ conversation: { id: "conv-made" } });
+  answers["POST /conversations/conv-made/chat"] = lost;
+  say("hello");
+  await screen.findByText("Not connected. Is Windlass running?");
+  expect(box().value).toBe("hello");
+  fireEvent.keyDown(box(), { key: "Enter" });
+  await waitFor(() => expect(sent()).toHaveLength(2));
+  expect(asked.filter(({ method, path }) => method === "POST" && path === "/conversations")).toHaveLength(1);
+  expect(sent()[1]?.body.client_message_id).toBe(sent()[0]?.body.client_message_id);
+});
+
+async function choosePirate(): Promise<void> {
+  fireEvent.keyDown(await screen.findByRole("button", { name: /^Persona/ }), { key: "Enter" });
+  fireEvent.click(await screen.findByRole("menuitemcheckbox", { name: "Pirate" }));
+}
+
+test("a persona chosen before the conversation is known is kept", async () => {
+  const id = `conv-${number + 1}`;
+  const { answer } = held();
+  answers[`GET /conversations/${id}`] = answer;
+  open();
+  await choosePirate();
+  await waitFor(() =>
+    expect(asked.find(({ method }) => method === "PATCH")?.body).toEqual({ persona: "pirate" }),
+  );
+});
+
+test("a message waits until the choice made before it is kept, and is not sent when it is not", async () => {
+  const id = open();
+  const { answer, give } = held();
+  answers[`PATCH /conversations/${id}`] = answer;
+  await choosePirate();
+  say("hello");
+  await give(Response.json({ error: { message: "The disk is full." } }, { status: 503 }));
+  await screen.findByText("The disk is full.");
+  expect(sent()).toHaveLength(0);
+  expect(box().value).toBe("hello");
+  expect(screen.getByRole("button", { name: /^Persona/ }).textContent).toBe("Persona: Assistant");
+});
