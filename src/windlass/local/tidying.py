@@ -1,8 +1,9 @@
 """What is kept for a time only is deleted for good when that is over."""
 
 import time
+from contextlib import suppress
 
-from windlass.core.errors import NotFound
+from windlass.core.errors import Conflict, NotFound
 from windlass.store import Store
 
 DAY_S = 24 * 3600.0
@@ -20,8 +21,8 @@ class Tidying:
         under_way = {turn.conversation_id for turn in self._store.conversations.unfinished()}
         due = [conversation_id for conversation_id in self._old(began) if conversation_id not in under_way]
         for conversation_id in due:
-            if self._is_untouched(conversation_id, began):
-                await self._store.conversations.delete(conversation_id)
+            with suppress(NotFound, Conflict):  # somebody deleted it, or came back to it, while others were deleted
+                await self._store.conversations.delete(conversation_id, untouched_since=began)
         if due:
             await self._store.empty_journal()
         await self._store.sweep()
@@ -32,10 +33,3 @@ class Tidying:
         if self._keep_days is not None:
             old += conversations.untouched(now - self._keep_days * DAY_S)
         return old
-
-    def _is_untouched(self, conversation_id: str, since: float) -> bool:
-        """Somebody may have come back to it, or deleted it, while others were deleted."""
-        try:
-            return self._store.conversations.get(conversation_id).updated_at < since
-        except NotFound:
-            return False

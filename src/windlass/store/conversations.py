@@ -1,6 +1,7 @@
 """Conversations and the tree of their turns: listing, finding, changing, deleting for good."""
 
 import asyncio
+import math
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -295,14 +296,16 @@ class Conversations:
 
         return self._writer.put(work)
 
-    async def delete(self, id: str) -> None:
-        """Everything of it, for good. Its turns must be stopped first."""
+    async def delete(self, id: str, *, untouched_since: float = math.inf) -> None:
+        """Everything of it, for good. Its turns must be stopped first. `Conflict` if something happened in it since."""
 
         def work(db: sqlite3.Connection) -> None:
-            found = db.execute("select n from conversations where id = ?", (id,)).fetchone()
+            found = db.execute("select n, updated_at from conversations where id = ?", (id,)).fetchone()
             if not found:
                 raise NotFound(f"There is no conversation {id}.", hint=_LIST)
-            (n,) = found
+            n, updated_at = found
+            if updated_at >= untouched_since:
+                raise Conflict("Somebody came back to this conversation.", hint="It is kept.")
             db.execute("delete from words where conversation = ?", (id,))
             db.execute("insert into words(words) values('optimize')")  # else the words stay in old index segments
             db.execute("delete from results where conversation = ?", (id,))
