@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.holding import held
-from tests.kit.waiting import until
+from tests.kit.waiting import turns_of_the_loop, until
 from windlass.core.errors import NotFound, Unavailable
 from windlass.core.events import ModelReplied, Settings, ToolFinished, TurnFinished, TurnStarted
 from windlass.core.ids import Clock
@@ -303,3 +303,19 @@ async def test_a_result_that_is_just_being_kept_is_not_swept_away(store: Store, 
         await until(lambda: any(file.stat().st_size for file in folder.glob("*")), "its file")
         await store.sweep()
     assert (await store.result(await keeping)).body == b"kept" * 50_000
+
+
+async def test_a_deleted_message_is_gone_from_prompts_although_nobody_waited_for_it(
+    store: Store, tmp_path: Path
+) -> None:
+    conversation = await store.conversations.create(Conversation(""))
+    turn_id = await finished_turn(store, conversation.id, "zebra", "an answer")
+    assert "zebra" in str(store.history.up_to(turn_id, conversation.id))
+    async with held(tmp_path / "data"):
+        blanking = asyncio.create_task(store.conversations.blank(turn_id, 0))
+        await turns_of_the_loop()
+        blanking.cancel()
+        await asyncio.wait([blanking])
+    await store.check()
+    assert "zebra" not in str(store.conversations.log(turn_id))
+    assert "zebra" not in str(store.history.up_to(turn_id, conversation.id))

@@ -315,8 +315,7 @@ class Conversations:
             db.execute("delete from conversations where id = ?", (id,))
             self._logs.forget()
 
-        await self._writer.put(work, durable=True)
-        self._changed(id)
+        await self._writer.put(work, durable=True, then=lambda _: self._changed(id))
         await asyncio.to_thread(self._drop_blobs, id, None)
 
     async def blank(self, turn_id: str, seq: int, part: int = 0) -> None:
@@ -339,8 +338,12 @@ class Conversations:
             db.execute("insert into words(words) values('optimize')")
             return results
 
-        results = await self._writer.put(work, durable=True)
-        self._changed(turn.conversation_id)
+        def forgotten(results: list[str]) -> list[str]:
+            """At once, whoever waits: prompts are made from what is remembered."""
+            self._changed(turn.conversation_id)
+            return results
+
+        results = await self._writer.put(work, durable=True, then=forgotten)
         if results:
             await asyncio.to_thread(self._drop_blobs, turn.conversation_id, results)
 
