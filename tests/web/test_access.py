@@ -1,7 +1,10 @@
 """Who may come in: a table of every route against every kind of stranger, made from the route table itself."""
 
+import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -140,6 +143,48 @@ def test_sessions_survive_a_restart_and_end_with_the_token(tmp_path: Path) -> No
         with pytest.raises(Unauthorized):
             Access(tmp_path).admit(credentials)
     access.admit(Credentials(bearer=access.token))
+
+
+def test_a_key_whose_session_could_not_be_kept_is_not_spent(tmp_path: Path) -> None:
+    access = Access(tmp_path)
+    key = access.new_key()
+    with unwritable(tmp_path, "sessions"), pytest.raises(OSError):
+        access.log_in(key=key)
+    access.admit(Credentials(session=access.log_in(key=key), same_origin=True))
+
+
+def test_a_session_whose_end_could_not_be_kept_ends_the_next_time(tmp_path: Path) -> None:
+    access = Access(tmp_path)
+    session = access.log_in(key=access.new_key())
+    with unwritable(tmp_path, "sessions"), pytest.raises(OSError):
+        access.log_out(session)
+    access.log_out(session)
+    for house in (access, Access(tmp_path)):
+        with pytest.raises(Unauthorized):
+            house.admit(Credentials(session=session, same_origin=True))
+
+
+@pytest.mark.parametrize("file", ["token", "sessions"])
+def test_a_token_that_could_not_be_changed_is_the_old_one(tmp_path: Path, file: str) -> None:
+    access = Access(tmp_path)
+    old, session = access.token, access.log_in(key=access.new_key())
+    with unwritable(tmp_path, file), pytest.raises(OSError):
+        access.rotate()
+    for house in (access, Access(tmp_path)):
+        house.admit(Credentials(bearer=old))
+    assert access.token == old
+    access.rotate()
+    with pytest.raises(Unauthorized):
+        Access(tmp_path).admit(Credentials(session=session, same_origin=True))
+
+
+@contextmanager
+def unwritable(folder: Path, name: str) -> Iterator[None]:
+    """Something is in the way of the file, as a full disk would be."""
+    in_the_way = folder / f".{name}.{os.getpid()}"
+    in_the_way.mkdir()
+    yield
+    in_the_way.rmdir()
 
 
 def test_a_token_from_the_settings_is_not_rotated_here(tmp_path: Path) -> None:

@@ -101,31 +101,32 @@ class Access:
     def log_in(self, *, key: str = "", token: str = "", address: str = "") -> str:
         """A new session's id for a one-time key or the token."""
         self._failed_logins.check(address)
-        good = self._keys.pop(_digest(key), 0.0) > time.time() if key else self._is_token(token)
+        good = self._keys.get(_digest(key), 0.0) > time.time() if key else self._is_token(token)
         if not good:
             self._failed_logins.add(address)
             raise Unauthorized("This key does not fit, or was used already.", hint="`windlass token --url` makes one.")
         session = secrets.token_urlsafe(32)
-        self._sessions[_digest(session).hex()] = time.time() + SESSION_S
-        while len(self._sessions) > MOST_SESSIONS:
-            del self._sessions[next(iter(self._sessions))]
-        self._keep_sessions()
+        sessions = {**self._sessions, _digest(session).hex(): time.time() + SESSION_S}
+        while len(sessions) > MOST_SESSIONS:
+            del sessions[next(iter(sessions))]
+        self._keep_sessions(sessions)
+        self._keys.pop(_digest(key), None)  # spent for what it bought, and not if that could not be kept
         return session
 
     def log_out(self, session: str) -> None:
-        if self._sessions.pop(_digest(session).hex(), None) is not None:
-            self._keep_sessions()
+        ended = _digest(session).hex()
+        if ended in self._sessions:
+            self._keep_sessions({one: due for one, due in self._sessions.items() if one != ended})
 
     def rotate(self) -> str:
         """A new token; the old one, every session and every key are void at once."""
         if self._fixed:
             raise Conflict("The token comes from WINDLASS_TOKEN.", hint="Change it there.", code="from_config")
-        self.token = secrets.token_urlsafe(32)
-        _write_private(self._file, self.token.encode())
-        self._digest = _digest(self.token)
+        token = secrets.token_urlsafe(32)
+        self._keep_sessions({})
+        _write_private(self._file, token.encode())
+        self.token, self._digest = token, _digest(token)
         self._keys.clear()
-        self._sessions.clear()
-        self._keep_sessions()
         return self.token
 
     def _known(self, credentials: Credentials) -> bool:
@@ -142,8 +143,10 @@ class Access:
     def _is_token(self, given: str) -> bool:
         return bool(given) and hmac.compare_digest(_digest(given), self._digest)
 
-    def _keep_sessions(self) -> None:
-        _write_private(self._sessions_file, msgspec.json.encode(self._sessions))
+    def _keep_sessions(self, sessions: dict[str, float]) -> None:
+        """On disk first: what could not be written has not happened, and can be asked for again."""
+        _write_private(self._sessions_file, msgspec.json.encode(sessions))
+        self._sessions = sessions
 
 
 def credentials_of(scope: Scope) -> Credentials:
