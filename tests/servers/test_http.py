@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,7 +13,7 @@ import pytest
 from tests.kit.ledger_file import Ledger
 from tests.kit.ledger_http import ledger_http
 from tests.kit.loop_clock import LoopClock
-from tests.kit.waiting import until
+from tests.kit.waiting import PATIENCE_S, until
 from tests.servers.kit import ERAS, VERSIONS, run, said
 from windlass.core.errors import ToolError
 from windlass.servers import Answer, Question, ServerConfig, Servers
@@ -160,3 +162,12 @@ async def test_what_the_sdk_would_log_of_a_result_stays_out_of_a_default_log(
             with pytest.raises(ToolError):
                 await servers.call("web", "odd", json.dumps({"kind": kind}))
     assert [record.getMessage() for record in caplog.records if record.name != "asyncio"] == []
+
+
+async def test_a_server_that_hears_nothing_any_more_can_be_stopped(servers: Servers, ledger: Ledger, era: str) -> None:
+    async with running(servers, ledger, era):
+        (pid,) = ledger.pids()
+        os.kill(pid, signal.SIGSTOP)
+        async with asyncio.timeout(PATIENCE_S):
+            await servers.stop("web")
+        assert servers.status("web").state == "stopped"

@@ -10,6 +10,7 @@ from windlass.servers.flight import current
 from windlass.servers.sdk import SessionMessage, httpx2, sse_client, streamable_http_client
 
 _CONNECT_S, _READ_S = 30.0, 900.0
+_GOODBYE_S = 2.0  # a server that hears nothing any more must not keep us from going
 Streams = tuple[Any, Any]
 
 
@@ -24,6 +25,8 @@ class HttpClient(httpx2.AsyncClient):
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         flight = current.get()
+        if request.method == "DELETE":
+            request.extensions["timeout"] = httpx2.Timeout(_GOODBYE_S).as_dict()
         try:
             response = await super().send(request, **options)
         except httpx2.TransportError as error:
