@@ -51,6 +51,11 @@ export class Resource<T> {
     if (this.#asked === 0) void this.refresh();
   }
 
+  /** Load again what could not be loaded: the server is back. */
+  mend(): void {
+    if (this.#loaded.error) void this.refresh();
+  }
+
   #set(loaded: Loaded<T>): void {
     this.#loaded = loaded;
     this.#watchers.forEach((changed) => changed());

@@ -90,6 +90,7 @@ function LoadedPicker({ id, persona }: LoadedProps) {
         id={id}
         persona={persona}
         available={available}
+        loaded={value !== null}
         error={error}
         on={on}
         cost={cost}
@@ -117,13 +118,14 @@ interface InsideProps {
   id: string;
   persona: string;
   available: readonly AvailableTool[];
+  loaded: boolean;
   on: readonly AvailableTool[];
   cost: number;
   error: string;
   onClose: () => void;
 }
 
-function Inside({ id, persona, available, on, cost, error, onClose }: InsideProps) {
+function Inside({ id, persona, available, loaded, on, cost, error, onClose }: InsideProps) {
   const [words, setWords] = useState("");
   const [show, setShow] = useState<"all" | "on">("all");
   const saving = useVerb();
@@ -157,7 +159,8 @@ function Inside({ id, persona, available, on, cost, error, onClose }: InsideProp
       </div>
       <div className="pop-list" tabIndex={0} role="group" aria-label="Tools">
         {error && <p className="bad pop-note">{error}</p>}
-        {available.length === 0 && !error && (
+        {!loaded && !error && <p className="dim pop-note">Looking at the tools…</p>}
+        {loaded && available.length === 0 && !error && (
           <p className="dim pop-note">
             No server is running. <Link href={paths.servers}>Open servers</Link>
           </p>

@@ -1,6 +1,5 @@
 import { memo, useState, type ReactNode } from "react";
 
-import { calls as callVerbs } from "../api";
 import { Badge, Icon, IconButton, PlacedBar, Tag, counting, duration, useNow, waited } from "../parts";
 import {
   argumentsOf,
@@ -16,6 +15,7 @@ import {
 import { CallBody } from "./CallBody";
 import { Progress } from "./CallProgress";
 import { useOpen } from "./context";
+import { stop } from "./stop";
 import { nameCall } from "./toolbox";
 import { LOOKS, argumentLine, decisionOf, sayOf } from "./words";
 
@@ -137,10 +137,12 @@ function Time({ call, look }: { call: Call; look: Look }) {
 function EndSlot({ call, look, open }: { call: Call; look: Look; open: boolean }) {
   const { store } = useOpen();
   if (!STOPPABLE.has(look)) return <Icon name={open ? "down" : "right"} className="chev" />;
-  const stop = () => {
-    const word = { turn_id: call.turnId, call_id: call.id };
-    store.put({ type: "stop_sent", ...word });
-    callVerbs.stop(call.turnId, call.id).catch(() => store.put({ type: "stop_unsent", ...word }));
-  };
-  return <IconButton className="stop" icon="stop" label="Stop this call" onClick={stop} />;
+  return (
+    <IconButton
+      className="stop"
+      icon="stop"
+      label="Stop this call"
+      onClick={() => stop(store, call.turnId, call.id)}
+    />
+  );
 }

@@ -4,6 +4,7 @@ import { act, fireEvent, render, screen, waitFor } from "@testing-library/react"
 import { beforeEach, expect, test, vi } from "vitest";
 
 import { navigate, useRoute } from "../app/router";
+import { LinkState } from "../sidebar/LinkState";
 import { ConversationPage } from "./ConversationPage";
 
 interface Request {
@@ -25,7 +26,6 @@ beforeEach(() => {
     const body = typeof init.body === "string" ? (JSON.parse(init.body) as Record<string, unknown>) : {};
     const request = { method: init.method ?? "GET", path, body };
     asked.push(request);
-    if (path.endsWith("/events")) return Promise.resolve(new Response(opened()));
     return Promise.resolve((answers[`${request.method} ${path}`] ?? other)(request));
   });
 });
@@ -46,9 +46,12 @@ const LISTS = {
   models: [],
   available_tools: [],
   unavailable: [],
+  conversations: [],
+  next_cursor: null,
 };
 
 function other({ path }: Request): Response {
+  if (path.endsWith("/events")) return new Response(opened());
   const id = /^\/conversations\/([^/]+)$/.exec(path)?.[1];
   const conversation = {
     id: id ?? "",
@@ -111,7 +114,10 @@ const lost = () => Promise.reject(new TypeError("Failed to fetch"));
 function held(): { answer: () => Promise<Response>; give: (response: Answer) => Promise<void> } {
   let resolve: (response: Response) => void = () => undefined;
   const promise = new Promise<Response>((done) => (resolve = done));
-  return { answer: () => promise, give: (response) => act(async () => resolve(await response)) };
+  return {
+    answer: () => promise.then((response) => response.clone()),
+    give: (response) => act(async () => resolve(await response)),
+  };
 }
 
 test("a message sent while only half of the history is here names no turn to follow", async () => {
@@ -263,4 +269,41 @@ test("a message waits until the choice made before it is kept, and is not sent w
   expect(sent()).toHaveLength(0);
   expect(box().value).toBe("hello");
   expect(screen.getByRole("button", { name: /^Persona/ }).textContent).toBe("Persona: Assistant");
+});
+
+/** The server is down until it is asked to come back. */
+function down(id: string): () => void {
+  answers[`GET /conversations/${id}/events`] = lost;
+  answers[`GET /conversations/${id}`] = lost;
+  return () => (answers = {});
+}
+
+test("a conversation opened while the server is down is known by its name once it is back", async () => {
+  const back = down(`conv-${number + 1}`);
+  open();
+  await screen.findByText("Not connected.");
+  back();
+  fireEvent.click(screen.getByRole("button", { name: "Try now" }));
+  await screen.findByRole("heading", { name: "Old" });
+});
+
+test("a lost stream is not spoken of when its conversation is no longer shown", async () => {
+  down(`conv-${number + 1}`);
+  open();
+  render(<LinkState />);
+  await screen.findByText("Not connected");
+  act(() => navigate("/ui/"));
+  expect(screen.getByText("Connected")).toBeDefined();
+});
+
+test("tools that are not known yet are not said to be missing", async () => {
+  const id = `conv-${number + 1}`;
+  const { answer, give } = held();
+  answers[`GET /conversations/${id}/tools/available`] = answer;
+  open();
+  fireEvent.click(screen.getByRole("button", { name: /^Tools/ }));
+  await screen.findByText("Looking at the tools…");
+  expect(screen.queryByText(/No server is running/)).toBeNull();
+  await give(Response.json(LISTS));
+  await screen.findByText(/No server is running/);
 });

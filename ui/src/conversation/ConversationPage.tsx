@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
 
-import { conversations, turns, type ConversationInfo } from "../api";
+import { conversations, type ConversationInfo } from "../api";
 import { Resource, useResource } from "../app/resource";
+import { modelList, personaList, providerList } from "../app/resources";
 import { isAt, navigate, paths, useRoute } from "../app/router";
 import { Composer } from "../composer/Composer";
 import { Controls, type Choice } from "../composer/Controls";
@@ -18,6 +19,7 @@ import { LinkBanner } from "./LinkBanner";
 import { Missing } from "./Missing";
 import { outboxOf, useLetter } from "./outbox";
 import { Pills } from "./Pills";
+import { stop } from "./stop";
 import { ConversationStore } from "./store";
 import { Strips } from "./Strips";
 import { Thread } from "./Thread";
@@ -40,7 +42,12 @@ function OpenPage({ id }: { id: string }) {
   const { value: tools } = useResource(toolsOf(id));
   const naming = useMemo(() => namingFrom(tools?.available_tools ?? []), [tools]);
   const open = useMemo(() => ({ store, naming }), [store, naming]);
+  const { state: linkState } = useLink(store);
   useEffect(() => store.open(), [store]);
+  useEffect(() => {
+    if (linkState !== "open") return;
+    for (const resource of [info, toolsOf(id), personaList, providerList, modelList]) resource.mend();
+  }, [linkState, info, id]);
   useEffect(
     () =>
       store.hear((events) => {
@@ -77,12 +84,13 @@ function OpenThread({
   const { choice, choose, kept, error: unkept } = useChoice(store.id, conversation);
   const outbox = outboxOf(store.id);
   const letter = useLetter(outbox);
-  useEffect(() => noteLink(link), [link]);
+  useEffect(() => {
+    noteLink(link);
+    return () => noteLink(null);
+  }, [link]);
 
-  const stop = useCallback(() => {
-    if (!last || last.finished) return;
-    store.put({ type: "stop_sent", turn_id: last.id, call_id: "" });
-    turns.stop(last.id).catch(() => store.put({ type: "stop_unsent", turn_id: last.id, call_id: "" }));
+  const stopTurn = useCallback(() => {
+    if (last && !last.finished) stop(store, last.id);
   }, [store, last]);
   // The server knows which turn is the newest, also while this page does not; only another branch is named.
   const parent = last?.id === state.newest ? undefined : last?.id;
@@ -90,7 +98,7 @@ function OpenThread({
   const queue = useQueued(store.id, begins ? undefined : last?.finished?.outcome, (words, id) =>
     outbox.send(words, { parent, id, first: kept() }),
   );
-  useKeys({ store, path, stop });
+  useKeys({ store, path, stop: stopTurn });
 
   const send = () => {
     setText("");
@@ -126,7 +134,7 @@ function OpenThread({
             text={text}
             onText={setText}
             onSend={send}
-            onStop={stop}
+            onStop={stopTurn}
             running={running}
             busy={letter.stage === "going"}
             placeholder={running ? "Next message, sent after this turn" : "Message, or // to search the web"}

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { messageId, replay, type Event } from "../state";
 import { golden } from "../testing/golden";
-import { serve } from "../testing/server";
+import { Refusal, serve } from "../testing/server";
 import { OpenConversation } from "./context";
 import { DeleteMessage } from "./DeleteMessage";
 import { ConversationStore } from "./store";
@@ -33,6 +33,28 @@ test("a message is deleted only after a question, and is gone from the page at o
   await waitFor(() => expect(store.state().turns.get(turn.id)?.blanked).toEqual([0]));
   expect(asked[0]).toMatchObject({ method: "DELETE", path: `/conversations/conv-pool/messages/${id}` });
   expect(store.state().turns.get(turn.id)?.opening[0]?.content).toBe("");
+});
+
+test("a deletion that did not get through can be tried again", async () => {
+  const turn = done();
+  const id = messageId(turn, turn.firstSeq);
+  const refusal = new Refusal(503, { code: "busy", message: "Not now." });
+  const answers: Record<string, unknown> = { DELETE: refusal };
+  serve(answers);
+  const store = new ConversationStore("conv-pool");
+  golden("pool-done").forEach((event) => store.put(event));
+  render(
+    <OpenConversation value={{ store, naming: namingFrom([]) }}>
+      <DeleteMessage turn={turn} id={id} what="message" />
+    </OpenConversation>,
+  );
+  fireEvent.keyDown(screen.getByRole("button", { name: "More for this message" }), { key: "Enter" });
+  fireEvent.click(await screen.findByRole("menuitem", { name: "Delete this message…" }));
+  fireEvent.click(screen.getByRole("button", { name: "Delete" }));
+  await screen.findByText("Not now.");
+  answers.DELETE = { deleted: [id] };
+  fireEvent.click(screen.getByRole("button", { name: "Delete" }));
+  await waitFor(() => expect(store.state().turns.get(turn.id)?.blanked).toEqual([0]));
 });
 
 test("a reply goes with the results of its calls", () => {

@@ -25,16 +25,18 @@ export function DeleteMessage({ turn, id, what }: Props) {
       const { deleted } = await messages.delete(store.id, id);
       store.put({ type: "messages_deleted", turn_id: turn.id, ids: deleted });
     });
-  if (error) return <span className="bad">{error}</span>;
   if (asking)
     return (
-      <SureRow
-        small
-        question={`Delete this ${what} for good?`}
-        act="Delete"
-        onSure={() => void remove()}
-        onKeep={() => setAsking(false)}
-      />
+      <>
+        {error && <span className="bad">{error}</span>}
+        <SureRow
+          small
+          question={`Delete this ${what} for good?`}
+          act="Delete"
+          onSure={() => void remove()}
+          onKeep={() => setAsking(false)}
+        />
+      </>
     );
   return (
     <Menu

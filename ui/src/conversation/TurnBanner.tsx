@@ -3,6 +3,7 @@ import { navigate, paths } from "../app/router";
 import { Banner, Button, plural, useNow, Words } from "../parts";
 import { callsOf, searchMissing, type ModelFailed, type Turn, type TurnFinished } from "../state";
 import { useOpen } from "./context";
+import { stop } from "./stop";
 import { useVerb } from "./useVerb";
 
 /** The line under a turn that did not simply answer: what happened, what it means, what can be done. */
@@ -139,21 +140,16 @@ const CUT = new Set(["interrupted", "empty_reply"]);
 
 function Retrying({ turn, failure }: { turn: Turn; failure: ModelFailed }) {
   const { store } = useOpen();
-  const { run, busy } = useVerb();
   const now = useNow(true);
   const due = Date.parse(failure.at) + (failure.wait_s ?? 0) * 1000;
   const left = Math.ceil((due - now) / 1000);
   const count = `${turn.failures.length} of ${turn.limits.attempts - 1}`;
-  const stop = () => {
-    store.put({ type: "stop_sent", turn_id: turn.id, call_id: "" });
-    return run(() => turns.stop(turn.id));
-  };
   return (
     <div className="turn-line">
       <Banner
         icon="run"
         actions={
-          <Button small disabled={busy} onClick={stop}>
+          <Button small onClick={() => stop(store, turn.id)}>
             Stop
           </Button>
         }

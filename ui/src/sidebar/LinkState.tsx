@@ -1,12 +1,13 @@
 import { useSyncExternalStore } from "react";
 
 import type { Link } from "../api";
+import { useListing } from "./listing";
 
-let current: Link = { state: "open" };
+let current: Link | null = null;
 const watchers = new Set<() => void>();
 
-/** Told by whoever holds the stream. */
-export function noteLink(link: Link): void {
+/** Told by whoever holds a stream; null when nobody does. */
+export function noteLink(link: Link | null): void {
   current = link;
   watchers.forEach((changed) => changed());
 }
@@ -26,7 +27,8 @@ export function LinkState() {
     },
     () => current,
   );
-  const state = isAnswered(link) ? "open" : link.state;
+  const { error } = useListing(); // without a stream, the list tells whether the server is there
+  const state = link === null ? (error ? "lost" : "open") : isAnswered(link) ? "open" : link.state;
   return (
     <div className="link-state">
       <span className={state === "open" ? "dot" : "dot hollow"} />

@@ -22,6 +22,7 @@ const PAGE = 100;
 
 let listed: Listed = { items: [], deleted: null, more: false, error: "", loaded: false };
 let pages = 1;
+let asked = 0; // an answer is of no use when something newer was asked or done since
 let timer: ReturnType<typeof setTimeout> | undefined;
 let undoTimer: ReturnType<typeof setTimeout> | undefined;
 const watchers = new Set<() => void>();
@@ -56,6 +57,7 @@ export function showMore(): void {
 
 /** Show a change at once; the next refresh brings the truth. */
 export function changeListed(id: string, fields: Partial<ConversationInfo>): void {
+  asked += 1;
   set({ items: listed.items.map((item) => (item.id === id ? { ...item, ...fields } : item)) });
 }
 
@@ -81,6 +83,7 @@ function deleteNow(): void {
   clearTimeout(undoTimer);
   const { deleted } = listed;
   if (!deleted) return;
+  asked += 1;
   set({ deleted: null, items: listed.items.filter((item) => item.id !== deleted.id) });
   void fetch(`/conversations/${encodeURIComponent(deleted.id)}`, { method: "DELETE", keepalive: true })
     .catch(() => undefined)
@@ -89,18 +92,19 @@ function deleteNow(): void {
 
 async function refresh(): Promise<void> {
   clearTimeout(timer);
+  timer = undefined;
+  const turn = ++asked;
   try {
     const { items, more } = await load();
-    set({ items, more, error: "", loaded: true });
+    if (turn === asked) set({ items, more, error: "", loaded: true });
     await serverList.refresh();
   } catch (problem) {
-    set({ error: wordsFor(problem), loaded: true });
+    if (turn === asked) set({ error: wordsFor(problem), loaded: true });
   }
   const busy =
     listed.items.some((item) => item.state === "running") ||
     serverList.value?.some((server) => server.status === "starting");
-  clearTimeout(timer);
-  timer = setTimeout(() => void refresh(), busy ? BUSY_POLL_MS : IDLE_POLL_MS);
+  timer ??= setTimeout(() => void refresh(), busy ? BUSY_POLL_MS : IDLE_POLL_MS);
 }
 
 async function load(): Promise<{ items: ConversationInfo[]; more: boolean }> {

@@ -38,11 +38,13 @@ export function useSearch(): Search {
       clearTimeout(timer);
     };
   }, [text]);
+  // While the next answer is on its way the last finds stay; that nothing was found is true of its own words only.
+  const shown = answer && (answer.text === text || answer.found.length > 0) ? answer : null;
   return {
     text: text.trim() ? text : "",
     setText,
-    found: answer?.found ?? null,
-    error: answer?.error ?? "",
+    found: shown?.found ?? null,
+    error: shown?.error ?? "",
     wantsFocus,
     intoList: () => setWantsFocus((n) => n + 1),
   };

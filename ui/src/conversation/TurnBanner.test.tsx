@@ -1,0 +1,34 @@
+import { fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { expect, test } from "vitest";
+
+import { Refusal, serve } from "../testing/server";
+import type { Event } from "../state";
+import { OpenConversation } from "./context";
+import { ConversationStore } from "./store";
+import { namingFrom } from "./toolbox";
+import { TurnBanner } from "./TurnBanner";
+
+const at = "2026-01-02T03:04:05Z";
+const EVENTS = [
+  { type: "turn_started", turn_id: "t1", seq: 0, at, opening: [{ role: "user", content: "Hello" }] },
+  { type: "turn_claimed", turn_id: "t1", seq: 1, at, driver: "d", epoch: 1 },
+  { type: "model_failed", turn_id: "t1", seq: 2, at, cause: "busy", message: "Busy", wait_s: 60 },
+] as unknown as Event[];
+
+test("a stop between two tries that did not get through is not shown as under way", async () => {
+  const asked = serve({ "POST /turns/t1/stop": new Refusal(503, { code: "busy", message: "Not now." }) });
+  const store = new ConversationStore("conv-1");
+  EVENTS.forEach((event) => store.put(event));
+  const stopping = () => store.state().turns.get("t1")?.stopping;
+  const turn = store.state().turns.get("t1");
+  if (!turn) throw new Error("no turn");
+  render(
+    <OpenConversation value={{ store, naming: namingFrom([]) }}>
+      <TurnBanner turn={turn} />
+    </OpenConversation>,
+  );
+  fireEvent.click(screen.getByRole("button", { name: "Stop" }));
+  expect(stopping()).toBe(true);
+  await waitFor(() => expect(stopping()).toBe(false));
+  expect(asked).toHaveLength(1);
+});

@@ -1,0 +1,9 @@
+import { calls, turns } from "../api";
+import type { ConversationStore } from "./store";
+
+/** Shown at once, and taken back when the word did not get through. */
+export function stop(store: ConversationStore, turn_id: string, call_id = ""): void {
+  store.put({ type: "stop_sent", turn_id, call_id });
+  const told = call_id ? calls.stop(turn_id, call_id) : turns.stop(turn_id);
+  told.catch(() => store.put({ type: "stop_unsent", turn_id, call_id }));
+}
