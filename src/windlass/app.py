@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from windlass import config as settings
@@ -12,6 +11,7 @@ from windlass import demo
 from windlass.bus import Bus
 from windlass.config import Config, resolve_secret
 from windlass.core.ports import Model
+from windlass.core.values import frozen
 from windlass.local import Local
 from windlass.local.providers import patience_of
 from windlass.opening import Openings
@@ -32,7 +32,7 @@ TIDY_S = 3600.0
 logger = logging.getLogger("windlass")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class House:
     """An open Windlass, whoever uses it: a server, a command or a program."""
 

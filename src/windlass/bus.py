@@ -18,6 +18,7 @@ from windlass.core.events import (
     TurnFinished,
 )
 from windlass.core.ports import CallDelta, Heard, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
+from windlass.core.values import frozen
 
 MOST_QUEUED = 1000
 RIDE_S = 0.03  # what no reader waits for may wait so long for company: each write to a reader costs as much as a step
@@ -26,7 +27,7 @@ T = TypeVar("T")
 Replay = Callable[[str, int], list[Committed]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SoFar:
     """What a reply in flight has said until now, for a watcher that joins in its middle."""
 
@@ -36,7 +37,7 @@ class SoFar:
     calls: tuple[CallDelta, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessagesDeleted:
     """Messages of one turn that are gone from the log; those who saw them have to forget them too."""
 

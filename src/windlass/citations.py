@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from windlass.core.values import frozen
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _DEFINITION = re.compile(r" {0,3}\[\d+\]:")
@@ -14,7 +15,7 @@ _WORD_BEFORE = re.compile(r"[A-Za-z0-9_]+$")
 _WIDEST_RANGE = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Citations:
     """Both in the order of their first use; `unknown` are numbers that no source has."""
 

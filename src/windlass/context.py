@@ -2,16 +2,16 @@
 keep their results, and never the system text or the message that was just written."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from windlass.core.errors import BadInput
 from windlass.core.events import NO_HISTORY
 from windlass.core.messages import Message, PastTurn, Toolset
+from windlass.core.values import frozen
 
 PER_MESSAGE = 4  # what role and separators cost on most wires
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """None: no limit."""
 
@@ -19,7 +19,7 @@ class Budget:
     max_messages: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """`history_from` as a turn's settings want it. `tokens` is an estimate, also where nothing was cut."""
 

@@ -2,7 +2,6 @@
 `TurnStarted` that freezes all of it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -11,6 +10,7 @@ from windlass.context import Budget, kept_within
 from windlass.core.errors import BadInput, NotFound, Unavailable
 from windlass.core.events import Limits, Origin, Settings, TurnStarted
 from windlass.core.messages import Message, PastTurn, Toolset, ToolSpec
+from windlass.core.values import frozen
 from windlass.personas import ASSISTANT, BUILT_IN, ContextItem, Persona, mode_for, system_text
 from windlass.providers import Models, ProviderConfig
 from windlass.search.builtin import backend_at
@@ -21,7 +21,7 @@ from windlass.toolbox import Toolbox
 LONGEST_MESSAGE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """What one request wants. `parent_id` is the turn to answer after; `opening` is empty when a turn is continued."""
 

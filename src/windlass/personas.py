@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
+
+from windlass.core.values import frozen
 
 WebSearch = Literal["auto", "on", "off"]
 _CLOSING = re.compile(r"<(?=\s*/\s*context\b)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Persona:
     """`web_search` stands in where a request says `auto`; `tools` are globs over `server.tool`, switched on in new
     conversations."""
@@ -25,7 +26,7 @@ class Persona:
     builtin: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextItem:
     """Something a person attached to a conversation for the model to know."""
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from importlib import import_module
 
 from windlass.config import WebSearch as SearchConfig
@@ -11,6 +10,7 @@ from windlass.config import resolve_secret
 from windlass.core.errors import ToolError
 from windlass.core.events import Settings
 from windlass.core.messages import ToolOutput
+from windlass.core.values import frozen
 from windlass.providers import Models, ProviderConfig
 from windlass.search.brave import Brave
 from windlass.search.builtin import Builtin, backend_at, searches_itself
@@ -25,7 +25,7 @@ from windlass.servers import Servers
 from windlass.servers.results import tool_output
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Searching:
     config: SearchConfig
     models: Models

@@ -6,7 +6,6 @@ import socket
 import sqlite3
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -14,13 +13,14 @@ from windlass.cli.options import Options
 from windlass.cli.running import PAGE, found_server
 from windlass.config import Config, Server, resolve_secret
 from windlass.core.errors import WindlassError
+from windlass.core.values import frozen
 
 Level = Literal["ok", "note", "warn", "bad"]
 LEAST_FREE = 200 << 20
 PRIVATE = ("token", "secrets.json", "sessions")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     about: str
     level: Level

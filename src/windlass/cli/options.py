@@ -1,14 +1,15 @@
 """What every verb knows: the options before it, and what its exit code means."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
+from windlass.core.values import frozen
+
 ANSWERED, FAILED, USAGE, STOPPED, LIMIT, LEFT = 0, 1, 2, 3, 4, 130
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     url: str = ""
     config: Path | None = None

@@ -8,7 +8,6 @@ import queue
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -19,11 +18,12 @@ from windlass.cli.running import found_server, settings
 from windlass.client import Windlass
 from windlass.config import Config
 from windlass.core.errors import BadInput
+from windlass.core.values import frozen
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     w: Windlass
     loop: asyncio.AbstractEventLoop

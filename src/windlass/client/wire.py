@@ -1,7 +1,6 @@
 """How verbs reach the house: a port with two ends, one over HTTP and one in the same process."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, get_args
 
@@ -9,6 +8,7 @@ from windlass import shapes
 from windlass.bus import PASSING, MessagesDeleted, SoFar
 from windlass.core.events import Event, TurnFinished
 from windlass.core.ports import Heard
+from windlass.core.values import frozen
 from windlass.views import NAMES
 from windlass.web.routes import ROUTES, Route
 
@@ -16,7 +16,7 @@ KINDS: dict[str, type] = {name: kind for kind, name in (NAMES | PASSING).items()
 DURABLE = frozenset(NAMES[kind] for kind in get_args(Event))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnEvent:
     """One thing that happened. `what` is the event itself, to be matched on; `number` counts the durable ones in the
     conversation, and is None for what only passes by."""

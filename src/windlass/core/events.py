@@ -1,9 +1,9 @@
 """Everything that can happen in a turn. The log of these is the turn's whole state; all else is computed from it."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from windlass.core.messages import CallState, Choice, Message, Source, ToolCall, ToolOutput, Usage
+from windlass.core.values import frozen
 
 Outcome = Literal["answered", "limit", "stopped", "failed", "handed_over", "added"]
 Origin = Literal["chat", "continue", "retry", "call_retry", "added", "v1"]
@@ -14,7 +14,7 @@ Scope = Literal["once", "conversation", "always"]
 NO_HISTORY = "none"  # as `history_from`: the prompt shows no earlier turn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     rounds: int = 10
     calls: int = 128
@@ -26,7 +26,7 @@ class Limits:
     tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """Frozen at the start, so that a turn resumed next week is the same turn."""
 
@@ -44,7 +44,7 @@ class Settings:
     choice: Choice = "auto"  # for the first request; after a call the model is free
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnStarted:
     opening: tuple[Message, ...]
     settings: Settings = Settings()
@@ -53,13 +53,13 @@ class TurnStarted:
     blanked: tuple[int, ...] = ()  # places in `opening` whose text was deleted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnClaimed:
     driver: str = ""
     epoch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelReplied:
     text: str
     calls: tuple[ToolCall, ...] = ()
@@ -75,7 +75,7 @@ class ModelReplied:
     blanked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelFailed:
     cause: str
     message: str = ""
@@ -87,7 +87,7 @@ class ModelFailed:
     took_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallJudged:
     call_id: str
     verdict: Verdict
@@ -99,7 +99,7 @@ class CallJudged:
     server: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallDecided:
     call_id: str
     allow: bool
@@ -109,20 +109,20 @@ class CallDecided:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallResolved:
     call_id: str
     how: Literal["retry", "done", "skip"]
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolStarted:
     call_id: str
     safe: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolFinished:
     call_id: str
     state: CallState
@@ -132,19 +132,19 @@ class ToolFinished:
     blanked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StopRequested:
     by: str = "person"
     call_id: str = ""  # "" stops the turn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HistoryTrimmed:
     history_from: str
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnFinished:
     outcome: Outcome
     cause: str = ""
@@ -152,23 +152,11 @@ class TurnFinished:
     hint: str = ""
 
 
-Event = (
-    TurnStarted
-    | TurnClaimed
-    | ModelReplied
-    | ModelFailed
-    | CallJudged
-    | CallDecided
-    | CallResolved
-    | ToolStarted
-    | ToolFinished
-    | StopRequested
-    | HistoryTrimmed
-    | TurnFinished
-)
+OfCall = CallJudged | CallDecided | CallResolved | ToolStarted | ToolFinished | StopRequested
+Event = TurnStarted | TurnClaimed | ModelReplied | ModelFailed | OfCall | HistoryTrimmed | TurnFinished
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recorded:
     """An event in its place: `seq` counts in the turn, `number` in the conversation."""
 
@@ -179,7 +167,7 @@ class Recorded:
     body: bytes = b""  # as it is stored, if whoever made this had it at hand
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Committed:
     """Rows of one turn that are on disk now, for those who watch."""
 

@@ -11,6 +11,7 @@ from windlass.core.events import (
     HistoryTrimmed,
     ModelFailed,
     ModelReplied,
+    OfCall,
     StopRequested,
     ToolFinished,
     ToolStarted,
@@ -137,11 +138,7 @@ def _apply(view: TurnView, event: Event) -> None:
                 _apply_to_call(view, call, event)
 
 
-def _apply_to_call(
-    view: TurnView,
-    call: CallView,
-    event: CallJudged | CallDecided | CallResolved | ToolStarted | ToolFinished | StopRequested,
-) -> None:
+def _apply_to_call(view: TurnView, call: CallView, event: OfCall) -> None:
     match event:
         case CallJudged():
             call.judged = event

@@ -1,14 +1,16 @@
 """What is said in a conversation, as values: messages, calls, tools and what they gave."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from windlass.core.values import frozen
 
 Role = Literal["user", "assistant", "system", "tool"]
 CallState = Literal["ok", "error", "denied", "cancelled", "unknown"]
 Choice = Literal["auto", "none", "required"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     """A call the model asked for. `arguments` is always the text of a JSON object: it can go back on any wire."""
 
@@ -22,7 +24,7 @@ class ToolCall:
     extra: str = ""  # opaque JSON a provider attached; goes back to that provider only
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     role: Role
     content: str | None
@@ -32,7 +34,7 @@ class Message:
     reasoning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastTurn:
     """A finished turn as later prompts show it. `revision` grows when a message is deleted; encoders cache by both."""
 
@@ -41,7 +43,7 @@ class PastTurn:
     revision: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     prompt: int = 0
     completion: int = 0
@@ -57,13 +59,13 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     title: str
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolOutput:
     """What a tool gave: `text` is what the model reads, the whole is kept under `result_id`."""
 
@@ -78,7 +80,7 @@ class ToolOutput:
     failed: bool = False  # the tool itself says so
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolSpec:
     """One tool as it is offered in a turn. `name` is what the model calls, `tool` what the server calls it."""
 
@@ -95,7 +97,7 @@ class ToolSpec:
     open_world: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Toolset:
     """The tools frozen into a turn; stored once per hash."""
 

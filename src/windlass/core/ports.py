@@ -2,11 +2,11 @@
 
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from windlass.core.events import CallJudged, Event, Settings
 from windlass.core.messages import Choice, Message, PastTurn, Source, ToolCall, ToolOutput, Toolset, Usage
+from windlass.core.values import frozen
 
 
 class Log(Protocol):
@@ -31,7 +31,7 @@ class Log(Protocol):
         """Return once the log is longer than `seen`, or `also` is done."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prompt:
     """What a model is asked with. Past turns come apart from the current one, so that encoders may cache them."""
 
@@ -41,7 +41,7 @@ class Prompt:
     choice: Choice = "auto"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelRequest:
     turn_id: str
     settings: Settings
@@ -50,7 +50,7 @@ class ModelRequest:
     attempt: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DraftCall:
     """A call as it came off the wire, repaired where needed; the engine gives it its id."""
 
@@ -63,7 +63,7 @@ class DraftCall:
     extra: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """A complete reply. Adapters raise `ModelError` for anything less."""
 
@@ -79,19 +79,19 @@ class Reply:
     first_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextDelta:
     attempt: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReasoningDelta:
     attempt: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallDelta:
     attempt: int
     index: int
@@ -99,14 +99,14 @@ class CallDelta:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplyReset:
     """What was heard of the last attempt is void; `attempt` begins."""
 
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolProgress:
     call_id: str
     progress: float
@@ -114,7 +114,7 @@ class ToolProgress:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputNeeded:
     """A tool's server asks the person something; the call's clock stands still meanwhile."""
 

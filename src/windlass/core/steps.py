@@ -1,44 +1,45 @@
 """What comes next in a turn, decided from its log alone: no clock, no I/O, defined at every moment."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from windlass.core.events import Event, ModelFailed, ToolFinished, TurnFinished
 from windlass.core.fold import CallView, TurnView, fold, force
 from windlass.core.messages import CallState, ToolCall, ToolOutput
+from windlass.core.values import frozen
 
 FEWER_ATTEMPTS = {"empty_reply": 2, "context_overflow": 2}  # these rarely heal; a trimmed history is worth one more try
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallModel:
     attempt: int
     forced: str = ""
     wait_s: float = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunTools:
     calls: tuple[ToolCall, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wait:
     calls: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AwaitPerson:
     approvals: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Close:
     events: tuple[ToolFinished | TurnFinished, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Done:
     finished: TurnFinished
 

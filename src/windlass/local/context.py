@@ -1,6 +1,6 @@
 """Context items: notes to a conversation that are joined to its system prompt."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -8,11 +8,12 @@ import msgspec
 from windlass import shapes
 from windlass.core.errors import NotFound
 from windlass.core.ids import new_id
+from windlass.core.values import frozen
 from windlass.local.one_by_one import OneByOne
 from windlass.store import Documents, Store
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptItem:
     """As it is kept; a turn reads the same rows without their ids."""
 

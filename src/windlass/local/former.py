@@ -1,11 +1,10 @@
 """Servers that are gone: calls made to them keep the name they were made under."""
 
-from dataclasses import dataclass
-
+from windlass.core.values import frozen
 from windlass.store import Documents, Store
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FormerServer:
     id: str
     slug: str

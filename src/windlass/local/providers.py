@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -11,12 +11,13 @@ from windlass import shapes
 from windlass.config import Limits
 from windlass.core.errors import Conflict, ModelError, NotFound
 from windlass.core.ids import new_id
+from windlass.core.values import frozen
 from windlass.providers import Models, Patience, ProviderConfig, detect_local
 from windlass.store import Documents, Store
 from windlass.vault import PREFIX, Vault
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptProvider:
     id: str
     name: str

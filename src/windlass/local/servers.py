@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ import msgspec
 from windlass import shapes
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.ids import new_id
+from windlass.core.values import frozen
 from windlass.local.former import FormerServers
 from windlass.local.one_by_one import OneByOne
 from windlass.local.tools import plain
@@ -27,7 +28,7 @@ LOOK_S = 0.1
 MOST_LINES = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptServer:
     config: ServerConfig
     created_at: float

@@ -3,18 +3,18 @@
 import re
 import ssl
 from base64 import b64encode
-from dataclasses import dataclass
 from urllib.request import getproxies_environment, proxy_bypass
 
 from yarl import URL
 
+from windlass.core.values import frozen
 from windlass.providers.config import ProviderConfig
 from windlass.providers.failures import BAD_URL, failure, shown
 
 _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1|.*\.localhost")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Way:
     """All that a request needs besides its body; found once, not at every request."""
 

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from windlass.core.values import frozen
 
 DEPTH = 100  # deeper ones exhaust the stack of whoever reads them next
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arguments:
     """`text` is always a JSON object; when `broken` says why the model's own text could not be read, it is `{}`."""
 

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import msgspec
 
+from windlass.core.values import frozen
 from windlass.providers.address import way_to
 from windlass.providers.answer import read_up_to
 from windlass.providers.config import ProviderConfig
@@ -19,7 +19,7 @@ _LIST_CAP = 4 * 1024 * 1024
 _NAMES = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocalServer:
     name: str
     base_url: str

@@ -1,14 +1,15 @@
 """A provider as it is configured."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from windlass.core.values import frozen
 from windlass.providers.failures import Patience
 
 Kind = Literal["openai", "demo"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProviderConfig:
     id: str
     name: str = ""

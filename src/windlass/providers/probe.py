@@ -1,13 +1,13 @@
 """What a model can do, found by asking it: does it stream, call a tool, call several at once, honour `required`, and
 keep its call ids apart?"""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from windlass.core.errors import ModelError
 from windlass.core.events import Settings
 from windlass.core.messages import Choice, Message, Toolset, ToolSpec
 from windlass.core.ports import Heard, Model, ModelRequest, Prompt, Reply, TextDelta
+from windlass.core.values import frozen
 
 _SCHEMA = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
 _TOOLS = Toolset(
@@ -15,14 +15,14 @@ _TOOLS = Toolset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     question: str
     answer: Literal["yes", "no", "failed"]
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Findings:
     provider: str
     model: str
@@ -33,7 +33,7 @@ class Findings:
         return any(found.question == "answers" and found.answer == "yes" for found in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Seen:
     reply: Reply | None
     deltas: int = 0

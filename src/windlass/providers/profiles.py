@@ -1,12 +1,13 @@
 """What differs between models and servers on the chat-completions wire, as data. To add a model, add an entry."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from windlass.core.messages import Choice
+from windlass.core.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """The temperatures a model takes. An open one gets `nudge` at its ends, as the maker's own client does."""
 
@@ -20,7 +21,7 @@ class Range:
         return min(max(value, self.low + inset), self.high - inset)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Profile:
     """Matched by the server's address and the model's name, both as shell patterns; the first that fits is used.
     Entries of one family share its name."""

@@ -8,14 +8,15 @@ Each request takes the next line. A line may also be a `ModelError` to raise, or
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from windlass.core.errors import ModelError
 from windlass.core.messages import Source, Usage
 from windlass.core.ports import CallDelta, DraftCall, Hear, ModelRequest, ReasoningDelta, Reply, TextDelta
+from windlass.core.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A reply in the pieces it is heard in. Lines add up: `say("Let me see. ") + call("look")`."""
 
@@ -51,7 +52,7 @@ class Line:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Thought:
     text: str
 

@@ -1,9 +1,10 @@
 """Brave's search API: a key in a header, `web.results` in the answer."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import msgspec
 
+from windlass.core.values import frozen
 from windlass.search.ports import Hit
 from windlass.search.wire import ask, tidy_hits
 
@@ -30,7 +31,7 @@ class _Answer(msgspec.Struct):
     web: _Web | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Brave:
     api_key: str = field(default="", repr=False)
     base_url: str = BASE_URL

@@ -1,10 +1,9 @@
 """The provider's own search. Nothing runs here: choosing it means that the provider's tool is offered with the
 request, and its results come back with the reply."""
 
-from dataclasses import dataclass
-
 from windlass.core.engine import SEARCH_TOOL
 from windlass.core.messages import ToolSpec
+from windlass.core.values import frozen
 from windlass.search.ports import Hit
 from windlass.search.wire import failed
 from windlass.search.zai import is_zai
@@ -35,7 +34,7 @@ def backend_at(setting: str, base_url: str) -> str:
     return "auto" if setting == "builtin" and not searches_itself(base_url) else setting
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Builtin:
     offers: bool = False
     name: str = "builtin"

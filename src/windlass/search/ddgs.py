@@ -4,10 +4,10 @@ engine minds; hence last in the order."""
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 
+from windlass.core.values import frozen
 from windlass.search.ports import Hit
 from windlass.search.wire import failed, tidy_hits
 
@@ -15,7 +15,7 @@ ENGINES = "duckduckgo,brave,mojeek,startpage,yahoo"
 Results = list[dict[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DDGS:
     """`engines` leaves out the encyclopedias, which answer first and know nothing of today."""
 

@@ -6,7 +6,6 @@ import socket
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from ipaddress import ip_address
 from ssl import SSLContext
 
@@ -15,6 +14,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from windlass.core.errors import ToolError
+from windlass.core.values import frozen
 from windlass.search.addresses import Address
 from windlass.search.page import Page, page_from
 from windlass.search.targets import Target, blocked, check_address, target_of
@@ -29,7 +29,7 @@ _KINDS = ("text/html", "text/plain", "application/json")
 _MOVED = (301, 302, 303, 307, 308)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caps:
     seconds: float = 20
     redirects: int = 5
@@ -42,7 +42,7 @@ async def system_addresses(host: str, port: int) -> list[str]:
     return [str(entry[4][0]) for entry in found]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guard:
     """`allow` names hosts the operator trusts although they are private; `tls` replaces the system's certificates."""
 

@@ -2,11 +2,11 @@
 no search engine needs to hear."""
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from windlass.core.errors import BadInput
 from windlass.core.events import Search
+from windlass.core.values import frozen
 from windlass.search.talk import is_small_talk
 
 Mode = Literal["auto", "on", "off"]
@@ -14,7 +14,7 @@ _PREFIX = re.compile(r"\s*(?:/|\N{FULLWIDTH SOLIDUS}){2,}\s*")
 _LONGEST_QUERY = 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Intent:
     """`text` is the message without its prefix, `query` what to search for should the model not choose itself, `unmet`
     a wish for the web that the operator's settings forbid: the answer has to say so."""

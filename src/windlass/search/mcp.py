@@ -3,12 +3,12 @@ servers nor their protocol, only what a search tool's result looks like."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 
 import msgspec
 
 from windlass.core.errors import ToolError
 from windlass.core.messages import ToolOutput
+from windlass.core.values import frozen
 from windlass.search.ports import Hit
 from windlass.search.wire import failed, tidy_hits
 
@@ -18,7 +18,7 @@ _LISTS = ("results", "search_result", "web_results", "organic", "items", "hits",
 _DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MCPTool:
     """`call` runs the tool; `missing` says why it cannot be run now, None when it can."""
 

@@ -7,7 +7,8 @@ of our own; every search that finds nothing ends it.
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from windlass.core.values import frozen
 
 _OPENING = re.compile(r"<(?:!--|[!?]|/?[a-zA-Z])")
 _NAME = re.compile(r"/?[a-zA-Z][a-zA-Z0-9]{0,20}")
@@ -32,7 +33,7 @@ _TEXT_CODEC = re.compile(
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s{0,5}=\s{0,5}["']?\s{0,5}([a-zA-Z0-9_-]{2,40})""")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     url: str
     title: str

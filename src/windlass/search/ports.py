@@ -1,10 +1,11 @@
 """What a search backend is. Each lives in a file of its own and passes the same suite."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from windlass.core.values import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Hit:
     title: str
     url: str

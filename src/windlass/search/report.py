@@ -3,8 +3,8 @@ page that has to do with the question. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from windlass.core.values import frozen
 from windlass.search.page import Page
 from windlass.search.ports import Hit
 
@@ -15,7 +15,7 @@ _LINES_APART = 240
 _MOST_LOOKED_AT = 200_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """A page that was read, or why it was not."""
 

@@ -3,11 +3,11 @@ where everything came from."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from time import monotonic
 
 from windlass.core.errors import ToolError
 from windlass.core.messages import Source, ToolOutput
+from windlass.core.values import frozen
 from windlass.search.page import Page
 from windlass.search.ports import Backend, Hit
 from windlass.search.report import Reading, report
@@ -17,7 +17,7 @@ Read = Callable[[str], Awaitable[Page]]
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caps:
     seconds: float = 240  # for the whole search
     reading_seconds: float = 25  # of these, for the pages
@@ -25,7 +25,7 @@ class Caps:
     most_hits: int = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trial:
     """One backend, tried by itself: what `windlass search test` shows."""
 
@@ -45,7 +45,7 @@ def chosen(setting: str, backends: Mapping[str, Backend]) -> tuple[Backend, ...]
     return tuple(backends[name] for name in AUTO_ORDER if name in backends and backends[name].ready() is None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WebSearch:
     backends: tuple[Backend, ...]
     read: Read

@@ -1,9 +1,8 @@
 """A SearXNG instance, usually the operator's own: it must have JSON among its `search.formats`."""
 
-from dataclasses import dataclass
-
 import msgspec
 
+from windlass.core.values import frozen
 from windlass.search.ports import Hit
 from windlass.search.wire import ask, tidy_hits
 
@@ -19,7 +18,7 @@ class _Answer(msgspec.Struct):
     results: list[_Result] = []
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearXNG:
     base_url: str = ""
     name: str = "searxng"

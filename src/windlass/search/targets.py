@@ -3,12 +3,12 @@ second parser to disagree with."""
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from yarl import URL
 
 from windlass.core.errors import ToolError
+from windlass.core.values import frozen
 from windlass.search.addresses import Address, is_metadata, is_public
 
 _HOST = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
@@ -20,7 +20,7 @@ _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home", "co
 _LONGEST_URL = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """A web address in its plain form. `allowed` says the operator named this host, so it may be a private one."""
 

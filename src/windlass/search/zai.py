@@ -1,10 +1,11 @@
 """Z.AI's search endpoint, beside its chat endpoint and with the same key."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
 import msgspec
 
+from windlass.core.values import frozen
 from windlass.search.ports import Hit
 from windlass.search.wire import ask, failed, tidy_hits
 
@@ -33,7 +34,7 @@ class _Answer(msgspec.Struct):
     error: _Error | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ZAI:
     """`base_url` is the provider's chat base; both its plans have the endpoint at the same place below it."""
 

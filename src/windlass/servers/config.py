@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Literal
 from urllib.parse import urlsplit
 
 from windlass.core.errors import BadInput
+from windlass.core.values import frozen
 
 Transport = Literal["stdio", "http", "sse"]
 Approval = Literal["", "auto", "ask", "deny"]
@@ -18,7 +19,7 @@ _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolOverride:
     """What differs for one tool of a server; None and "" leave the server's own word."""
 
@@ -27,7 +28,7 @@ class ToolOverride:
     approval: Approval = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SandboxRules:
     """What a sandboxed server may still touch."""
 
@@ -37,7 +38,7 @@ class SandboxRules:
     home: str = ""  # a folder that is its home and outlives it; "" for one that is empty at each start
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerConfig:
     id: str
     slug: str

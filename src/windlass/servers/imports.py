@@ -4,11 +4,11 @@ anything, and nothing in the text is looked up in our environment: `${HOME}` sta
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from windlass.core.errors import BadInput, WindlassError
 from windlass.core.ids import new_id
+from windlass.core.values import frozen
 from windlass.servers.config import ServerConfig, check
 from windlass.servers.environment import denied
 
@@ -20,7 +20,7 @@ _PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
 _WORDS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamableHttp": "http", "sse": "sse"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imported:
     """One entry: a draft, or why it cannot be one. `warnings` are for the person who is asked to confirm it."""
 

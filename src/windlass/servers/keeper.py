@@ -4,10 +4,11 @@ a row left alone until someone asks for it."""
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from windlass.core.errors import Conflict, ToolError, Unavailable
+from windlass.core.values import frozen
 from windlass.servers.config import ServerConfig
 from windlass.servers.connection import Connection, Reveal
 from windlass.servers.guardian import Guardian
@@ -22,7 +23,7 @@ _GONE = {"server_gone", "not_running", "session_gone"}
 _WORTH_ANOTHER = {*_GONE, "timeout", "bad_result"}  # an answer that says no will say no again
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerStatus:
     """The truth about one server, as it is now."""
 

@@ -3,8 +3,9 @@ as it comes, up to `KEEP_CAP`, and only its two ends stay in memory."""
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import IO
+
+from windlass.core.values import frozen
 
 PEEK = 4096
 KEEP_CAP = 64 << 20
@@ -13,7 +14,7 @@ _HEAVY = 1 << 20
 _TOKENS = 300_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LongLine:
     """`file` holds all of it, or None when it was longer than is kept."""
 

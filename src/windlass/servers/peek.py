@@ -2,8 +2,9 @@
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from windlass.core.values import frozen
 
 _ID = rb'("(?:[^"\\]|\\.){0,256}"|-?\d{1,18})'
 _PAIR = re.compile(rb'\s*[{,]\s*"(jsonrpc|id)"\s*:\s*' + _ID)
@@ -11,7 +12,7 @@ _BODY = re.compile(rb'\s*[{,]\s*"(result|error|method|params)"\s*:')
 _LAST = re.compile(rb',\s*"id"\s*:\s*' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Peeked:
     """`other` is a request or notification of the server's own, whose id is none of ours."""
 

@@ -7,7 +7,6 @@ it calls itself destructive. A server's own hints only ever tighten, unless the 
 import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
 
@@ -15,6 +14,7 @@ from windlass.core.events import CallJudged, Event, Refusal, ToolFinished, Verdi
 from windlass.core.fold import fold
 from windlass.core.messages import ToolCall, ToolSpec
 from windlass.core.steps import as_decided
+from windlass.core.values import frozen
 from windlass.servers.pins import arguments_hash
 
 Choice = Literal["auto", "ask", "deny"]
@@ -22,7 +22,7 @@ Hint = Literal["", "read_only", "not_read_only", "destructive", "open_world"]
 _STRICTNESS = {"auto": 0, "ask": 1, "deny": 2}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """Fits a call when all that it names fits. Globs are case-sensitive; `arguments` maps an argument's name or JSON
     pointer to a glob over its text, `*` to one over all arguments as compact JSON."""
@@ -35,7 +35,7 @@ class Rule:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grant:
     """A person's lasting yes to one tool as it was defined then."""
 
@@ -46,7 +46,7 @@ class Grant:
     server: str = ""  # its id; two servers may run the same program for two accounts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """What is known of the tool's server when the call is judged."""
 

@@ -1,13 +1,13 @@
 """What passes between an MCP server and the rest of the house: tools as defined, results as given, questions asked."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from windlass.core.values import frozen
 from windlass.servers.lines import LongLine
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolDefinition:
     """A tool exactly as its server defines it. The hints are claims; None means it made none."""
 
@@ -39,19 +39,19 @@ class ToolDefinition:
         return value if isinstance(value, bool) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextPart:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MediaPart:
     kind: Literal["image", "audio"]
     mime: str
     data: str  # base64, as it came
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkPart:
     uri: str
     name: str = ""
@@ -60,7 +60,7 @@ class LinkPart:
     mime: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbeddedPart:
     uri: str
     mime: str = ""
@@ -71,7 +71,7 @@ class EmbeddedPart:
 Part = TextPart | MediaPart | LinkPart | EmbeddedPart
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallResult:
     parts: tuple[Part, ...] = ()
     structured: object = None
@@ -80,7 +80,7 @@ class CallResult:
     spilled: LongLine | None = None  # the whole answer, when it was too long to be parsed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """A server asks the person something: a form with a JSON schema, or an address to visit. In the stateless era the
     call can be taken up with the answer at any later time: `request` and `state` are what the server wants back."""
@@ -92,13 +92,13 @@ class Question:
     state: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     action: Literal["accept", "decline", "cancel"]
     content: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answered:
     """With this a call goes on that stood still when its question was asked."""
 

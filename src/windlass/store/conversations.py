@@ -5,7 +5,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -25,13 +25,14 @@ from windlass.core.fold import fold
 from windlass.core.ids import new_id
 from windlass.core.messages import Message, ToolCall, ToolOutput
 from windlass.core.steps import as_decided
+from windlass.core.values import frozen
 from windlass.store.codec import decode, encode
 from windlass.store.places import BITS, LAST, OF_CONVERSATION, OF_TURN, place_of
 from windlass.store.turnlog import NO_TURN, TurnLogs, tokens_of
 from windlass.store.writer import Writer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conversation:
     id: str
     title: str = ""
@@ -49,7 +50,7 @@ class Conversation:
     updated_at: float = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """A turn's row: what can be known of it without its log."""
 
@@ -64,7 +65,7 @@ class Turn:
     revision: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listed:
     """A conversation in a list, with the state of its newest turn and how much of it waits for a person."""
 
@@ -76,7 +77,7 @@ class Listed:
     head: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     conversation: Conversation
     turn_id: str

@@ -5,7 +5,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -16,6 +15,7 @@ from windlass.core.events import Committed
 from windlass.core.ids import ALPHABET, Clock, new_id
 from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.prompt import past_turn
+from windlass.core.values import frozen
 from windlass.store.codec import decode
 from windlass.store.conversations import Conversations
 from windlass.store.disk import Disk, connect
@@ -35,7 +35,7 @@ _KNOWN = "select 1 from conversations where id = ?"
 MOST_TOOLSETS = 256  # in memory; callers of /v1 may bring another one with every request
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptResult:
     """A tool result, or a piece of one, as the tool gave it."""
 

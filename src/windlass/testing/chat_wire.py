@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from windlass.core.values import frozen
 from windlass.testing.replies import Call, Hang, Headers, Pause, RawDelta, RawEvent, Reasoning, Reply, Text, Usage
 
 Step = bytes | Pause | Headers | Hang
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answering:
     """What of the request, and of the provider's manners, shapes the bytes of the answer."""
 

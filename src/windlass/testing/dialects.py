@@ -1,8 +1,8 @@
 """How providers on the chat-completions wire differ: paths, error bodies, what they refuse."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from windlass.core.values import frozen
 from windlass.testing.replies import Failure
 from windlass.testing.strict_history import OPENAI as OPENAI_RULES
 from windlass.testing.strict_history import ZAI as ZAI_RULES
@@ -11,7 +11,7 @@ from windlass.testing.strict_history import Rules
 Ground = Literal["no key", "wrong key", "parameter", "history", "model", "script"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dialect:
     name: Literal["openai", "zai"]
     base_path: str

@@ -5,12 +5,14 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import IO, Any
 
+from windlass.core.values import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class ChatRequest:
     """One request as it came; `body` is its JSON, `headers` have lower-case names, `at` is the monotonic clock."""
 

@@ -15,9 +15,11 @@ Everything but `error` and the raw bodies is a `Reply`; replies add up with `+`.
 import asyncio
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Literal
+
+from windlass.core.values import frozen
 
 
 class Gate:
@@ -38,7 +40,7 @@ class Gate:
         await self._open.wait()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileGate:
     """A gate for a server in another process: opens when the file exists; `PATH.reached` says that it is waited for."""
 
@@ -50,17 +52,17 @@ class FileGate:
             await asyncio.sleep(0.005)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reasoning:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """`arguments` is sent as it stands, JSON or not. Without an id the server mints one; an empty id is sent empty."""
 
@@ -69,29 +71,29 @@ class Call:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pause:
     gate: Gate | FileGate | asyncio.Event
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Headers:
     """Status and headers go out here, before anything else is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hang:
     """Nothing more is ever sent; the connection stays open."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RawDelta:
     """A `delta` object as it stands, for what no well-behaved provider sends. Streamed replies only."""
 
     delta: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RawEvent:
     """One `data:` line as it stands. Streamed replies only."""
 
@@ -101,7 +103,7 @@ class RawEvent:
 Part = Text | Reasoning | Call | Pause | Headers | Hang | RawDelta | RawEvent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     prompt: int
     completion: int
@@ -109,13 +111,13 @@ class Usage:
     reasoning: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     after: int
     cleanly: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """One answer of the model. `natural` means what a healthy provider would send."""
 
@@ -169,7 +171,7 @@ class Reply:
         return replace(self, despite_choice=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     status: int
     code: str | None
@@ -177,7 +179,7 @@ class Failure:
     headers: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RawBody:
     chunks: tuple[bytes, ...]
     status: int

@@ -7,7 +7,9 @@ prompt builder against it. An empty list means that every provider we know would
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from windlass.core.values import frozen
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -23,7 +25,7 @@ ZAI_PARAMETERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """Where providers differ. Replace a field to teach the check a parameter of your own."""
 

@@ -3,7 +3,6 @@
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TypeVar, cast
 
@@ -13,6 +12,7 @@ from windlass.core.errors import BadInput, Conflict, NotFound
 from windlass.core.events import Search, TurnStarted
 from windlass.core.ids import new_id
 from windlass.core.messages import Toolset, ToolSpec
+from windlass.core.values import frozen
 from windlass.search.builtin import PROVIDER_SEARCH
 from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
@@ -35,7 +35,7 @@ log = logging.getLogger("windlass.toolbox")
 RESERVED = {WEB_SEARCH.name, *(spec.name for spec in RESULT_TOOLS)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Available:
     """A tool as a conversation sees it."""
 

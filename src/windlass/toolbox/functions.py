@@ -1,16 +1,16 @@
 """Tools that are functions of the program Windlass runs in."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
 from windlass.core.errors import ToolError
 from windlass.core.messages import ToolSpec
+from windlass.core.values import frozen
 
 PYTHON = "python"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function:
     """A function with the spec it is offered under; `spec.server` is `python`."""
 

@@ -2,10 +2,11 @@
 each list a server gives, since a turn must not pay for the size of the catalogue."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from windlass.core.errors import BadInput
 from windlass.core.messages import ToolSpec
+from windlass.core.values import frozen
 from windlass.servers import ServerConfig, Servers, ToolDefinition
 from windlass.servers.pins import identity_hash, tool_hash
 from windlass.servers.schemas import Checker, visible
@@ -13,7 +14,7 @@ from windlass.servers.schemas import Checker, visible
 LETTERS_PER_TOKEN = 4  # an estimate, and labelled as one wherever it is shown
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offer:
     server: ServerConfig
     tool: ToolDefinition

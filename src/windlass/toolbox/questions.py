@@ -8,12 +8,13 @@ from weakref import WeakValueDictionary
 
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.ports import InputNeeded
+from windlass.core.values import frozen
 from windlass.servers import Answer, Answered, Question
 from windlass.servers.schemas import Checker
 from windlass.store import Documents
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptQuestion:
     call_id: str
     conversation_id: str

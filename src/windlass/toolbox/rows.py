@@ -1,14 +1,14 @@
 """What is remembered about tools, as plain rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from windlass.core.values import frozen
 from windlass.servers.policy import Rule
 from windlass.servers.values import ToolDefinition
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EnabledTool:
     """A person's word about one tool in one conversation. `enabled` is False for one a server enables by default."""
 
@@ -21,7 +21,7 @@ class EnabledTool:
         return f"{conversation_id}/{self.server_id}/{self.tool}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pin:
     """A tool as it was when somebody agreed to it, kept whole so that a change can be shown."""
 
@@ -43,6 +43,6 @@ class Pin:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PolicyRules:
     rules: tuple[Rule, ...] = ()

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from windlass.core.errors import BadInput, ToolError, Unavailable
 from windlass.core.events import CallJudged, Event, Settings, ToolFinished
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
 from windlass.core.ports import Hear, ToolProgress
+from windlass.core.values import frozen
 from windlass.servers import Answer, Question, Servers
 from windlass.servers.pins import arguments_hash
 from windlass.servers.policy import Grant, Rule, Standing, doubtful, judge
@@ -23,7 +24,7 @@ BUILT_IN, CALLER = "windlass", "caller"
 BuiltIn = Callable[[str, ToolCall, Settings, Hear], Awaitable[ToolOutput]]  # the first is the conversation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Means:
     """What every turn's tools work with."""
 

@@ -3,17 +3,17 @@
 `verb` names a method of `Local`: path parameters go in first, in order, then the query, then the body.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 from windlass import shapes as s
+from windlass.core.values import frozen
 
 Kind = Literal["json", "chat", "events", "export", "text", "access", "v1"]
 BODY = 4 * 1024 * 1024
 IMPORT = 20 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Route:
     method: str
     path: str

@@ -3,13 +3,13 @@ so no path leads elsewhere."""
 
 import hashlib
 import mimetypes
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
 from starlette.types import Receive, Scope, Send
 
 from windlass.core.errors import NotFound, WindlassError
+from windlass.core.values import frozen
 from windlass.web.auth import Access, address_of, cookie_name
 from windlass.web.errors import NotAllowed
 from windlass.web.guard import new_nonce
@@ -24,7 +24,7 @@ NO_PAGE = b"""<!doctype html><meta charset="utf-8"><title>Windlass</title>
 <p>The page is not built. Run <code>make setup</code> with Node installed. The API works: <a href="/docs">/docs</a>."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class File:
     body: bytes
     kind: bytes
