@@ -1,6 +1,7 @@
 """What a log looks like from outside."""
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -20,7 +21,7 @@ from windlass.core.events import (
 )
 from windlass.core.messages import Message, Source, ToolCall, ToolOutput
 from windlass.core.ports import InputNeeded
-from windlass.views import TurnRecord, chat_answer, event_shown, messages_shown, turn_shown
+from windlass.views import TurnRecord, chat_answer, event_shown, iso, messages_shown, turn_shown
 
 
 def record(*events: Event) -> TurnRecord:
@@ -162,3 +163,8 @@ def test_events_are_named_as_on_the_wire() -> None:
     assert (shown["event"], shown["id"], shown["seq"], shown["call_id"]) == ("call_judged", 3, 2, "c1")
     assert "parent_turn_id" not in shown
     assert event_shown(record(*AUTO), record(*AUTO).rows[0])["parent_turn_id"] is None
+
+
+@pytest.mark.parametrize("text", ["1969-12-31T23:59:59.500Z", "2026-11-16T11:05:41.007Z", "2026-12-31T23:59:59.999Z"])
+def test_times_are_shown_in_utc_to_the_millisecond(text: str) -> None:
+    assert iso(datetime.fromisoformat(text).timestamp()) == text

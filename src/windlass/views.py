@@ -1,10 +1,11 @@
 """Recorded logs as people see them: messages, turns, calls, answers. Pure projections; nothing here decides."""
 
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property, lru_cache
+from math import floor
 from typing import Literal, get_args
 
 import msgspec
@@ -163,9 +164,14 @@ def event_shown(record: TurnRecord, row: Recorded) -> dict[str, object]:
     return {"event": NAMES[type(row.event)], "id": row.number, **place, **msgspec.to_builtins(row.event)}
 
 
-@lru_cache(maxsize=64)  # rows of one commit share their time
 def iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    second, ms = divmod(floor(at * 1000), 1000)
+    return f"{_to_the_second(second)}.{ms:03d}Z"
+
+
+@lru_cache(maxsize=64)  # most of what is shown happened just now
+def _to_the_second(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
 
 
 def _opening(record: TurnRecord) -> Iterator[shapes.Message]:
