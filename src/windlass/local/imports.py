@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 
 from windlass.core.errors import NotFound
+from windlass.core.values import frozen
 from windlass.store import Documents, Store
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Import:
     conversation_id: str
 
