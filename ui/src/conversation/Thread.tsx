@@ -31,6 +31,7 @@ function VirtualTurns({ path, scroller, ...rest }: Props) {
     getScrollElement: () => scroller.current,
     estimateSize: () => GUESSED_HEIGHT_PX,
     getItemKey: (index) => path[index]?.id ?? index,
+    useFlushSync: false, // drawn behind the scroll's own task, in pieces that hold up no frame
     overscan: 2, // a jump draws these at once: four took half as long again
     initialOffset: () => path.length * GUESSED_HEIGHT_PX,
   });
