@@ -36,9 +36,9 @@ export interface StepProps {
   deny: () => void;
 }
 
-/** A call that needs a person's word before it is sent. */
+/** A call that needs a person's word before it is sent. Nobody is asked before the tool's own claims are at hand. */
 export function ApprovalCard({ call, turn, first }: Props) {
-  const { store, naming } = useOpen();
+  const { store, naming, toolsKnown } = useOpen();
   const [step, setStep] = useState<Step>("ask");
   const { run, busy, error, code } = useVerb();
   const named = nameCall(naming, call);
@@ -58,6 +58,7 @@ export function ApprovalCard({ call, turn, first }: Props) {
     back: () => setStep("ask"),
     deny: () => setStep("deny"),
   };
+  if (!toolsKnown) return null;
   if (step === "edit") return <EditCard {...shared} />;
   if (step === "deny") return <DenyCard {...shared} />;
   if (step === "always") return <AlwaysCard {...shared} />;

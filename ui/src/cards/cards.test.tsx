@@ -49,6 +49,16 @@ beforeEach(() => {
 });
 
 describe("an approval", () => {
+  test("is asked for once it is known what the tool says of itself", () => {
+    const turn = turnOf("approval", "turn-n");
+    const card = <ApprovalCard call={callOf(turn, "call_turn-n_2_0")} turn={turn} first={false} />;
+    const { unmount } = drawOpen(card, [], false);
+    expect(screen.queryByRole("button")).toBeNull();
+    unmount();
+    drawOpen(card, [], true);
+    expect(screen.getByText("nothing; the server is not running now")).toBeTruthy();
+  });
+
   test("shows every argument in full, the rule and what the server claims", () => {
     drawApproval();
     expect(screen.getByRole("heading", { name: "Allow Create issue?" })).toBeTruthy();

@@ -39,9 +39,10 @@ function OpenPage({ id }: { id: string }) {
   const store = useMemo(() => new ConversationStore(id), [id]);
   const info = useMemo(() => new Resource(async () => (await conversations.get(id)).conversation), [id]);
   const { value: conversation } = useResource(info);
-  const { value: tools } = useResource(toolsOf(id));
+  const { value: tools, error: noTools } = useResource(toolsOf(id));
   const naming = useMemo(() => namingFrom(tools?.available_tools ?? []), [tools]);
-  const open = useMemo(() => ({ store, naming }), [store, naming]);
+  const toolsKnown = tools !== null || noTools !== "";
+  const open = useMemo(() => ({ store, naming, toolsKnown }), [store, naming, toolsKnown]);
   const { state: linkState } = useLink(store);
   useEffect(() => store.open(), [store]);
   useEffect(() => {

@@ -22,7 +22,7 @@ test("a message is deleted only after a question, and is gone from the page at o
   const store = new ConversationStore("conv-pool");
   golden("pool-done").forEach((event) => store.put(event));
   render(
-    <OpenConversation value={{ store, naming: namingFrom([]) }}>
+    <OpenConversation value={{ store, naming: namingFrom([]), toolsKnown: true }}>
       <DeleteMessage turn={turn} id={id} what="message" />
     </OpenConversation>,
   );
@@ -44,7 +44,7 @@ test("a deletion that did not get through can be tried again", async () => {
   const store = new ConversationStore("conv-pool");
   golden("pool-done").forEach((event) => store.put(event));
   render(
-    <OpenConversation value={{ store, naming: namingFrom([]) }}>
+    <OpenConversation value={{ store, naming: namingFrom([]), toolsKnown: true }}>
       <DeleteMessage turn={turn} id={id} what="message" />
     </OpenConversation>,
   );

@@ -23,7 +23,7 @@ test("a stop between two tries that did not get through is not shown as under wa
   const turn = store.state().turns.get("t1");
   if (!turn) throw new Error("no turn");
   render(
-    <OpenConversation value={{ store, naming: namingFrom([]) }}>
+    <OpenConversation value={{ store, naming: namingFrom([]), toolsKnown: true }}>
       <TurnBanner turn={turn} />
     </OpenConversation>,
   );

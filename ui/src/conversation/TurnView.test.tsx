@@ -8,7 +8,7 @@ import { ConversationStore } from "./store";
 import { namingFrom } from "./toolbox";
 import { TurnView } from "./TurnView";
 
-const open = { store: new ConversationStore("conv-pool"), naming: namingFrom([]) };
+const open = { store: new ConversationStore("conv-pool"), naming: namingFrom([]), toolsKnown: true };
 
 function view(events: readonly Event[]) {
   const turn = [...replay(events).turns.values()].at(-1);

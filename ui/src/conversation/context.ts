@@ -8,6 +8,8 @@ import type { Naming } from "./toolbox";
 interface Open {
   store: ConversationStore;
   naming: Naming;
+  /** False until it was heard which tools there are, and what they say of themselves. */
+  toolsKnown: boolean;
 }
 
 export const OpenConversation = createContext<Open | null>(null);

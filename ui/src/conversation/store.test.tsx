@@ -35,7 +35,7 @@ function draw(store: ConversationStore): void {
   const call = turn && callsOf(turn).find((one) => one.id === CALL);
   if (!turn || !call) throw new Error("no call");
   render(
-    <OpenConversation value={{ store, naming: namingFrom([]) }}>
+    <OpenConversation value={{ store, naming: namingFrom([]), toolsKnown: true }}>
       <CallRow call={call} turn={turn} />
     </OpenConversation>,
   );

@@ -31,8 +31,8 @@ export function recordRequests(
   return sent;
 }
 
-export function drawOpen(children: ReactNode, tools: AvailableTool[] = []): RenderResult {
-  const open = { store: new ConversationStore("conv-test"), naming: namingFrom(tools) };
+export function drawOpen(children: ReactNode, tools: AvailableTool[] = [], toolsKnown = true): RenderResult {
+  const open = { store: new ConversationStore("conv-test"), naming: namingFrom(tools), toolsKnown };
   return render(<OpenConversation value={open}>{children}</OpenConversation>);
 }
 
