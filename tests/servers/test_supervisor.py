@@ -251,6 +251,7 @@ async def test_a_stop_that_nobody_waits_for_any_more_stops_all_the_same(servers:
     stopping.cancel()
     await asyncio.wait([stopping])
     await until(lambda: servers.status("server").state == "stopped", "it to be stopped")
+    assert servers.status("server").pid is None
 
 
 async def test_a_change_that_nobody_waits_for_any_more_is_not_taken_back(servers: Servers) -> None:

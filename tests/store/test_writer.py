@@ -168,6 +168,7 @@ async def test_chores_are_done_one_by_one_until_none_is_left(database: sqlite3.C
     writer = Writer(database, disk, True, lambda db: bool(left.pop() - 1), lambda: None, lambda: False)
     await until(lambda: not left, "the last chore")
     await writer.close()
+    assert left == []
 
 
 async def test_closing_waits_for_the_chore_at_hand_only(database: sqlite3.Connection, disk: HeldDisk) -> None:

@@ -1,7 +1,7 @@
 import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
 
-import { messageId, replay, type Event } from "../state";
+import { messageId, replay, type Event, type Turn } from "../state";
 import { golden } from "../testing/golden";
 import { Refusal, serve } from "../testing/server";
 import { OpenConversation } from "./context";
@@ -15,10 +15,8 @@ function done() {
   return turn;
 }
 
-test("a message is deleted only after a question, and is gone from the page at once", async () => {
-  const turn = done();
-  const id = messageId(turn, turn.firstSeq);
-  const asked = serve({ "DELETE /conversations/conv-pool/messages": { deleted: [id] } });
+/** The message with its menu, and the question whether it shall go. */
+async function askToDelete(turn: Turn, id: string): Promise<ConversationStore> {
   const store = new ConversationStore("conv-pool");
   golden("pool-done").forEach((event) => store.put(event));
   render(
@@ -28,6 +26,14 @@ test("a message is deleted only after a question, and is gone from the page at o
   );
   fireEvent.keyDown(screen.getByRole("button", { name: "More for this message" }), { key: "Enter" });
   fireEvent.click(await screen.findByRole("menuitem", { name: "Delete this message…" }));
+  return store;
+}
+
+test("a message is deleted only after a question, and is gone from the page at once", async () => {
+  const turn = done();
+  const id = messageId(turn, turn.firstSeq);
+  const asked = serve({ "DELETE /conversations/conv-pool/messages": { deleted: [id] } });
+  const store = await askToDelete(turn, id);
   expect(asked).toEqual([]);
   fireEvent.click(screen.getByRole("button", { name: "Delete" }));
   await waitFor(() => expect(store.state().turns.get(turn.id)?.blanked).toEqual([0]));
@@ -41,15 +47,7 @@ test("a deletion that did not get through can be tried again", async () => {
   const refusal = new Refusal(503, { code: "busy", message: "Not now." });
   const answers: Record<string, unknown> = { DELETE: refusal };
   serve(answers);
-  const store = new ConversationStore("conv-pool");
-  golden("pool-done").forEach((event) => store.put(event));
-  render(
-    <OpenConversation value={{ store, naming: namingFrom([]), toolsKnown: true }}>
-      <DeleteMessage turn={turn} id={id} what="message" />
-    </OpenConversation>,
-  );
-  fireEvent.keyDown(screen.getByRole("button", { name: "More for this message" }), { key: "Enter" });
-  fireEvent.click(await screen.findByRole("menuitem", { name: "Delete this message…" }));
+  const store = await askToDelete(turn, id);
   fireEvent.click(screen.getByRole("button", { name: "Delete" }));
   await screen.findByText("Not now.");
   answers.DELETE = { deleted: [id] };
