@@ -135,6 +135,30 @@ def test_the_same_call_with_the_same_result_three_times_forces_the_answer() -> N
     assert next_step([started(), *_round(1), *_round(2), *_round(3)]) == CallModel(1, "repeats")
 
 
+def _in_one_reply(prefix: str, judged: str = "", name: str = "a") -> list[Event]:
+    """Three identical calls in one reply, finished alike; `judged` refuses them for that cause."""
+    calls = tuple(ToolCall(f"{prefix}{index}", name) for index in range(3))
+    verdicts = [CallJudged(call.id, "refuse" if judged else "auto", refusal=judged) for call in calls]
+    ends = [ToolFinished(call.id, "error" if judged else "ok", ToolOutput("same", digest="d")) for call in calls]
+    return [ModelReplied("", calls), *verdicts, *ends]
+
+
+def test_identical_calls_in_one_reply_count_once() -> None:
+    once, twice, thrice = _in_one_reply("x"), _in_one_reply("y"), _in_one_reply("z")
+    assert next_step([started(), *once]) == CallModel(1)
+    assert next_step([started(), *once, *twice]) == CallModel(1)
+    assert next_step([started(), *once, *twice, *thrice]) == CallModel(1, "repeats")
+    assert next_step([started(), *_round(1), *once, *_round(2)]) == CallModel(1, "repeats")
+
+
+def test_bad_arguments_in_one_reply_count_once() -> None:
+    once, twice, thrice = (_in_one_reply(prefix, "bad_arguments") for prefix in "xyz")
+    assert next_step([started(), *once, *twice]) == CallModel(1)
+    assert next_step([started(), *once, *twice, *thrice]) == CallModel(1, "bad_arguments")
+    other = _in_one_reply("o", "bad_arguments", "other")
+    assert next_step([started(), *once, *twice, *other]) == CallModel(1)
+
+
 def test_the_same_call_with_another_result_is_no_repetition() -> None:
     other = ToolFinished("", "ok", ToolOutput("new", digest="e"))
     assert next_step([started(), *_round(1), *_round(2), *_round(3, other)]) == CallModel(1)

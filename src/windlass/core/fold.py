@@ -175,31 +175,35 @@ def force(view: TurnView) -> str:
         return "calls"
     if limits.tokens is not None and view.usage.prompt + view.usage.completion >= limits.tokens:
         return "tokens"
-    if len(view.by_call) >= limits.repeats and _same_again(view) >= limits.repeats:
+    if len(view.rounds) >= limits.repeats and _same_again(view) >= limits.repeats:
         return "repeats"
-    if len(view.by_call) >= limits.bad_tries and _bad_tries(view) >= limits.bad_tries:
+    if len(view.rounds) >= limits.bad_tries and _bad_tries(view) >= limits.bad_tries:
         return "bad_arguments"
     return ""
 
 
 def _same_again(view: TurnView) -> int:
-    """How often the last finished call gave the very same result to the very same arguments."""
+    """In how many replies the last finished call gave the very same result to the very same arguments.
+
+    The calls of one reply are made before any of them has a result, so they count once."""
     seen = [
-        (call.call.name, call.call.arguments, call.finished.output.digest)
-        for call in view.calls
+        (number, (call.call.name, call.call.arguments, call.finished.output.digest))
+        for number, round_ in enumerate(view.rounds)
+        for call in round_.calls
         if call.finished and call.finished.state == "ok" and call.finished.output.digest
     ]
-    return seen.count(seen[-1]) if seen else 0
+    return len({number for number, key in seen if key == seen[-1][1]})
 
 
 def _bad_tries(view: TurnView) -> int:
-    """How many of the last calls in a row were one tool called with arguments it cannot take."""
-    name, tries = "", 0
-    for call in view.calls:
-        if call.judged is None or call.judged.refusal != "bad_arguments":
-            name, tries = "", 0
-        elif call.call.name == name:
-            tries += 1
-        else:
-            name, tries = call.call.name, 1
-    return tries
+    """In how many of the last replies one tool, and no other, was called with arguments it cannot take."""
+    name, tries = "", set[int]()
+    for number, round_ in enumerate(view.rounds):
+        for call in round_.calls:
+            if call.judged is None or call.judged.refusal != "bad_arguments":
+                name, tries = "", set()
+            elif call.call.name == name:
+                tries.add(number)
+            else:
+                name, tries = call.call.name, {number}
+    return len(tries)
