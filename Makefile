@@ -37,7 +37,7 @@ lint: setup  ## check format, lint and types
 fmt: setup  ## format everything
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
-	@[ ! -f ui/package.json ] || npm --prefix ui run format
+	@[ ! -f ui/package.json ] || npm --prefix ui run fmt
 
 bench: setup  ## print the speed table (ARGS='--quick s1' for less, PEERS=1 for others beside it)
 	$(BIN)/python -m benchmarks $(if $(PEERS),--peers) $(ARGS)
