@@ -35,6 +35,7 @@ class Asked:
     origin: Origin = "chat"
     extra_tools: tuple[ToolSpec, ...] = ()
     only_extra: bool = False  # and one of them must be called
+    no_tools: bool = False  # neither extra ones nor the conversation's own
     max_tokens: int | None = None
 
 
@@ -123,8 +124,9 @@ class Openings:
     def _toolset(self, conversation_id: str, intent: Intent, wanted: Asked) -> Toolset:
         if wanted.only_extra:
             return self._toolbox.freeze_only(wanted.extra_tools)
-        extra = wanted.extra_tools
-        return Toolset() if intent.small_talk else self._toolbox.freeze(conversation_id, intent.search, extra)
+        if wanted.no_tools or intent.small_talk:
+            return Toolset()
+        return self._toolbox.freeze(conversation_id, intent.search, wanted.extra_tools)
 
     def _system(self, conversation: Conversation, persona: Persona, toolset: Toolset, intent: Intent) -> str:
         return system_text(

@@ -26,6 +26,7 @@ OWN_TOOL = {
     },
 }
 HELLO: Any = [{"role": "user", "content": "Hello"}]
+CALL_OF_BEFORE = {"id": "call-1", "type": "function", "function": {"name": "open_door", "arguments": '{"n": 1}'}}
 
 
 @pytest_asyncio.fixture
@@ -268,6 +269,25 @@ async def test_a_call_the_caller_insists_on_is_of_the_callers_own_tools(
 async def test_a_choice_among_tools_that_were_not_given_is_refused(client: AsyncOpenAI, choice: Any) -> None:
     with pytest.raises(UnprocessableEntityError, match="tool_choice"):
         await client.chat.completions.create(model="strict-model", messages=HELLO, tool_choice=choice)
+
+
+@pytest.mark.parametrize("model", ["strict-model", "windlass/researcher"])
+async def test_a_caller_who_wants_no_tools_gets_an_answer_without_any(
+    client: AsyncOpenAI, strict_llm: StrictLLM, ledger: Ledger, model: str
+) -> None:
+    own: Any = [OWN_TOOL]
+    before: Any = [
+        {"role": "user", "content": "Open door 1."},
+        {"role": "assistant", "tool_calls": [CALL_OF_BEFORE]},
+        {"role": "tool", "tool_call_id": "call-1", "content": "open"},
+        {"role": "user", "content": "What happened in the news today?"},
+    ]
+    strict_llm.then(say("It is open."))
+    done = await client.chat.completions.create(model=model, messages=before, tools=own, tool_choice="none")
+    [sent] = strict_llm.requests
+    assert "tools" not in sent.body and "tool_choice" not in sent.body
+    assert (done.choices[0].message.content, done.choices[0].message.tool_calls) == ("It is open.", None)
+    assert ledger.counts() == {}
 
 
 async def test_the_name_of_who_says_something_goes_along(client: AsyncOpenAI, strict_llm: StrictLLM) -> None:

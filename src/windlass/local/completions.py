@@ -68,16 +68,18 @@ class Completions:
         )
         if persona:
             await self._tools.enable_matching(conversation.id, self._openings.persona(persona).tools)
-        asked_by_person = said[-1].role == "user"
+        no_tools = request.tool_choice == "none"
+        searches = said[-1].role == "user" and not insists and not no_tools
         wanted = Asked(
             with_own_ids(conversation.id, said),
             None,
             model="" if persona else request.model,
             temperature=request.temperature,
-            web_search="auto" if asked_by_person and not insists else "off",
+            web_search="auto" if searches else "off",
             origin="v1",
             extra_tools=own,
             only_extra=insists,
+            no_tools=no_tools,
             max_tokens=request.max_completion_tokens or request.max_tokens,
         )
         started = self._openings.open(conversation.id, wanted)
