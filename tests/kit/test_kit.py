@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.ledger.journal import Journal
+from tests.kit.ledger.protocol import STATELESS_VERSION, Protocol
+from tests.kit.ledger.running import Json
+from tests.kit.ledger.toolbox import Toolbox
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 
@@ -53,6 +57,40 @@ async def test_an_event_is_seen_once_it_is_there_as_often_as_wanted(ledger: Ledg
     assert not seeing.done()
     ledger.path.write_text(line("started", 1.0, 0) + line("started", 2.0, 1))
     await asyncio.wait_for(seeing, PATIENCE_S)
+
+
+def ledger_protocol(ledger: Ledger) -> Protocol:
+    toolbox = Toolbox(0, None, [], 0, "echo,change_tools")
+    return Protocol(True, None, toolbox, Journal(str(ledger.path)))
+
+
+def test_a_subscription_is_registered_before_it_is_acknowledged(ledger: Ledger) -> None:
+    protocol = ledger_protocol(ledger)
+    notified: list[str] = []
+
+    def send(message: Json) -> None:
+        notified.append(message["method"].rpartition("/")[2])
+        if notified[-1] == "acknowledged":  # the client may change a tool from this moment on
+            protocol.answer(request("tools/call", 2, name="change_tools", arguments={"name": "echo"}), [].append)
+
+    protocol.answer(request("subscriptions/listen", 1, notifications={"toolsListChanged": True}), send)
+    assert notified == ["acknowledged", "list_changed"]
+
+
+def test_a_subscription_that_was_cancelled_on_its_way_is_not_made(ledger: Ledger) -> None:
+    protocol = ledger_protocol(ledger)
+    notified: list[Json] = []
+    protocol.cancel(1)
+    protocol.answer(request("subscriptions/listen", 1), notified.append)
+    protocol.answer(request("tools/call", 2, name="change_tools", arguments={"name": "echo"}), [].append)
+    assert notified == []
+    protocol.answer(request("subscriptions/listen", 1), notified.append)
+    assert [message["method"] for message in notified] == ["notifications/subscriptions/acknowledged"]
+
+
+def request(method: str, id: int, **params: object) -> Json:
+    meta = {"io.modelcontextprotocol/protocolVersion": STATELESS_VERSION}
+    return {"jsonrpc": "2.0", "id": id, "method": method, "params": {**params, "_meta": meta}}
 
 
 def test_the_fixture_fails_a_test_whose_request_was_refused(tmp_path: Path) -> None:

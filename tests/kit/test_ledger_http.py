@@ -84,6 +84,18 @@ async def test_a_change_of_tools_is_told(ledger: Ledger, era: str) -> None:
         assert await asyncio.wait_for(changed.wait(), PATIENCE_S)
 
 
+async def test_a_standing_stream_misses_no_change_once_its_headers_are_there(ledger: Ledger) -> None:
+    params = {"name": "change_tools", "arguments": {"name": "echo"}}
+    async with ledger_http(ledger) as url, httpx2.AsyncClient(timeout=PATIENCE_S) as http:
+        opened = await http.post(url, json={**CALL, "method": "initialize", "params": {}})
+        http.headers["Mcp-Session-Id"] = opened.headers["Mcp-Session-Id"]
+        for _ in range(20):
+            async with http.stream("GET", url) as stream:
+                await http.post(url, json={**CALL, "params": params})
+                lines = stream.aiter_lines()
+                assert [await anext(lines), "list_changed" in await anext(lines)] == ["event: message", True]
+
+
 async def test_headers_are_in_the_ledger_and_a_token_can_be_asked_for(ledger: Ledger) -> None:
     async with ledger_http(ledger, "--era", "stateless", "--bearer", "right") as url, httpx2.AsyncClient() as http:
         body = {**CALL, "params": {**CALL["params"], **ENVELOPE}}  # type: ignore[dict-item]

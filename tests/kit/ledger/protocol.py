@@ -3,6 +3,7 @@
 import queue
 import threading
 from collections.abc import Callable
+from itertools import count
 
 from tests.kit.ledger.journal import Journal
 from tests.kit.ledger.running import Call, Cancelled, InputNeeded, Json, RpcError
@@ -27,9 +28,11 @@ class Protocol:
         self._gate = gate
         self._version, self._toolbox, self._journal = version, toolbox, journal
         self._calls: dict[object, Call] = {}
-        self._taken_back: set[object] = set()  # by a cancel that overtook the start of its call's thread
+        self._taken_back: set[object] = set()  # by a cancel that overtook the start of its request's thread
         self._questions: dict[str, queue.Queue[Json]] = {}
+        self._numbers = count(1)
         self._listeners: dict[object, Send] = {}
+        self._order = threading.RLock()  # who is acknowledged is registered, and is notified only after that
         self.standing: set[Send] = set()
 
     def receive(self, message: Json, send: Send) -> None:
@@ -57,10 +60,12 @@ class Protocol:
             send({"jsonrpc": "2.0", "id": request["id"], "result": result})
 
     def cancel(self, request_id: object) -> None:
-        self._listeners.pop(request_id, None)
-        self._taken_back.add(request_id)
-        if call := self._calls.get(request_id):
-            call.cancelled.set()
+        with self._order:
+            listener, call = self._listeners.pop(request_id, None), self._calls.get(request_id)
+            if call:
+                call.cancelled.set()
+            elif listener is None:
+                self._taken_back.add(request_id)
 
     def disconnected(self, request_id: object) -> None:
         """Over HTTP the stateless era has no cancel message: hanging up is one. In the handshake era it is not."""
@@ -111,9 +116,11 @@ class Protocol:
         def ask(question: Json) -> Json:
             return self._answer_given(params, question) if self.stateless else self._ask(question, call, send)
 
-        call = self._calls[request_id] = Call(params, self._journal, notify, ask, self._gate)
-        if request_id in self._taken_back:
-            call.cancelled.set()
+        call = Call(params, self._journal, notify, ask, self._gate)
+        with self._order:
+            self._calls[request_id] = call
+            if self._was_taken_back(request_id):
+                call.cancelled.set()
         try:
             return self._toolbox.run(call)
         except InputNeeded as needed:
@@ -131,7 +138,7 @@ class Protocol:
         return answer
 
     def _ask(self, question: Json, call: Call, send: Send) -> Json:
-        question_id = f"ask-{len(self._questions) + 1}"
+        question_id = f"ask-{next(self._numbers)}"
         answers = self._questions[question_id] = queue.Queue()
         send({"jsonrpc": "2.0", "id": question_id, "method": "elicitation/create", "params": question})
         while True:
@@ -144,13 +151,23 @@ class Protocol:
 
     def _listen(self, params: Json, request_id: object, send: Send) -> None:
         about = {"_meta": {META + "subscriptionId": request_id}, "notifications": params.get("notifications") or {}}
-        send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": about})
-        self._listeners[request_id] = send
+        with self._order:
+            if self._was_taken_back(request_id):
+                return
+            self._listeners[request_id] = send
+            send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": about})
+
+    def _was_taken_back(self, request_id: object) -> bool:
+        """Asked once: another client may use the same number for a request of its own."""
+        found = request_id in self._taken_back
+        self._taken_back.discard(request_id)
+        return found
 
     def _tell_changes(self) -> None:
-        times, self._toolbox.changes = self._toolbox.changes, 0
-        for _ in range(times):
-            self._tell_change()
+        with self._order:
+            times, self._toolbox.changes = self._toolbox.changes, 0
+            for _ in range(times):
+                self._tell_change()
 
     def _tell_change(self) -> None:
         changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}

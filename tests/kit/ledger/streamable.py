@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 import uuid
+from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -80,12 +81,13 @@ class Exchange(BaseHTTPRequestHandler):
         if self.server.protocol.stateless:
             self._plain(405)
             return
+        messages: queue.Queue[Json] = queue.Queue()
+        self.server.protocol.standing.add(messages.put)  # before the headers, which are the client's acknowledgement
         self._start_events()
-        self.server.protocol.standing.add(self._send_event)
         self.server.journal.write("listening")
-        while not self._gone():
-            threading.Event().wait(POLL_S)
-        self.server.protocol.standing.discard(self._send_event)
+        for message in self._until_gone(messages):
+            self._send_event(message)
+        self.server.protocol.standing.discard(messages.put)
 
     def do_DELETE(self) -> None:
         self.server.sessions.discard(self.headers.get("Mcp-Session-Id", ""))
@@ -107,17 +109,19 @@ class Exchange(BaseHTTPRequestHandler):
             session["Mcp-Session-Id"] = uuid.uuid4().hex
             self.server.sessions.add(session["Mcp-Session-Id"])
         self._start_events(session)
-        while True:
-            try:
-                reply = replies.get(timeout=POLL_S)
-            except queue.Empty:
-                if self._gone():
-                    self.server.protocol.disconnected(request["id"])
-                    return
-                continue
+        for reply in self._until_gone(replies):
             self._send_event(reply)
             if reply.get("id") == request["id"] and "method" not in reply:
                 return
+        self.server.protocol.disconnected(request["id"])
+
+    def _until_gone(self, messages: "queue.Queue[Json]") -> Iterator[Json]:
+        while True:
+            try:
+                yield messages.get(timeout=POLL_S)
+            except queue.Empty:
+                if self._gone():
+                    return
 
     def _start_events(self, headers: dict[str, str] | None = None) -> None:
         self.send_response(200)
