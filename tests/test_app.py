@@ -1,12 +1,19 @@
 """What the operator's file says reaches the part it is about."""
 
+import asyncio
+import json
+from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from windlass.app import configured_providers, configured_servers
-from windlass.config import load
+from tests.providers.kit import raw_server
+from windlass import app
+from windlass.app import configured_providers, configured_servers, open_house
+from windlass.config import Config, load
 from windlass.core.errors import BadInput
+from windlass.providers import detect_local
 from windlass.servers import SandboxRules
 
 SETTINGS = """
@@ -65,3 +72,26 @@ def test_tools_are_enabled_by_either_word(tmp_path: Path, words: str) -> None:
     (tmp_path / "windlass.toml").write_text(f'[servers.files]\ncommand = "files"\n{words}\n')
     [server] = configured_servers(load(env={"WINDLASS_HOME": str(tmp_path)}))
     assert server.tools == "read_*"
+
+
+@pytest.mark.parametrize(
+    ("listed", "provider", "model"),
+    [
+        (["text-embedding-nomic-embed-text-v1.5", "qwen3-8b", "llama3"], "local", "qwen3-8b"),
+        (["bge-m3:latest", "whisper-1", "bge-reranker", "llama3:latest"], "local", "llama3:latest"),
+        (["nomic-embed-text"], "demo", "demo"),
+    ],
+)
+async def test_of_a_local_server_the_first_model_that_chats_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: list[str], provider: str, model: str
+) -> None:
+    body = json.dumps({"data": [{"id": name} for name in listed]})
+
+    async def serve(writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+
+    async with raw_server(serve) as base_url:
+        port = urlsplit(base_url).port or 0
+        monkeypatch.setattr(app, "detect_local", partial(detect_local, (port,)))
+        async with open_house(Config(home=tmp_path)) as house:
+            assert (house.models.config().id, house.models.config().model) == (provider, model)

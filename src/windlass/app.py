@@ -15,7 +15,7 @@ from windlass.core.values import frozen
 from windlass.local import Local
 from windlass.local.providers import patience_of
 from windlass.opening import Openings
-from windlass.providers import DEMO_MODEL, Models, ProviderConfig, detect_local
+from windlass.providers import DEMO_MODEL, Models, ProviderConfig, chat_models, detect_local
 from windlass.runner import Runner
 from windlass.searching import Searching
 from windlass.servers import SandboxRules, ServerConfig, Servers, ToolOverride
@@ -164,17 +164,11 @@ def configured_providers(config: Config) -> list[ProviderConfig]:
 
 async def _found_or_demo(config: Config) -> ProviderConfig:
     """Without a configured model: one that runs on this machine, else the demo."""
-    found = await detect_local()
-    if not found:
-        return demo_provider()
-    local = found[0]
-    return ProviderConfig(
-        "local",
-        local.name,
-        local.base_url,
-        model=local.models[0] if local.models else "",
-        patience=patience_of(config.limits),
-    )
+    for local in await detect_local():
+        for model in chat_models(local.models)[:1]:
+            patience = patience_of(config.limits)
+            return ProviderConfig("local", local.name, local.base_url, model=model, patience=patience)
+    return demo_provider()
 
 
 def demo_provider() -> ProviderConfig:

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from platformdirs import user_data_path
@@ -14,6 +15,10 @@ from windlass.core.errors import BadInput
 
 OPENAI_URL = "https://api.openai.com/v1"
 ZAI_URL = "https://api.z.ai/api/paas/v4"
+ZAI_HOSTS = ("api.z.ai", "bigmodel.cn")
+ZAI_PATH = "/paas/v4"  # below any host: a proxy in front of Z.AI keeps it
+ZAI_MODEL = "glm-4.7"
+ENVIRONMENT = "environment"  # the name of the provider that the environment sets
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 MEND = "Mend that line; docs/settings.md lists every setting."
 Approval = Literal["auto", "ask", "deny"]
@@ -178,17 +183,27 @@ def resolve_secret(text: str, env: Mapping[str, str] = os.environ) -> str:
 
 def _providers(file: _File, env: Mapping[str, str]) -> list[Provider]:
     """The environment's provider comes first: it is the one a person set for this run."""
-    model = env.get("LLM_MODEL", "")
+    model = env.get("LLM_MODEL", "").strip()
     found: list[Provider] = []
     if env.get("OPENAI_API_KEY") or env.get("OPENAI_BASE_URL"):
         url = env.get("OPENAI_BASE_URL") or OPENAI_URL
         if _has_password(url):
             raise _password_in("OPENAI_BASE_URL")
-        found.append(Provider(url, model, env.get("OPENAI_API_KEY", ""), name="environment"))
+        model = model or (ZAI_MODEL if _is_zai(url) else "")
+        found.append(Provider(url, model, env.get("OPENAI_API_KEY", ""), name=ENVIRONMENT))
     elif env.get("ZAI_API_KEY"):
-        found.append(Provider(ZAI_URL, model or "glm-4.7", env["ZAI_API_KEY"], name="environment"))
+        found.append(Provider(ZAI_URL, model or ZAI_MODEL, env["ZAI_API_KEY"], name=ENVIRONMENT))
     in_file = [file.provider] if file.provider else []
     return [*found, *in_file, *file.providers]
+
+
+def _is_zai(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    host = parts.hostname or ""
+    return ZAI_PATH in parts.path or any(host == name or host.endswith(f".{name}") for name in ZAI_HOSTS)
 
 
 def _with_key(provider: Provider, env: Mapping[str, str]) -> Provider:

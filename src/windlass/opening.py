@@ -1,24 +1,29 @@
 """How a turn begins: from what somebody asks, the conversation it is asked in and the settings of the house to the
 `TurnStarted` that freezes all of it."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Literal
 
 from windlass import config
 from windlass.context import Budget, kept_within
-from windlass.core.errors import BadInput, NotFound, Unavailable
+from windlass.core.errors import BadInput, NotFound, Unavailable, WindlassError
 from windlass.core.events import Limits, Origin, Settings, TurnStarted
 from windlass.core.messages import Message, PastTurn, Toolset, ToolSpec
 from windlass.core.values import frozen
 from windlass.personas import ASSISTANT, BUILT_IN, ContextItem, Persona, mode_for, system_text
-from windlass.providers import Models, ProviderConfig
+from windlass.providers import Models, ProviderConfig, chat_models
 from windlass.search.builtin import backend_at
 from windlass.search.intent import Intent, asked
 from windlass.store import HEAD, NO_TURN, Conversation, Documents, Store
 from windlass.toolbox import Toolbox
 
 LONGEST_MESSAGE = 1_000_000
+LIST_S = 5.0
+SHOWN_MODELS = 20
+NAME_BY_VARIABLE = "Set LLM_MODEL and start again, or name one in the request."
+NAME_BY_SETTING = "Set the provider's model in windlass.toml or on the Models page, or name one in the request."
 
 
 @frozen
@@ -58,11 +63,14 @@ class Openings:
         self._personas: Documents[Persona] = store.documents("persona", Persona)
         self._context: Documents[ContextItem] = store.documents("context", ContextItem)
 
-    def open(self, conversation_id: str, wanted: Asked) -> TurnStarted:
+    async def open(self, conversation_id: str, wanted: Asked) -> TurnStarted:
+        """Waits for nothing, unless it has to say which models could have been named."""
         conversation = self._store.conversations.get(conversation_id)
         self._check_budget()
         persona = self.persona(conversation.persona)
         provider, model = self._model(conversation, persona, wanted)
+        if provider.base_url and not model:  # a model of the program's own has no address and needs no name
+            raise await self._model_required(provider)
         intent = self._intent(wanted, persona, provider)
         opening = _said(wanted.opening, intent)
         toolset = self._toolset(conversation_id, intent, wanted)
@@ -146,6 +154,21 @@ class Openings:
             return self._models.config(provider_id), rest
         provider = self._models.config(conversation.provider)
         return provider, name or provider.model
+
+    async def _model_required(self, provider: ProviderConfig) -> BadInput:
+        try:
+            async with asyncio.timeout(LIST_S):
+                names = chat_models(await self._models.list_models(provider.id))
+        except (WindlassError, TimeoutError):  # the provider may have no list, or not answer at all
+            names = ()
+        name_one = NAME_BY_VARIABLE if provider.id == config.ENVIRONMENT else NAME_BY_SETTING
+        listed = f" Its models: {', '.join(names[:SHOWN_MODELS])}{', …' if len(names) > SHOWN_MODELS else '.'}"
+        return BadInput(
+            f"No model is named for {provider.name or provider.id} ({provider.base_url}).",
+            hint=name_one + (listed if names else ""),
+            code="model_required",
+            detail={"path": "model", "models": list(names)},
+        )
 
     def _history_from(
         self,

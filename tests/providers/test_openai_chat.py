@@ -263,3 +263,12 @@ async def test_a_cancelled_request_hangs_up_and_gives_its_place_back() -> None:
             await asking
         await llm.dropped(0)
         assert chat.limiter.active == 0
+
+
+async def test_no_request_goes_out_without_a_model_name() -> None:
+    async with StrictLLM([say("Hi")]) as llm, chat_with(llm.base_url, model="") as chat:
+        with pytest.raises(ModelError) as caught:
+            await chat.reply(ask(), Ears())
+        assert (caught.value.code, caught.value.retryable, llm.requests) == ("model_required", False, [])
+        assert "LLM_MODEL" in caught.value.hint
+        assert (await chat.reply(ask(model="strict-model"), Ears())).text == "Hi"

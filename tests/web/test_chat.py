@@ -9,6 +9,7 @@ import pytest
 
 from tests.kit import real_servers
 from tests.kit.ledger_file import Ledger
+from tests.kit.windlass_process import windlass
 from tests.web.kit import Site, open_site
 from windlass.config import Limits
 from windlass.testing import StrictLLM, call, calls, error, hang, raw_call, say
@@ -356,3 +357,45 @@ async def test_a_message_refused_while_a_turn_runs_does_not_cut_that_turn_off_la
     await site.get(f"/turns/{waiting['turn_id']}?wait=30")
     await site.post(f"/conversations/{conversation}/chat", {"content": "Do you remember?"})
     assert "The answer that must be remembered." in str(strict_llm.requests[-1])
+
+
+async def test_without_a_model_named_the_request_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    listed = ["text-embedding-3", "big-model", "small-model"]
+    async with StrictLLM(models=listed) as llm:
+        env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": llm.base_url}
+        async with windlass(tmp_path / "home", env=env) as server:
+            conversation = (await server.post("/conversations"))["conversation"]["id"]
+            chat = await server.call("POST", f"/conversations/{conversation}/chat", {"content": "Hello"})
+            hello = {"messages": [{"role": "user", "content": "Hello"}]}
+            v1 = await server.call("POST", "/v1/chat/completions", hello)
+            llm.then(say("Hello."))
+            named = await server.call(
+                "POST", f"/conversations/{conversation}/chat", {"content": "Hello", "model": "big-model"}
+            )
+    error = chat.body["error"]
+    assert (chat.status, error["code"], error["detail"]["models"]) == (422, "model_required", listed[1:])
+    assert "LLM_MODEL" in error["hint"] and "big-model, small-model" in error["hint"]
+    assert (v1.status, v1.body["error"]["code"], v1.body["error"]["param"]) == (422, "model_required", "model")
+    assert named.status == 200
+    assert [request.body["model"] for request in llm.requests] == ["big-model"]
+
+
+async def test_a_provider_of_the_file_is_named_a_model_in_the_file(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "windlass.toml").write_text('[provider]\nbase_url = "http://127.0.0.1:9/v1"\napi_key = "k"\n')
+    async with windlass(home, env={"LLM_MODEL": "counts for the environment alone"}) as server:
+        conversation = (await server.post("/conversations"))["conversation"]["id"]
+        chat = await server.call("POST", f"/conversations/{conversation}/chat", {"content": "Hello"})
+    hint = chat.body["error"]["hint"]
+    assert chat.status == 422 and "windlass.toml" in hint and "LLM_MODEL" not in hint
+
+
+async def test_a_missing_model_name_is_said_also_where_no_list_can_be_read(tmp_path: Path) -> None:
+    env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    async with windlass(tmp_path / "home", env=env) as server:
+        conversation = (await server.post("/conversations"))["conversation"]["id"]
+        chat = await server.call("POST", f"/conversations/{conversation}/chat", {"content": "Hello"})
+    error = chat.body["error"]
+    assert (chat.status, error["code"], error["detail"]["models"]) == (422, "model_required", [])
+    assert "LLM_MODEL" in error["hint"] and "Its models:" not in error["hint"]

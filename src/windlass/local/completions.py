@@ -82,7 +82,7 @@ class Completions:
             no_tools=no_tools,
             max_tokens=request.max_completion_tokens or request.max_tokens,
         )
-        started = self._openings.open(conversation.id, wanted)
+        started = await self._openings.open(conversation.id, wanted)
         return (await self._runner.start(conversation.id, started, parent_id=None)).turn_id
 
     async def finished(self, turn_id: str) -> TurnRecord:

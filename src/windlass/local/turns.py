@@ -193,7 +193,7 @@ class Turns:
         if call.finished.blanked:
             raise Conflict("This call was deleted.", code="not_failed")
         wanted = Asked((), turn_id, model=_model(record), origin="call_retry")
-        started = self._openings.open(record.conversation_id, wanted)
+        started = await self._openings.open(record.conversation_id, wanted)
         child_id = new_id("turn")
         arguments = (call.decided.arguments if call.decided else "") or call.call.arguments
         again = ToolCall(place_id(child_id, 1, 0), call.call.name, arguments)
@@ -233,7 +233,7 @@ class Turns:
         return await self._start(conversation_id, wanted, turn_id)
 
     async def _start(self, conversation_id: str, wanted: Asked, turn_id: str = "") -> Created:
-        started = self._openings.open(conversation_id, wanted)
+        started = await self._openings.open(conversation_id, wanted)
         title = title_from(started.opening[-1].content or "") if started.opening else ""
         return await self._runner.start(
             conversation_id, started, parent_id=wanted.parent_id, turn_id=turn_id, title=title

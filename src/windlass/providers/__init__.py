@@ -1,6 +1,6 @@
 """Models behind one port: every OpenAI-compatible server, the demo model, and a scripted one for tests."""
 
-from windlass.providers.catalogue import LocalServer, detect_local
+from windlass.providers.catalogue import LocalServer, chat_models, detect_local
 from windlass.providers.config import ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.failures import Patience
@@ -23,6 +23,7 @@ __all__ = [
     "Profile",
     "ProviderConfig",
     "ScriptedModel",
+    "chat_models",
     "detect_local",
     "profile_for",
 ]

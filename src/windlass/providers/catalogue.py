@@ -1,7 +1,8 @@
 """Which models a server has, and which model servers run on this machine."""
 
 import asyncio
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -16,6 +17,9 @@ LOCAL_PORTS = (11434, 1234, 8080, 8000)
 LIST_S = 20.0
 LOOK_S = 0.5
 _LIST_CAP = 4 * 1024 * 1024
+_NO_CHAT = re.compile(
+    r"embed|rerank|whisper|moderation|dall-e|(^|[-_/.])(tts|bge|gte|e5|minilm|transcribe)([-_/.:]|$)", re.IGNORECASE
+)
 _NAMES = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 
 
@@ -47,6 +51,11 @@ async def detect_local(ports: tuple[int, ...] = LOCAL_PORTS) -> tuple[LocalServe
     async with asyncio.TaskGroup() as looking:
         looks = [looking.create_task(_look(port)) for port in ports]
     return tuple(found for look in looks if (found := look.result()))
+
+
+def chat_models(names: Iterable[str]) -> tuple[str, ...]:
+    """Without those whose names say that they embed, rank, hear or draw: a list does not tell them apart."""
+    return tuple(name for name in names if not _NO_CHAT.search(name))
 
 
 def model_names(body: bytes) -> tuple[str, ...] | None:

@@ -65,6 +65,11 @@ BAD_REQUEST = Kind("bad_request", "the model's server refused the request", _REQ
 NO_MODEL = Kind(
     "unknown_model", "the model's server does not know this model", "Choose one that `windlass models list` shows."
 )
+NAMELESS = Kind(
+    "model_required",
+    "no model is named",
+    "Name one with LLM_MODEL, with model = ... under [provider] in windlass.toml, or on the Models page.",
+)
 FORBIDDEN = Kind("forbidden", "the key may not do this", "Ask for access, or choose another model.")
 FILTERED = Kind("content_filter", "the provider's content filter stopped this", "Put it in other words.")
 RATE = Kind("rate_limited", "the model's server has too many requests", _LATER, True)

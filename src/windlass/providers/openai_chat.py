@@ -12,10 +12,12 @@ from windlass.providers.config import ProviderConfig
 from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
 from windlass.providers.failures import (
     BAD_REQUEST,
+    NAMELESS,
     RATE,
     BadAnswer,
     Stale,
     exception_failure,
+    failure,
     http_failure,
 )
 from windlass.providers.limiter import Limiter
@@ -41,6 +43,8 @@ class OpenAIChat:
         self._profiles: dict[str, Profile] = {}
 
     async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+        if not (request.settings.model or self.config.model):
+            raise failure(NAMELESS, self.config.base_url)
         await self.limiter.acquire()
         try:
             reply = await self._ask(request, hear)
