@@ -45,7 +45,7 @@ class Commands:
         out, err = io.StringIO(), io.StringIO()
         with (
             patch.dict(os.environ, {**self.env, **env}, clear=True),
-            patch.object(sys, "stdin", io.StringIO(stdin)),
+            patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8")),
             redirect_stdout(out),
             redirect_stderr(err),
         ):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from windlass import shapes
 from windlass.cli.session import Session
-from windlass.cli.show import clean, err, note
+from windlass.cli.show import clean, err, from_terminal, note
 from windlass.core.errors import Conflict
 
 Mode = Literal["ask", "auto", "deny"]
@@ -20,7 +20,7 @@ def answer_pending(session: Session, turn: shapes.Turn, mode: Mode, asked: set[s
         what = f"{call.call_id} {call.kind} {call.question or ''}"  # one call may ask several things in turn
         if what in asked:
             continue
-        if mode == "ask" and not sys.stdin.isatty():
+        if mode == "ask" and not from_terminal():
             able = False
             continue
         asked.add(what)

@@ -1,5 +1,7 @@
 """`windlass ask`."""
 
+import errno
+import select
 import sys
 from typing import Annotated, Literal
 
@@ -8,13 +10,18 @@ import typer
 from windlass.cli.following import exit_code, follow, tell_end
 from windlass.cli.options import USAGE
 from windlass.cli.session import opened
-from windlass.cli.show import as_json, clean, note
+from windlass.cli.show import as_json, clean, from_terminal, note
 from windlass.cli.telling import Teller
+from windlass.core.errors import BadInput
+
+SILENCE_S = 5  # long enough for a download to begin
 
 
 def ask(
     ctx: typer.Context,
-    text: Annotated[list[str] | None, typer.Argument(help="What to ask; - or nothing reads standard input.")] = None,
+    text: Annotated[
+        list[str] | None, typer.Argument(help="What to ask. What is piped in follows it; - waits for that.")
+    ] = None,
     conversation: Annotated[str, typer.Option("--conversation", "-c", help="Go on in this conversation.")] = "",
     tools: Annotated[
         list[str] | None, typer.Option(help="Offer only these: server.tool, * for any. Repeatable.")
@@ -53,10 +60,37 @@ def ask(
 
 def _asked(words: list[str]) -> str:
     """Standard input comes after the words, as a document to talk about."""
-    said = " ".join(word for word in words if word != "-")
-    piped = "-" in words or not (words or sys.stdin.isatty())
-    text = "\n\n".join(part for part in (said, sys.stdin.read().strip() if piped else "") if part)
+    given = " ".join(word for word in words if word != "-")
+    expected = "-" in words
+    piped = _piped(wait=expected or not given) if expected or not from_terminal() else ""
+    text = "\n\n".join(part for part in (given, piped) if part)
     if not text:
         note("There is nothing to ask: give it as words or on standard input.", "red")
         raise typer.Exit(USAGE)
     return text
+
+
+def _piped(wait: bool) -> str:
+    """What standard input holds. Without `wait`, one that stays silent is given up: a supervisor that starts this
+    program may hold a pipe open and never send anything."""
+    if sys.stdin is None:  # closed before the start
+        return ""
+    if not (wait or _sends_soon()):
+        note(f"Nothing came on standard input for {SILENCE_S} s: asking without it. To wait for it, add `-`.")
+        return ""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig").lstrip("\r\n").rstrip()
+    except UnicodeDecodeError as error:
+        raise BadInput("Standard input is not UTF-8 text.", hint="Convert it first, for example with iconv.") from error
+    except OSError as error:
+        if error.errno == errno.EBADF:  # open, but not for reading: nohup does that
+            return ""
+        raise BadInput(f"Standard input cannot be read: {error.strerror}.", hint="Name a readable file.") from error
+
+
+def _sends_soon() -> bool:
+    """True when there is data, or the end."""
+    try:
+        return bool(select.select([sys.stdin], [], [], SILENCE_S)[0])
+    except OSError:  # not a descriptor that can be waited for, such as any pipe on Windows
+        return True

@@ -49,6 +49,11 @@ def note(text: str, style: str = "dim") -> None:
     err.print(Text(clean(text), style=style))
 
 
+def from_terminal() -> bool:
+    """Whether a person types the input. A program started without standard input has none at all."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def shown_arguments(arguments: str, most: int = 80) -> str:
     """A call's arguments as a person would type them."""
     try:
