@@ -1,5 +1,6 @@
 """The library, in process and over HTTP: the same verbs, the same answers."""
 
+import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +15,7 @@ from windlass.client.verbs import Group
 from windlass.client.wire import KINDS
 from windlass.core.errors import BadInput, Conflict, NotFound, Unavailable, WindlassError
 from windlass.core.events import ToolFinished, ToolStarted, TurnFinished
-from windlass.core.ports import TextDelta, ToolProgress
+from windlass.core.ports import ModelRequest, TextDelta, ToolProgress
 from windlass.testing import ScriptedModel, scripted
 from windlass.web.routes import ROUTES
 
@@ -227,6 +228,42 @@ async def test_functions_of_the_program_are_tools() -> None:
     assert turn.calls[0].result == "Hello Ada! Hello Ada! "
     assert turn.calls[1].result == '{"sum":3.5}'
     assert seen == ["Ada"]
+
+
+async def test_a_long_result_of_a_function_is_shortened_and_read_in_pieces() -> None:
+    whole = "".join(f"row {number}\n" for number in range(300_000))
+
+    @tool
+    def rows() -> str:
+        return whole
+
+    def read_on(request: ModelRequest) -> scripted.Line:
+        found = re.search(r'result_id "([^"]+)"', request.prompt.current[-1].content)
+        assert found, request.prompt.current[-1].content[:300]
+        return scripted.call("result_read", result_id=found[1], offset=whole.index("row 200000\n"), length=100)
+
+    model = ScriptedModel(scripted.call("rows"), read_on, scripted.say("Read."))
+    async with Windlass(model=model, functions=[rows]) as w:
+        turn = await w.ask("How many rows are there?")
+        assert turn.calls[0].result_id
+        piece = await w.turns.result(turn.calls[0].result_id, length=11)
+    assert turn.answer == "Read." and [call.state for call in turn.calls] == ["ok", "ok"]
+    assert len(model.requests[1].prompt.current[-1].content) < 17_000
+    assert "row 200000\n" in model.requests[2].prompt.current[-1].content
+    assert (piece.text, piece.size) == ("row 0\nrow 1", len(whole))
+
+
+async def test_a_long_error_of_a_function_is_shortened() -> None:
+    @tool
+    def broken() -> str:
+        raise ValueError("no such row: " + "x" * 3_000_000)
+
+    model = ScriptedModel(scripted.call("broken"), scripted.say("It failed."))
+    async with Windlass(model=model, functions=[broken]) as w:
+        turn = await w.ask("Try it.")
+    assert turn.calls[0].state == "error"
+    told = model.requests[1].prompt.current[-1].content
+    assert len(told) < 17_000 and "ValueError: no such row: xxx" in told
 
 
 async def test_a_function_that_asks_waits_and_one_that_fails_tells_the_model() -> None:

@@ -216,7 +216,7 @@ class Toolbox:
             self.pins.first(offer)
             yield offer.spec(name, self._approval(offer, words))
         yield from self.functions.specs
-        if on:
+        if on or self.functions.specs:
             yield from RESULT_TOOLS
         if search != "off":
             yield PROVIDER_SEARCH if search == "offered" else WEB_SEARCH

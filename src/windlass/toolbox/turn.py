@@ -13,8 +13,10 @@ from windlass.core.values import frozen
 from windlass.servers import Answer, Question, Servers
 from windlass.servers.pins import arguments_hash
 from windlass.servers.policy import Grant, Rule, Standing, doubtful, judge
+from windlass.servers.preview import LONGEST
 from windlass.servers.results import tool_output
 from windlass.servers.schemas import Checker
+from windlass.servers.values import CallResult, TextPart
 from windlass.toolbox.clock import WorkClock
 from windlass.toolbox.functions import PYTHON, Functions
 from windlass.toolbox.offers import Offer, Offers
@@ -93,7 +95,7 @@ class TurnTools:
             if spec.server == BUILT_IN:
                 return await self._means.built_in[spec.tool](self._conversation_id, call, self._settings, hear)
             if spec.server == PYTHON:
-                return ToolOutput(await self._means.functions.get(spec.tool).call(json.loads(call.arguments)))
+                return await self._output(await self._call_function(spec, call))
             return await self._call(spec, call, hear)
         finally:
             self._clock.over(call.id)
@@ -110,9 +112,24 @@ class TurnTools:
             on_input=lambda question: self._ask(call.id, question, hear),
             answered=await self._means.questions.take(call.id),
         )
+        foreign = offer.tool.open_world is not False
+        return await self._output(result, untrusted=spec.open_world, foreign=foreign)
+
+    async def _call_function(self, spec: ToolSpec, call: ToolCall) -> CallResult:
+        function = self._means.functions.get(spec.tool)
         try:
-            foreign = offer.tool.open_world is not False
-            return await tool_output(result, self._keep, untrusted=spec.open_world, foreign=foreign)
+            return CallResult((TextPart(await function.call(json.loads(call.arguments))),))
+        except ToolError:
+            raise
+        except Exception as error:  # a person's own code; what it says must not flood the prompt either
+            message = f"{type(error).__name__}: {error}"
+            if len(message) <= LONGEST:
+                raise
+            return CallResult((TextPart(message),), failed=True)
+
+    async def _output(self, result: CallResult, *, untrusted: bool = False, foreign: bool = False) -> ToolOutput:
+        try:
+            return await tool_output(result, self._keep, untrusted=untrusted, foreign=foreign)
         except (OSError, Unavailable) as error:  # the call was carried out: it must not pass for one that failed
             raise ToolError(f"The result could not be kept: {error}", cause="not_kept", sent=True) from error
 
