@@ -73,9 +73,9 @@ async def test_a_turn_that_waits_holds_no_task_and_goes_on_with_the_word(house: 
     turn = await house.start()
     await house.runner.settled(turn)
     assert house.runner.running == 0
-    row = house.store.conversations.turn(turn)
     await house.store.check()
-    assert (house.store.conversations.turn(turn).state, row.approvals or 1) == ("awaiting_person", 1)
+    row = house.store.conversations.turn(turn)
+    assert (row.state, row.approvals) == ("awaiting_person", 1)
     call = next(iter(_calls(house, turn)))
     assert await house.runner.decide(turn, CallDecided(call.id, allow=True))
     await house.runner.settled(turn)
@@ -355,6 +355,23 @@ async def test_a_turn_whose_asker_left_before_it_was_on_disk_runs_all_the_same(
         asking.cancel()
         await asyncio.wait([asking])
     await until(lambda: house.store.conversations.recent()[0].state == "finished", "the turn to end")
+    assert house.store.conversations.recent()[0].outcome == "answered"
+
+
+async def test_a_turn_whose_asker_left_runs_however_long_the_file_was_held(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.runner.STORE_RETRY_S", 0)
+    house.script.lines = [says("done")]
+    conversation = await house.store.conversations.create(Conversation(""))
+    async with held(tmp_path):
+        asking = asyncio.create_task(house.runner.start(conversation.id, HELLO))
+        await turns_of_the_loop()
+        asking.cancel()
+        await asyncio.wait([asking])
+        await turns_of_the_loop(10)  # looked for, and not there yet
+    await until(lambda: house.store.conversations.recent()[0].state == "finished", "the turn to end", patience_s=10)
+    assert house.store.conversations.recent()[0].outcome == "answered"
 
 
 async def test_a_word_whose_speaker_left_before_it_was_on_disk_is_acted_on(
@@ -372,3 +389,4 @@ async def test_a_word_whose_speaker_left_before_it_was_on_disk_is_acted_on(
         deciding.cancel()
         await asyncio.wait([deciding])
     await until(lambda: house.outcome(turn) is not None, "the turn to end")
+    assert house.outcome(turn) == TurnFinished("answered")

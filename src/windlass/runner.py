@@ -143,8 +143,14 @@ class Runner:
         return landed
 
     def _look_again(self) -> None:
-        """What was to be written may be there all the same, though nobody was told: then its turn must go on."""
-        asyncio.get_running_loop().call_later(STORE_RETRY_S, self.recover)
+        """What was to be written may land all the same, though nobody is told: then its turn must go on."""
+        asyncio.get_running_loop().call_later(STORE_RETRY_S, self._recover_when_written)
+
+    def _recover_when_written(self) -> None:
+        """The file may be held for longer than we waited; what is still to land lands before the check does."""
+        if not self._draining:
+            checked = self._store.check()
+            checked.add_done_callback(lambda done: self._look_again() if done.exception() else self.recover())
 
     def _drive(self, conversation_id: str, turn_id: str, epoch: int = 0, live: object = None) -> None:
         """`live` holds the events of a new turn until its driver does; they need not be read again."""

@@ -43,6 +43,23 @@ async def test_what_is_recorded_is_read_back_in_order(store: Store) -> None:
     assert [row.event for row in store.logs.read(log.turn_id)] == list(await log.read())
 
 
+async def test_a_driver_that_comes_between_commit_and_delivery_reads_the_disk(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+    deliver = store.logs._told
+
+    def late(result: tuple[object, Committed | None]) -> object:
+        seen.extend(store.logs.live("turn-late").events)
+        return deliver(result)
+
+    monkeypatch.setattr(store.logs, "_told", late)
+    conversation = await store.conversations.create(Conversation(""))
+    await store.logs.create(conversation.id, HELLO, driver="d", turn_id="turn-late")
+    log = TurnLog(store.logs, "turn-late", "d", epoch=1)
+    assert seen == list(await log.read()) == [HELLO, TurnClaimed("d", 1)]
+
+
 async def test_an_older_driver_is_fenced(store: Store) -> None:
     turn = await new_turn(store)
     older, newer = await claimed(store, turn, "old"), await claimed(store, turn, "new")

@@ -200,9 +200,10 @@ class Store:
         known = "select 1 from results where id = ?"
         return result_id in self._being_kept or self._connection.execute(known, (result_id,)).fetchone() is not None
 
-    async def check(self) -> None:
-        """Raise unless something can be written now: what changes nothing would not touch the disk."""
-        await self._writer.put(_write_the_same_again, durable=True)
+    def check(self) -> "asyncio.Future[None]":
+        """Raise unless something can be written now: what changes nothing would not touch the disk. Jobs land in order,
+        so whatever was asked for before has landed or failed by then."""
+        return self._writer.put(_write_the_same_again, durable=True)
 
     def _remember(self, toolset: Toolset) -> None:
         while len(self._toolsets) >= MOST_TOOLSETS:

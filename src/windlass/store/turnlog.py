@@ -205,7 +205,9 @@ class TurnLogs:
         """The events of a turn under way, kept in memory while somebody drives it."""
         live = self._live.get(turn_id)
         if live is None:
-            live = self._live[turn_id] = _Live([row.event for row in self.read(turn_id)])
+            live = self._live[turn_id] = _Live([])
+        if not live.events:  # `create` makes it before the rows are delivered; a driver may come between the two
+            live.events += [row.event for row in self.read(turn_id)]
         return live
 
     def _head(self, db: sqlite3.Connection, turn_id: str) -> _Head:
