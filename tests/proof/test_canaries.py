@@ -272,6 +272,5 @@ def _files(home: Path) -> dict[str, str]:
             found[str(path.relative_to(home))] = path.read_bytes().decode("latin-1")
     with contextlib.closing(sqlite3.connect(home / "windlass.db")) as db:
         found["rows"] = "\n".join(db.iterdump())
-    for name in OWN_FILES & {"secrets.json", "token"}:
-        assert (home / name).stat().st_mode & 0o077 == 0 or name == "token"
+    assert (home / "secrets.json").stat().st_mode & 0o077 == 0
     return found

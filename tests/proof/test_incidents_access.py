@@ -40,9 +40,9 @@ async def test_without_the_token_nothing_is_told_and_nothing_runs(method: str, p
             "/servers/import": {"mcpServers": {"evil": command}},
         }
         where = path.format(await site.conversation())
-        for token, headers in (("", {}), ("", {"Origin": EVIL}), ("guess", {})):
+        for token, headers, status in (("", {}, 401), ("", {"Origin": EVIL}, 403), ("guess", {}, 401)):
             reply = await site.call(method, where, bodies.get(path), token=token, headers=headers)
-            assert reply.status in (401, 403), reply.text
+            assert reply.status == status, reply.text
             assert set(reply.body) == {"success", "error"}, reply.text
         assert {one["slug"] for one in (await site.get("/servers"))["servers"]} == {"demo", "odd"}
     assert not canary.exists()

@@ -232,6 +232,7 @@ async def test_the_host_is_named_and_nothing_of_ours_is_sent_along(monkeypatch: 
         fetch = guard(start.port).fetch
         await fetch(start.url("pages.test"))
         await fetch(start.url("pages.test"))
+        assert len(start.requests) == 2
         for request in start.requests:
             assert request.headers["Host"] == f"pages.test:{start.port}"
             assert not {"Cookie", "Authorization", "Referer"} & set(request.headers)
