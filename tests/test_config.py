@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from windlass.config import load
+from windlass.core.errors import BadInput
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,30 @@ def test_other_addresses_get_no_model_that_nobody_named(tmp_path: Path, address:
     env = {"WINDLASS_HOME": str(tmp_path), "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": address}
     [provider] = load(env=env).providers
     assert provider.model == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("mybox.local", "mybox.local"),
+        (" MyBox.Local:9000 ", "mybox.local:9000"),
+        ("https://chat.example.org/", "chat.example.org"),
+        ("http://192.168.1.5:8420/ui/", "192.168.1.5:8420"),
+        ("fd00::5", "[fd00::5]"),
+        ("[FD00::5]:8420", "[fd00::5]:8420"),
+        ("bücher.example", "xn--bcher-kva.example"),
+    ],
+)
+def test_a_further_host_name_is_read_as_a_browser_sends_it(tmp_path: Path, given: str, meant: str) -> None:
+    found = load(allow_hosts=[given], env={"WINDLASS_HOME": str(tmp_path)})
+    assert found.allow_hosts == [meant]
+
+
+@pytest.mark.parametrize(
+    "given", ["", "*", "*.local", "my box", "a:b", "a/b", "me@box", "0.0.0.0", "[::]:8420", "a:99999"]
+)
+def test_what_is_no_host_name_ends_the_start(tmp_path: Path, given: str) -> None:
+    (tmp_path / "windlass.toml").write_text(f'[server]\nallow_hosts = ["{given}"]\n')
+    with pytest.raises(BadInput, match="allow_hosts") as refused:
+        load(env={"WINDLASS_HOME": str(tmp_path)})
+    assert "mybox.local" in refused.value.hint

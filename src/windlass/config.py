@@ -1,9 +1,12 @@
 """What the operator wants, from flags, environment, `windlass.toml` and defaults, in that order. Wrong settings end the
 start with the line that is wrong."""
 
+import ipaddress
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -19,6 +22,8 @@ ZAI_HOSTS = ("api.z.ai", "bigmodel.cn")
 ZAI_PATH = "/paas/v4"  # below any host: a proxy in front of Z.AI keeps it
 ZAI_MODEL = "glm-4.7"
 ENVIRONMENT = "environment"  # the name of the provider that the environment sets
+HOST_NAME = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?")
+UNSPECIFIED = {"0.0.0.0", "[::]"}  # noqa: S104 - refused: what a server listens on is no name that it is asked by
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 MEND = "Mend that line; docs/settings.md lists every setting."
 Approval = Literal["auto", "ask", "deny"]
@@ -77,6 +82,12 @@ class WebSearch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeout_s: float = 240
 
 
+class Listener(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[server]`: how this server is reached."""
+
+    allow_hosts: list[str] = []  # further names it goes by, besides the address it listens on
+
+
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounds: int = 10
     calls: int = 128
@@ -109,6 +120,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     web_search: WebSearch = WebSearch()
     limits: Limits = Limits()
     policy: list[Rule] = []
+    server: Listener = Listener()
     host: str = ""
     port: int | None = None
     durability: Literal["full", "normal"] | None = None
@@ -127,6 +139,7 @@ class Config(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     policy: list[Rule] = []
     demo: bool = False
+    allow_hosts: list[str] = []
 
     @property
     def on_loopback(self) -> bool:
@@ -140,6 +153,7 @@ def load(
     port: int | None = None,
     auth: bool = True,
     demo: bool = False,
+    allow_hosts: Iterable[str] = (),
     env: Mapping[str, str] = os.environ,
 ) -> Config:
     home = Path(env.get("WINDLASS_HOME") or user_data_path("windlass"))
@@ -157,6 +171,7 @@ def load(
         limits=file.limits,
         policy=file.policy,
         demo=demo,
+        allow_hosts=[_host_name(text) for text in (*file.server.allow_hosts, *allow_hosts)],
     )
     if not found.auth and not found.on_loopback:
         raise BadInput(
@@ -217,6 +232,23 @@ def _port(env: Mapping[str, str], file: _File) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise BadInput(f"WINDLASS_PORT is {text!r}; it must be a number from 0 to 65535.")
     return int(text)
+
+
+def _host_name(text: str) -> str:
+    """As a Host header writes it. An address that was pasted whole loses its scheme and path."""
+    scheme, _, rest = text.strip().rpartition("://")
+    name = rest.partition("/")[0] if scheme else rest.removesuffix("/")
+    with suppress(ValueError):
+        name = f"[{ipaddress.IPv6Address(name)}]"
+    with suppress(UnicodeError):
+        name = name if name.isascii() else name.encode("idna").decode()
+    found = HOST_NAME.fullmatch(name.lower())
+    if found is None or found[1] in UNSPECIFIED or int(found[2] or 0) > 65535:
+        raise BadInput(
+            f"allow_hosts: {text!r} is not a host name.",
+            hint="Write NAME or NAME:PORT, such as mybox.local or 192.168.1.5:8420; each name is listed in full.",
+        )
+    return found[0]
 
 
 def _durability(env: Mapping[str, str], file: _File) -> Literal["full", "normal"]:

@@ -71,7 +71,7 @@ def _server(house: House, access: Access) -> uvicorn.Server:
         house.local,
         access,
         version=VERSION,
-        hosts=() if config.on_loopback else (config.host,),
+        hosts=config.allow_hosts if config.on_loopback else [config.host, *config.allow_hosts],
         most_body=config.limits.body_bytes,
         most_import=config.limits.import_bytes,
         requests_min=config.limits.requests_min,

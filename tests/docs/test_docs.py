@@ -69,6 +69,7 @@ def test_the_settings_page_names_every_setting_and_can_be_read() -> None:
         config.Server,
         config.ToolSettings,
         config.WebSearch,
+        config.Listener,
         config.Limits,
         config.Rule,
     )

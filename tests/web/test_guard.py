@@ -1,10 +1,14 @@
 """What the guard lets in, by Host, Origin, Sec-Fetch and content type, and what it adds to every response."""
 
+import re
+from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from tests.kit.windlass_process import WindlassProcess, windlass
 from tests.web.kit import Site
 from windlass.web.guard import Guard, page_policy
 from windlass.web.routes import ROUTES
@@ -21,7 +25,15 @@ HOSTS = {
     f"10.0.0.5:{PORT}": True,  # the address the connection came in on
     "box.example:8420": True,  # allowed by name, with its port
     f"lan.example:{PORT}": True,  # allowed by name, without one
-    "lan.example:1": False,
+    "lan.example": True,
+    "lan.example:1": True,  # whatever port a port map or a tunnel has
+    "lan.example:": False,
+    "lan.example:x": False,
+    "lan.example:1:1": False,
+    "[fe80::5]:9000": True,
+    "[fe80::5]": True,
+    "fe80::5": False,
+    "box.example": False,
     "": False,
     "null": False,
     "localhost": False,
@@ -93,7 +105,7 @@ async def passes(headers: dict[str, str], method: str = "GET", path: str = "/con
         "server": ("10.0.0.5", PORT),
         "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()],
     }
-    await Guard(inside, ["box.example:8420", "lan.example", "0.0.0.0", "::"])(scope, receive, send)
+    await Guard(inside, ["box.example:8420", "lan.example", "[fe80::5]", "0.0.0.0", "::"])(scope, receive, send)
     return int(sent[0]["status"])
 
 
@@ -199,3 +211,61 @@ async def test_no_method_is_answered_to_a_preflight(site: Site) -> None:
     for path in {route.path for route in ROUTES}:
         headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
         assert (await site.call("OPTIONS", path, headers=headers, token="")).status == 403
+
+
+@pytest.mark.parametrize("name", ["mybox.local:9000", "chat.example.org", "192.168.1.5:8420", "[fd00::5]:8420"])
+async def test_the_advice_for_an_unknown_name_works_as_it_is_written(tmp_path: Path, name: str) -> None:
+    async with windlass(tmp_path / "home", verb="demo") as server:
+        refused = await server.call("GET", "/health", None, Host=name)
+    error = refused.body["error"]
+    assert (refused.status, error["code"]) == (403, "bad_host")
+    command = re.search(r"`windlass serve (--allow-host) (\S+)`", error["hint"])
+    setting = re.search(r'`(allow_hosts = \["[^"]+"\])` under `(\[server\])` in windlass.toml', error["hint"])
+    assert command and setting
+    async with windlass(tmp_path / "home", *command.groups()) as server:
+        await _the_page_works_at(server, name)
+    (tmp_path / "home" / "windlass.toml").write_text(f"{setting[2]}\n{setting[1]}\n")
+    async with windlass(tmp_path / "home") as server:
+        await _the_page_works_at(server, name)
+
+
+@pytest.mark.parametrize("verb", ["serve", "demo"])
+async def test_names_of_the_file_and_of_the_command_line_are_all_answered(tmp_path: Path, verb: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "windlass.toml").write_text('[server]\nallow_hosts = ["mybox.local", "other.local:1"]\n')
+    flags = ("--allow-host", "third.local", "--allow-host", "fourth.local:4")
+    async with windlass(home, *flags, verb=verb) as server:
+        names = ["mybox.local", "mybox.local:9", "other.local:1", "other.local:2", "third.local:3", "fourth.local:4"]
+        answered = [(await server.call("GET", "/health", None, Host=name)).status for name in names]
+    assert answered == [200, 200, 200, 403, 200, 200]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0:8420", "[::]:8420", "no name", "<b>"])
+async def test_no_advice_is_given_that_could_not_work(tmp_path: Path, host: str) -> None:
+    async with windlass(tmp_path / "home", verb="demo") as server:
+        refused = await server.call("GET", "/health", None, Host=host)
+    assert refused.status == 403 and "allow" not in refused.body["error"]["hint"]
+
+
+async def _the_page_works_at(server: WindlassProcess, name: str) -> None:
+    """As a browser asks: the login, then a read and a write with the session, over http or a tunnel's https."""
+    key = server.login_url.partition("?")[2]
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
+
+        async def ask(method: str, path: str, **headers: str) -> aiohttp.ClientResponse:
+            sent = {"Host": name, **headers}
+            async with session.request(method, server.url + path, headers=sent, allow_redirects=False) as answer:
+                await answer.read()
+                return answer
+
+        login = await ask("GET", f"/?{key}", **{"Sec-Fetch-Site": "none"})
+        assert login.status == 303
+        own = {"Cookie": login.headers["Set-Cookie"].partition(";")[0], "Sec-Fetch-Site": "same-origin"}
+        assert (await ask("GET", "/ui/", **own)).status == 200
+        assert (await ask("GET", "/conversations", **own)).status == 200
+        for scheme in ("http", "https"):
+            made = await ask("POST", "/conversations", **own, Origin=f"{scheme}://{name}")
+            assert made.status == 201
+        foreign = await ask("POST", "/conversations", **own, Origin="https://evil.example")
+        assert foreign.status == 403

@@ -4,6 +4,7 @@
 """
 
 import ipaddress
+import re
 import secrets
 from collections.abc import Collection
 from functools import lru_cache
@@ -28,6 +29,7 @@ SAFE_HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
 ]
+_NAME = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?")
 NOTHING = b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 
@@ -42,7 +44,8 @@ def page_policy(nonce: str) -> bytes:
 
 
 class Guard:
-    """`hosts` are further names this server goes by; one without a port is meant with the port we listen on."""
+    """`hosts` are further names this server goes by; one without a port is meant with any: port maps and tunnels have
+    their own. Rebinding needs a name that is not listed, so the port protects nothing."""
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] = (), version: str = "") -> None:
         self._app = app
@@ -71,13 +74,13 @@ class Guard:
             raise Forbidden(
                 f"This server does not go by the name {host or '(none)'}.",
                 code="bad_host",
-                hint="Use the address it printed at start, or allow the name with --allow-host.",
+                hint=_how_to_allow(host),
             )
         _check_origin(scope, headers, host)
         _check_type(scope, headers)
 
     def _is_ours(self, host: str, scope: Scope) -> bool:
-        if host in self._hosts:
+        if host in self._hosts or _name(host) in self._hosts:
             return True
         address, port = scope.get("server") or ("", None)
         names = {*LOOPBACK, *self._hosts, *_as_names(address)}
@@ -163,6 +166,23 @@ def _check_type(scope: Scope, headers: dict[bytes, bytes]) -> None:
 
 def _foreign() -> Forbidden:
     return Forbidden("Requests from other sites are refused.", code="cross_site")
+
+
+def _name(host: str) -> str:
+    """Without its port; "" for what is no host name at all."""
+    found = _NAME.fullmatch(host)
+    return found[1] if found else ""
+
+
+def _how_to_allow(host: str) -> str:
+    """Only advice that works: what the settings would refuse is not recommended."""
+    name = _name(host)
+    if not name or _is_unspecified(name):
+        return "Use the address it printed at start."
+    return (
+        f"Use the address it printed at start, or start it with `windlass serve --allow-host {host}`, or set "
+        f'`allow_hosts = ["{host}"]` under `[server]` in windlass.toml.'
+    )
 
 
 @lru_cache(maxsize=64)
