@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 
@@ -59,6 +59,27 @@ async def test_a_question_gets_an_answer_through_a_tool(w: Windlass) -> None:
     assert turn.outcome == "answered"
     assert turn.answer and "42" in turn.answer
     assert [(call.name, call.state, call.server_slug) for call in turn.calls] == [("calculate", "ok", "demo")]
+
+
+@pytest.mark.parametrize(
+    ("options", "way"),
+    [
+        ({"tools": ["demo.calculate"]}, "switch_tools"),
+        ({"tools": []}, "switch_tools"),
+        ({"persona": "researcher"}, "conversations.change"),
+        ({"system_prompt": "Be brief."}, "conversations.change"),
+    ],
+)
+async def test_what_only_a_new_conversation_takes_is_refused_in_an_old_one(
+    w: Windlass, options: dict[str, Any], way: str
+) -> None:
+    place = await w.begin(tools=["demo.get_time"])
+    with pytest.raises(BadInput, match=f"`{next(iter(options))}`") as asked:
+        await w.ask("/get_time", conversation_id=place, **options)
+    assert way in asked.value.hint
+    with pytest.raises(BadInput):
+        await anext(w.stream("/get_time", conversation_id=place, **options))
+    assert await w.messages.get_all(place) == []
 
 
 async def test_sources_come_with_the_answer(w: Windlass) -> None:

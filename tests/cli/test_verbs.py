@@ -53,6 +53,14 @@ def test_ask_goes_on_in_a_conversation(windlass: Commands) -> None:
     assert second["parent_turn_id"] == first["id"]
 
 
+@pytest.mark.parametrize("option", ["--tools=demo.calculate", "--no-tools", "--persona=researcher", "--system=Brief."])
+def test_ask_refuses_in_a_conversation_what_only_a_new_one_takes(windlass: Commands, option: str) -> None:
+    first = windlass("ask", "/think hi", "--json").json
+    done = windlass("ask", "hello", "-c", first["conversation_id"], option)
+    assert done.code == 2 and option.partition("=")[0] in done.err and "without --conversation" in done.err
+    assert len(windlass("conversations", "show", first["conversation_id"], "--json").json) == 2
+
+
 @pytest.mark.parametrize(
     ("argv", "code"),
     [

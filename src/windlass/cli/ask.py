@@ -42,6 +42,8 @@ def ask(
 
     The answer goes to standard output, tool calls and everything else to standard error.
     """
+    if conversation:
+        _refuse({"--tools": tools, "--no-tools": no_tools, "--persona": persona, "--system": system})
     asked = _asked(text or [])
     chosen = [] if no_tools else tools
     with opened(ctx) as session:
@@ -56,6 +58,13 @@ def ask(
             sys.stdout.write(clean(turn.answer).rstrip("\n") + "\n")
         tell_end(turn)
     raise typer.Exit(exit_code(turn))
+
+
+def _refuse(options: dict[str, object]) -> None:
+    """A conversation has its own tools, persona and system prompt; to ignore what was asked for would be worse."""
+    if given := ", ".join(name for name, value in options.items() if value):
+        note(f"{given}: for a new conversation only. Leave it out, or ask without --conversation.", "red")
+        raise typer.Exit(USAGE)
 
 
 def _asked(words: list[str]) -> str:

@@ -100,9 +100,11 @@ class Windlass:
         approve: Approve | None = None,
     ) -> shapes.Turn:
         """Ask and wait for the end: `turn.answer`, `turn.sources`, `turn.outcome`. Without a conversation a new one is
-        begun. `tools` names those to offer, as `server.tool` with `*` for any; by default those that are on for new
+        begun with these `tools`, `persona` and `system_prompt`; with one they are refused, since it has its own.
+        `tools` names those to offer, as `server.tool` with `*` for any; by default those that are on for new
         conversations. `approve` is asked about each call that needs a person; without it the turn is given back
         waiting, in the state `awaiting_person`."""
+        _refuse_for(conversation_id, tools, persona, system_prompt)
         place = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
         return await self.chat(
             place,
@@ -129,6 +131,7 @@ class Windlass:
         max_rounds: int | None = None,
     ) -> AsyncGenerator[TurnEvent, None]:
         """The same, watched: every event of the turn as it happens, to its end. Leaving the loop does not stop it."""
+        _refuse_for(conversation_id, tools, persona, system_prompt)
         place = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
         request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds)
         async for event in self.wire.chat(place, request):
@@ -221,6 +224,18 @@ def ask_sync(text: str, *, url: str = "", token: str = "", **options: Any) -> sh
             return await windlass.ask(text, **options)
 
     return asyncio.run(asked())
+
+
+def _refuse_for(conversation_id: str, tools: Collection[str] | None, persona: str, system_prompt: str) -> None:
+    """These belong to a conversation, not to a turn: an existing one has its own."""
+    if not conversation_id:
+        return
+    if tools is not None:
+        hint = "Switch its tools with `switch_tools(conversation_id, pattern, on=...)`, or leave out `conversation_id`."
+        raise BadInput("`tools` can be given for a new conversation only.", hint=hint)
+    if given := "persona" if persona else "system_prompt" if system_prompt else "":
+        hint = f"Set it with `conversations.change(conversation_id, {given}=...)`, or leave out `conversation_id`."
+        raise BadInput(f"`{given}` can be given for a new conversation only.", hint=hint)
 
 
 def _request(
