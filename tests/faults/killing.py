@@ -133,7 +133,7 @@ HELD: dict[str, Callable[[Gate], Reply]] = {
 }
 
 
-async def survive(point: Point, parallel: int, durability: str, folder: Path, ledger: Ledger) -> None:
+async def check_survival(point: Point, parallel: int, durability: str, folder: Path, ledger: Ledger) -> None:
     """Kill a server at this point, start another on what is left, and hold it against every promise."""
     script = Script(parallel, point.tool, point.held)
     async with StrictLLM(script) as llm:

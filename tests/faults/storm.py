@@ -23,7 +23,7 @@ CLAIMS = Limits().claims  # so many starts without progress are enough
 Step = Callable[[], Awaitable[str]]
 
 
-async def storm(folder: Path, ledger: Ledger, *, kills: int, conversations: int, seed: int) -> None:
+async def check_storm(folder: Path, ledger: Ledger, *, kills: int, conversations: int, seed: int) -> None:
     rng = random.Random(seed)
     async with StrictLLM(reply_for) as llm:
         scene = Scene(folder, ledger, llm, rng.choice(["full", "normal"]))

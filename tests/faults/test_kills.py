@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.killing import MORE_POINTS, POINTS, Point, Scene, Script, survive
-from tests.faults.storm import storm
+from tests.faults.killing import MORE_POINTS, POINTS, Point, Scene, Script, check_survival
+from tests.faults.storm import check_storm
 from tests.kit.ledger_file import Ledger
 from tests.kit.real_servers import through_npx
 from tests.kit.windlass_process import children_of, gone
@@ -31,17 +31,17 @@ def test_there_are_sixteen_points() -> None:
 async def test_a_turn_survives_a_kill_at(
     point: Point, parallel: int, durability: str, tmp_path: Path, ledger: Ledger
 ) -> None:
-    await survive(point, parallel, durability, tmp_path, ledger)
+    await check_survival(point, parallel, durability, tmp_path, ledger)
 
 
 @pytest.mark.parametrize("point", MORE_POINTS if FULL else MORE_POINTS[-1:], ids=str)
 async def test_a_turn_survives_a_kill_at_a_point_of_our_own(point: Point, tmp_path: Path, ledger: Ledger) -> None:
-    await survive(point, 3, "full", tmp_path, ledger)
+    await check_survival(point, 3, "full", tmp_path, ledger)
 
 
 @pytest.mark.timeout(60 + 12 * KILLS)
 async def test_conversations_at_once_survive_kills_at_random_moments(tmp_path: Path, ledger: Ledger) -> None:
-    await storm(tmp_path, ledger, kills=KILLS, conversations=4, seed=SEED)
+    await check_storm(tmp_path, ledger, kills=KILLS, conversations=4, seed=SEED)
 
 
 async def test_no_child_is_left_after_a_kill(tmp_path: Path, ledger: Ledger) -> None:

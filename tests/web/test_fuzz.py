@@ -59,7 +59,7 @@ class Target:
     url: str
     answers: Counter[int] = field(default_factory=Counter)
 
-    def ask(self, case: Case) -> Response:
+    def check(self, case: Case) -> Response:
         if isinstance(case.body, dict) and case.body.get("default") is True:
             case.body["default"] = False  # a provider at a made-up address would speak for the rest of the test
         for name, value in case.path_parameters.items():
@@ -117,7 +117,7 @@ async def _furnish(site: Site) -> None:
     suppress_health_check=list(HealthCheck),
 )
 def test_no_request_breaks_the_promise(case: Case, target: Target) -> None:
-    target.ask(case)
+    target.check(case)
 
 
 @pytest.mark.slow
@@ -141,4 +141,4 @@ def test_no_chain_of_requests_breaks_the_promise(target: Target) -> None:
 def _send(cases: Iterable[Case], things: Things, target: Target, sent: list[Case]) -> None:
     for case in map(things.used_in, cases):
         sent.append(case)
-        things.learn(case, target.ask(case))
+        things.learn(case, target.check(case))

@@ -52,10 +52,15 @@ async def test_two_words_at_once_end_in_one_state(
     assert [event["event"] for event in log].count("turn_finished") == 1
     assert [event["event"] for event in log].count("tool_finished") == 1
     (state,) = [one["state"] for one in done["calls"]]
-    assert state in {"ok", "denied", "cancelled", "unknown"}
-    if state in {"denied", "cancelled"}:
-        assert ledger.effects() == []
-    assert len(ledger.effects()) <= 1
+    assert state in _ends(order)
+    assert len(ledger.effects()) in {"ok": {1}, "unknown": {0, 1}}.get(state, {0})
+
+
+def _ends(order: tuple[str, str]) -> set[str]:
+    """Whichever of the two came first decides; a call that was allowed may be stopped before or after its effect."""
+    ends = {"stop": "cancelled", "stop the call": "cancelled", "deny": "denied", "allow": "ok"}
+    stopped_later = "allow" in order and "deny" not in order
+    return {ends[word] for word in order} | ({"unknown"} if stopped_later else set())
 
 
 async def test_twenty_approvals_at_once_run_the_call_once(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
