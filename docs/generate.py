@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from docs.public_names import description, listing
 from tests.proof.incidents import INCIDENTS, NOT_OURS, PAINS
 from windlass.cli.program import VERBS, run
 from windlass.web.routes import ROUTES, Route
@@ -23,7 +24,8 @@ def main() -> None:
 
 
 def pages() -> dict[str, str]:
-    return {"routes.md": _routes(), "cli.md": _cli(), "incidents.md": _incidents()}
+    written = {"routes.md": _routes(), "cli.md": _cli(), "incidents.md": _incidents()}
+    return {**written, "public-names.txt": listing(), "openapi.json": description()}
 
 
 def _routes() -> str:

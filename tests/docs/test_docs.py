@@ -34,7 +34,7 @@ def test_generated_pages_are_up_to_date() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, timeout=60)
     made = msgspec.json.decode(done.stdout, type=dict[str, str])
     old = [name for name, text in made.items() if (DOCS / name).read_text() != text]
-    assert not old, f"run `make docs`: {old} are out of date"
+    assert not old, f"run `make docs`: {old} are out of date; a changed public name needs a line in CHANGELOG.md too"
 
 
 def test_every_route_is_documented() -> None:
