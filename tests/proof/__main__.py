@@ -1,4 +1,4 @@
-"""The survival table: `make proof`, or `python -m tests.proof [--quick] [--only WORD] [--json FILE]`, see `--help`.
+"""The survival table: `make proof`, or `python -m tests.proof [--quick] [--only PART] [--json FILE]`, see `--help`.
 
 Runs the fault, kill and abuse tests at full scale, then prints the scoreboard with our figure beside floor and aim.
 Ends with 1 when a floor is missed, a test failed, a stage broke off or a figure is missing without a known reason.
@@ -17,18 +17,22 @@ from pathlib import Path
 from tests.proof.audits import audit
 from tests.proof.figures import Figures, read_figures
 from tests.proof.scoreboard import drawn, figures_of
-from tests.proof.stages import run, stages
+from tests.proof.stages import chosen, run, stages
 
 
 def main() -> int:
     options = _options()
+    wanted = chosen(options.only)
+    if not wanted:
+        print(f"There is no part {options.only!r} of the proof. The parts are:")
+        print("\n".join(f"  {stage.part:9}  {stage.name}" for stage in stages()))
+        return 2
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         file = options.figures.resolve() if options.figures else Path(folder) / "figures"
         print(_machine(), flush=True)
-        for stage in stages():
-            if options.only in stage.name:
-                run(stage, file, Path(folder), quick=options.quick)
+        for stage in wanted:
+            run(stage, file, Path(folder), quick=options.quick)
         audit(file)
         found = read_figures(file)
     return _tell(found, time.monotonic() - began, options)
@@ -37,7 +41,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.proof", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the sizes of `make test`; floors are then missed")
-    parser.add_argument("--only", default="", metavar="WORD", help="only the stages whose name has this word")
+    parser.add_argument("--only", default="", metavar="PART", help="only this part; an unknown one lists them")
     parser.add_argument("--figures", type=Path, metavar="FILE", help="add to what stages run earlier left there")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser.parse_args()

@@ -21,6 +21,9 @@ LONGEST_S = 90 * 60  # every test has a limit of its own; this is for what hangs
 
 @dataclass(frozen=True, slots=True)
 class Stage:
+    """`part` is what `make proof PART=` calls it."""
+
+    part: str
     name: str
     tests: tuple[str, ...]
     workers: int = 2
@@ -33,15 +36,20 @@ def stages() -> list[Stage]:
     own = ("tests/faults/", "tests/proof/", "tests/browser/")
     elsewhere = sorted(test for test in {*mapped, *SSRF, *GUARD} if not test.startswith(own))
     return [
-        Stage("kills, faults and races", ("tests/faults",)),
-        Stage("injections, secrets and incidents", ABUSE),
-        Stage("the matrix as other tests show it", tuple(elsewhere)),
-        Stage("every route, by its description", ("tests/web/test_fuzz.py",)),
-        Stage("coverage of core and store", COVERING, 1, COVERED),
-        Stage("the page in a browser", BROWSER),
-        Stage("broken on purpose", ("tests/proof/test_mutations.py",)),
-        Stage("measures", ("tests/proof/test_measures.py",), 1),
+        Stage("kills", "kills, faults and races", ("tests/faults",)),
+        Stage("abuse", "injections, secrets and incidents", ABUSE),
+        Stage("matrix", "the matrix as other tests show it", tuple(elsewhere)),
+        Stage("routes", "every route, by its description", ("tests/web/test_fuzz.py",)),
+        Stage("coverage", "coverage of core and store", COVERING, 1, COVERED),
+        Stage("page", "the page in a browser", BROWSER),
+        Stage("mutations", "broken on purpose", ("tests/proof/test_mutations.py",)),
+        Stage("measures", "measures", ("tests/proof/test_measures.py",), 1),
     ]
+
+
+def chosen(wanted: str) -> list[Stage]:
+    """Those of this part, or with these words in their name; all when nothing is wanted."""
+    return [stage for stage in stages() if wanted in (stage.part, "") or wanted in stage.name]
 
 
 ABUSE = tuple(

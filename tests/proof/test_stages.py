@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.proof import audits
-from tests.proof.__main__ import _options, _tell
+from tests.proof.__main__ import _options, _tell, main
 from tests.proof.figures import Figures, read_figures
 from tests.proof.readings import Figure
 from tests.proof.scoreboard import MEASURES, Measure, figures_of
-from tests.proof.stages import Stage, run, stages
+from tests.proof.stages import Stage, chosen, run, stages
 
 ENDS = {
     "crashed": "import os\ndef test_it(): os._exit(70)",
@@ -28,12 +28,27 @@ def test_a_stage_that_does_not_come_to_its_end_is_said_and_the_next_one_runs(
     files = {end: tmp_path / f"test_{end}.py" for end in ENDS}
     for end, file in files.items():
         file.write_text(ENDS[end])
-        stage = Stage(end, (str(file),), 1, ("-p", "no:cacheprovider", "-p", "pytest_timeout"))
+        stage = Stage(end, end, (str(file),), 1, ("-p", "no:cacheprovider", "-p", "pytest_timeout"))
         run(stage, tmp_path / "figures", tmp_path, longest_s=1 if end == "hung" else 200)
     found = read_figures(tmp_path / "figures")
     assert [one["stage"] for one in found.notes["crash"]] == ["crashed", "broken", "hung"]
     assert [found.crashed(f"{file}::test_it") for file in files.values()] == [True, True, True, False]
     assert "passed" in found.outcomes.values()
+
+
+def test_a_part_is_chosen_by_its_name_or_by_words_of_its_title() -> None:
+    parts = [stage.part for stage in stages()]
+    assert len(set(parts)) == len(parts) == len(chosen(""))
+    assert [stage.part for part in parts for stage in chosen(part)] == parts
+    assert [stage.part for stage in chosen("broken on purpose")] == ["mutations"]
+    assert chosen("nothing of this name") == []
+
+
+def test_an_unknown_part_lists_the_parts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["proof", "--only", "nothing of this name"])
+    assert main() == 2
+    printed = capsys.readouterr().out
+    assert [stage.part for stage in stages() if f"  {stage.part} " in printed] == [stage.part for stage in stages()]
 
 
 def test_the_row_of_a_crashed_stage_says_so_and_misses_its_floor() -> None:
