@@ -78,6 +78,7 @@ class WebSearch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     brave_key: str = ""
     searxng_url: str = ""
     mcp_tool: str = ""  # "slug.tool"
+    argument: str = ""  # of that tool, for the question; found in its schema where it is not set
     allow_hosts: list[str] = []  # private hosts that pages may be fetched from
     timeout_s: float = 240
 

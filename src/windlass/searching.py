@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from importlib import import_module
+from typing import Any
 
 from windlass.config import WebSearch as SearchConfig
 from windlass.config import resolve_secret
@@ -73,9 +74,17 @@ class Searching:
             if all(server not in (config.slug, config.id) for config in self.servers.configs()):
                 return f"there is no server {server!r} for web_search.mcp_tool"
             state = self.servers.status(server).state
-            return None if state == "running" else f"the server {server!r} is {state}"
+            if state != "running":
+                return f"the server {server!r} is {state}"
+            if all(tool != one.name for one in self.servers.tools(server)):
+                return f"the server {server!r} has no tool {tool!r} for web_search.mcp_tool"
+            return None
 
-        return MCPTool(named, self._caller(server, tool), missing)
+        def schema() -> Mapping[str, Any]:
+            found = next((one for one in self.servers.tools(server) if one.name == tool), None)
+            return (found.input_schema if found else None) or {}
+
+        return MCPTool(named, self._caller(server, tool), missing, schema, self.config.argument)
 
     def _caller(self, server: str, tool: str) -> Callable[[dict[str, object]], Awaitable[ToolOutput]]:
         async def call(arguments: dict[str, object]) -> ToolOutput:

@@ -124,7 +124,7 @@ def mcp_tool(base_url: str) -> MCPTool:
             except aiohttp.ClientError as error:
                 raise ToolError(str(error), cause="server_gone") from error
 
-    return MCPTool("brave.search", call, lambda: None)
+    return MCPTool("brave.search", call, lambda: None, lambda: {"properties": {"query": {"type": "string"}}})
 
 
 SERVICES = {
@@ -236,7 +236,7 @@ def test_a_configured_backend_is_ready(service: Service) -> None:
         (ZAI(base_url="https://api.z.ai"), "Z.AI provider"),
         (ZAI(api_key="key"), "Z.AI provider"),
         (Builtin(), "no search tool of its own"),
-        (MCPTool("a.b", mcp_tool("").call, lambda: "the server a is not running"), "not running"),
+        (MCPTool("a.b", mcp_tool("").call, lambda: "the server a is not running", lambda: {}), "not running"),
     ],
 )
 def test_a_backend_that_is_not_ready_says_what_it_needs(backend: Backend, why: str) -> None:
@@ -330,7 +330,58 @@ async def test_an_mcp_tool_may_answer_in_many_ways(output: ToolOutput, hits: lis
         assert arguments == {"q": "weather"}
         return output
 
-    assert await MCPTool("a.b", call, lambda: None, argument="q").search("weather", 5) == hits
+    assert await MCPTool("a.b", call, lambda: None, lambda: {}, argument="q").search("weather", 5) == hits
+
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "integer"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "argument"),
+    [
+        ({"properties": {"search_query": TEXT, "location": TEXT}, "required": ["search_query"]}, "search_query"),
+        ({"properties": {"topic": TEXT, "count": NUMBER, "text": TEXT}, "required": ["topic", "count"]}, "topic"),
+        ({"properties": {"lang": TEXT, "q": TEXT}, "required": ["lang", "q"]}, "q"),
+        ({"properties": {"site": TEXT, "searchQuery": {"type": ["string", "null"]}}}, "searchQuery"),
+        ({"properties": {"text": TEXT, "query": {"anyOf": [TEXT, {"type": "null"}]}}}, "query"),
+        ({"properties": {"words": {"anyOf": [TEXT, {"type": "array"}]}}, "required": ["words"]}, "words"),
+        ({"properties": {"query": {"description": "What to look for."}}}, "query"),
+    ],
+)
+async def test_the_argument_for_the_question_is_found_in_the_tools_schema(
+    schema: dict[str, object], argument: str
+) -> None:
+    sent: list[Arguments] = []
+
+    async def call(arguments: Arguments) -> ToolOutput:
+        sent.append(arguments)
+        return ToolOutput("[]")
+
+    await MCPTool("a.b", call, lambda: None, lambda: schema).search("weather", 5)
+    assert sent == [{argument: "weather"}]
+
+
+@pytest.mark.parametrize(
+    ("schema", "setting", "words"),
+    [
+        ({"properties": {"from": TEXT, "to": TEXT}, "required": ["from", "to"]}, "", "It takes from, to."),
+        ({"properties": {"query": {"type": "object"}}, "required": ["query"]}, "", "It takes query."),
+        ({"properties": {"query": NUMBER}}, "", "It takes query."),
+        ({"properties": "odd", "required": 5}, "", "It takes no arguments."),
+        ({}, "", "It takes no arguments."),
+        ({"properties": {"query": TEXT}}, "serch", "has no argument 'serch'. It takes query."),
+    ],
+)
+async def test_an_argument_that_cannot_be_found_is_asked_for_by_the_settings_name(
+    schema: dict[str, object], setting: str, words: str
+) -> None:
+    async def call(arguments: Arguments) -> ToolOutput:
+        raise AssertionError("nothing is sent under a guessed name")
+
+    with pytest.raises(ToolError) as refused:
+        await MCPTool("a.b", call, lambda: None, lambda: schema, setting).search("weather", 5)
+    assert words in refused.value.message and 'argument = "..." under [web_search]' in refused.value.message
 
 
 async def test_the_providers_own_search_is_not_run_here() -> None:

@@ -12,7 +12,7 @@ from tests.kit.waiting import until
 from tests.web.kit import Site, open_site
 from windlass.config import Limits, WebSearch
 from windlass.providers import ProviderConfig
-from windlass.testing import StrictLLM, say
+from windlass.testing import StrictLLM, call, say
 
 SECRETS = [f"canary-{n}-{'x' * 20}" for n in range(30)]
 
@@ -223,6 +223,35 @@ async def test_two_tools_of_one_name_are_told_apart(site: Site, strict_llm: Stri
     assert {"one__echo", "two__echo"} <= {*strict_llm.requests[0].tool_names}
 
 
+async def test_calls_to_two_tools_of_one_name_each_name_their_server(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger, slug="one")
+    await site.add_ledger(ledger, slug="two")
+    conversation = await site.conversation()
+    await site.enable(conversation, "record", server="one", approval="ask")
+    await site.enable(conversation, "record", server="two", approval="ask")
+    both = call("two__record", effect_id="b") + call("one__record", effect_id="a")
+    strict_llm.then(both, say("Both."), call("record", effect_id="c"))
+
+    waiting = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Both"})
+    first, second = waiting.body["pending_calls"]
+    assert [(one["name"], one["server_slug"]) for one in (first, second)] == [
+        ("two__record", "two"),
+        ("one__record", "one"),
+    ]
+    turn = f"/turns/{waiting.body['turn_id']}"
+    await site.post(f"{turn}/calls/{first['call_id']}/decision", {"decision": "allow", "hash": first["hash"]})
+    await site.post(f"{turn}/calls/{second['call_id']}/decision", {"decision": "deny"})
+    done = (await site.get(f"{turn}?wait=60"))["turn"]
+    assert [(one["server_slug"], one["state"]) for one in done["calls"]] == [("two", "ok"), ("one", "denied")]
+
+    await site.call("DELETE", f"/conversations/{conversation}/tools?server_id=one&tool_name=record")
+    alone = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "The other"})
+    (pending,) = alone.body["pending_calls"]
+    assert (pending["name"], pending["server_slug"]) == ("record", "two")
+
+
 async def test_a_provider_of_ones_own_answers_and_keeps_its_key(tmp_path: Path, strict_llm: StrictLLM) -> None:
     async with StrictLLM([say("From the other.")], api_key="other-key") as other:
         async with open_site(tmp_path / "home", strict_llm) as site:
@@ -297,6 +326,25 @@ async def test_whether_the_web_can_be_searched_is_told_with_the_reason(
         state = await site.get("/search")
     assert state["backend"] == search.backend and state["prefix"] is True
     assert state["ready"] is (reason == "") and state["reason"].startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("search", "told"),
+    [
+        (WebSearch(backend="mcp", mcp_tool="ledger.record"), ""),
+        (WebSearch(backend="mcp", mcp_tool="ledger.record", argument="effect_id"), ""),
+        (WebSearch(backend="mcp", mcp_tool="ledger.record", argument="wrong"), "under [web_search] in windlass.toml"),
+        (WebSearch(backend="mcp", mcp_tool="ledger.gone"), "The server 'ledger' has no tool 'gone'"),
+    ],
+)
+async def test_a_search_tool_is_called_with_the_argument_it_has(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger, search: WebSearch, told: str
+) -> None:
+    async with open_site(tmp_path / "home", strict_llm, web_search=search) as site:
+        await site.add_ledger(ledger)
+        [trial] = (await site.post("/search/test", {"query": "tide"}))["trials"]
+    assert (trial["works"], ledger.counts()) == ((False, {}) if told else (True, {"tide": 1}))
+    assert told in trial["told"]
 
 
 async def test_the_policy_is_put_in_order_and_holds(site: Site, ledger: Ledger) -> None:

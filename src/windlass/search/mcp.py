@@ -2,7 +2,8 @@
 servers nor their protocol, only what a search tool's result looks like."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -13,6 +14,8 @@ from windlass.search.ports import Hit
 from windlass.search.wire import failed, tidy_hits
 
 Arguments = dict[str, object]
+Schema = Mapping[str, Any]
+_USUAL = ("query", "searchquery", "q", "text")  # in any spelling, the likeliest first
 _LINK = re.compile(r"https?://[^\s<>\"'()\[\]]{3,2000}")
 _LISTS = ("results", "search_result", "web_results", "organic", "items", "hits", "data")
 _DEPTH = 4
@@ -20,25 +23,69 @@ _DEPTH = 4
 
 @frozen
 class MCPTool:
-    """`call` runs the tool; `missing` says why it cannot be run now, None when it can."""
+    """`call` runs the tool; `missing` says why it cannot be run now, None when it can; `schema` is that of its
+    arguments, of which the operator may name the one for the question: `argument`."""
 
     tool: str
     call: Callable[[Arguments], Awaitable[ToolOutput]]
     missing: Callable[[], str | None]
-    argument: str = "query"
+    schema: Callable[[], Schema]
+    argument: str = ""
     name: str = "mcp"
 
     def ready(self) -> str | None:
         return self.missing()
 
     async def search(self, query: str, count: int) -> list[Hit]:
+        argument = self._argument()
         try:
-            output = await self.call({self.argument: query})
+            output = await self.call({argument: query})
         except ToolError as error:
             raise failed(f"The tool {self.tool}", f"failed: {error.message}") from error
         if output.failed:
             raise failed(f"The tool {self.tool}", f"failed: {output.text[:200]}")
         return tidy_hits(_structured(output.text) or [*_mentioned(output.text), *_linked(output)], count)
+
+    def _argument(self) -> str:
+        properties = _properties(self.schema())
+        if self.argument and (self.argument in properties or not properties):
+            return self.argument
+        if found := "" if self.argument else _question_in(self.schema()):
+            return found
+        problem = f"has no argument {self.argument!r}" if self.argument else "has no argument that is clearly the query"
+        takes = ", ".join(properties) or "no arguments"
+        setting = 'Name it with argument = "..." under [web_search] in windlass.toml'
+        raise failed(f"The tool {self.tool}", f"{problem}. It takes {takes}. {setting}")
+
+
+def _question_in(schema: Schema) -> str:
+    """A usual name that is required, the only required text, or any usual name, in this order; "" for none."""
+    texts = [name for name, one in _properties(schema).items() if _may_be_text(one)]
+    listed = schema.get("required")
+    required = [name for name in texts if isinstance(listed, list) and name in listed]
+    only = required[0] if len(required) == 1 else ""
+    return _usual(required) or only or _usual(texts)
+
+
+def _properties(schema: Schema) -> dict[str, Any]:
+    found = schema.get("properties")
+    return found if isinstance(found, dict) else {}
+
+
+def _may_be_text(schema: object) -> bool:
+    """One without a type takes anything."""
+    if not isinstance(schema, dict):
+        return schema is True
+    choices = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(choices, list):
+        return any(_may_be_text(one) for one in choices)
+    kind = schema.get("type", None if "$ref" in schema else "string")
+    return kind == "string" or (isinstance(kind, list) and "string" in kind)
+
+
+def _usual(names: list[str]) -> str:
+    plain = {name.lower().replace("_", "").replace("-", ""): name for name in reversed(names)}
+    return next((plain[usual] for usual in _USUAL if usual in plain), "")
 
 
 def _structured(text: str) -> list[Hit]:
