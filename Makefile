@@ -12,7 +12,7 @@ BIN := .venv/bin
 # Directories count too, so that a deleted file also rebuilds the page.
 UI_SOURCES := $(shell [ ! -f ui/package.json ] || find ui -name node_modules -prune -o -print)
 
-.PHONY: help setup page run test test-tools lint fmt bench figures proof dist docs pictures pins clean
+.PHONY: help setup page run test test-tools lint fmt bench figures proof dist docs types pictures pins clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1@/p' Makefile | awk -F@ '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -53,8 +53,11 @@ dist: setup  ## build sdist and wheel into dist/
 	rm -rf dist
 	$(BIN)/python -m hatchling build
 
-docs: setup  ## write the pages that follow from the code again
+docs: types  ## write the pages that follow from the code again
 	$(BIN)/python -m docs.generate
+
+types: setup  ## write the page's types from the server's schemas and events
+	$(BIN)/python -m ui.generate_types
 
 pictures: setup  ## take the pictures in docs/ anew
 	$(BIN)/python scripts/take-pictures
@@ -70,6 +73,7 @@ clean:  ## remove everything that set-up made
 	@echo "Installing into .venv; this takes a minute or two, once."
 	@scripts/make-venv $(PYTHON) .venv
 	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip uninstall --quiet --yes windlass 2>/dev/null # its name before windlass-server
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 

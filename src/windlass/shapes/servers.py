@@ -71,7 +71,7 @@ class Server(Answer):
     header_names: list[str]
     trusted: bool
     tools: str
-    approval: str | None
+    approval: Approval | None
     timeout_s: float
     retries: int
     parallel: int

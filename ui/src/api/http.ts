@@ -1,16 +1,20 @@
 /** Requests to the server that serves this page. The session cookie goes along by itself. */
 
 import { inPlaces } from "./places";
+import type { ErrorCode, Failed } from "./schemas.generated";
 import { noteStatus } from "./session";
 import { noteVersion } from "./version";
 
+/** Codes the page can tell apart; one that it does not know is an error like any other. */
+export type Code = ErrorCode | "http" | "offline";
+
 export class ApiError extends Error {
   readonly status: number;
-  readonly code: string;
+  readonly code: Code;
   readonly hint: string;
   readonly detail: unknown;
 
-  constructor(status: number, code: string, message: string, hint = "", detail: unknown = null) {
+  constructor(status: number, code: Code, message: string, hint = "", detail: unknown = null) {
     super(message);
     this.status = status;
     this.code = code;
@@ -22,10 +26,6 @@ export class ApiError extends Error {
   get offline(): boolean {
     return this.status === 0;
   }
-}
-
-interface ErrorBody {
-  error?: { code?: string; message?: string; hint?: string; detail?: unknown };
 }
 
 export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -61,16 +61,16 @@ export async function errorOf(response: Response): Promise<ApiError> {
   const { error } = parsed(text);
   return new ApiError(
     response.status,
-    error?.code ?? "http",
+    (error?.code ?? "http") as Code,
     error?.message ?? `The server answered ${response.status}.`,
     inPlaces(error?.hint ?? ""),
     error?.detail,
   );
 }
 
-function parsed(text: string): ErrorBody {
+function parsed(text: string): Partial<Failed> {
   try {
-    return JSON.parse(text) as ErrorBody;
+    return JSON.parse(text) as Partial<Failed>;
   } catch {
     return {};
   }

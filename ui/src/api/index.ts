@@ -1,4 +1,4 @@
 export * from "./http";
-export * from "./shapes";
+export * from "./schemas";
 export * from "./stream";
 export * from "./verbs";

@@ -1,6 +1,6 @@
 /** What several parts of the page share. */
 
-import { house, personas, policy, providers, servers, type ModelInfo } from "../api";
+import { house, personas, policy, providers, servers, type Model } from "../api";
 import { Resource } from "./resource";
 
 export const providerList = new Resource(async () => (await providers.list()).providers);
@@ -15,7 +15,7 @@ export const serverList = new Resource(async () => (await servers.list()).server
 export const searchState = new Resource(house.search);
 
 /** The models of every provider; one that does not answer leaves only its default model. */
-export const modelList = new Resource(async (): Promise<ModelInfo[]> => {
+export const modelList = new Resource(async (): Promise<Model[]> => {
   const known = (await providers.list()).providers;
   const lists = await Promise.all(
     known.map(async (provider) => {

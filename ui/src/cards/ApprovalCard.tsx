@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from "react";
 
-import { calls as callVerbs, type Word } from "../api";
+import { calls as callVerbs, type Decision } from "../api";
 import { Link, paths } from "../app/router";
 import { useResource } from "../app/resource";
 import { ruleList, serverList } from "../app/resources";
@@ -31,7 +31,7 @@ export interface StepProps {
   first: boolean;
   error: ReactNode;
   busy: boolean;
-  decide: (word: Word) => void;
+  decide: (word: Decision) => void;
   back: () => void;
   deny: () => void;
 }
@@ -43,7 +43,7 @@ export function ApprovalCard({ call, turn, first }: Props) {
   const { run, busy, error, code } = useVerb();
   const named = nameCall(naming, call);
   const hash = call.judged?.tool_hash;
-  const decide = (word: Word) =>
+  const decide = (word: Decision) =>
     void run(() => {
       store.own(call.id);
       return callVerbs.decide(call.turnId, call.id, hash ? { ...word, hash } : word);

@@ -13,6 +13,7 @@ function draw(driver: string): void {
   const claim: Event = {
     type: "turn_claimed",
     turn_id: "turn-n",
+    conversation_id: "conv-notes",
     seq: (turn?.lastSeq ?? 0) + 1,
     at: new Date(2026, 10, 15, 14, 2).toISOString(),
     driver,

@@ -6,7 +6,7 @@ import { drawOpen, turnOf } from "../testing/open";
 import { TurnEnd } from "./TurnEnd";
 import { TurnView } from "./TurnView";
 
-const AT = { turn_id: "turn-1", at: "2026-11-15T14:00:00Z" };
+const AT = { turn_id: "turn-1", conversation_id: "conv-1", at: "2026-11-15T14:00:00Z" };
 
 /** A turn of ten rounds at most that makes a call in each, and has no word left but its answer. */
 function atTheLimit(): Event[] {
@@ -21,14 +21,26 @@ function atTheLimit(): Event[] {
     ];
   });
   return [
-    { ...AT, type: "turn_started", seq: 0, opening: [{ role: "user", content: "Go on and on" }] },
+    {
+      ...AT,
+      type: "turn_started",
+      parent_turn_id: null,
+      seq: 0,
+      opening: [{ role: "user", content: "Go on and on" }],
+    },
     { ...AT, type: "turn_claimed", seq: 1, driver: "one" },
     ...rounds.flat(),
   ];
 }
 
 const HELLO: Event[] = [
-  { ...AT, type: "turn_started", seq: 0, opening: [{ role: "user", content: "Hello" }] },
+  {
+    ...AT,
+    type: "turn_started",
+    parent_turn_id: null,
+    seq: 0,
+    opening: [{ role: "user", content: "Hello" }],
+  },
   { ...AT, type: "turn_claimed", seq: 1, driver: "one" },
 ];
 
@@ -80,14 +92,14 @@ test("a plain answer is no round, also while it is written", () => {
 });
 
 test("what was imported shows when it was said and answered", () => {
-  const said = { turn_id: "turn-1", at: "2023-03-01T14:05:00Z" };
+  const said = { ...AT, at: "2023-03-01T14:05:00Z" };
   const opening = [
     { role: "user" as const, content: "Ahoy" },
     { role: "assistant" as const, content: "Ahoy yourself." },
   ];
   const turn = turnOf(
     [
-      { ...said, type: "turn_started", seq: 0, origin: "added", opening },
+      { ...said, type: "turn_started", parent_turn_id: null, seq: 0, origin: "added", opening },
       { ...said, at: "2023-03-01T14:09:00Z", type: "turn_finished", seq: 1, outcome: "added" },
     ],
     "turn-1",

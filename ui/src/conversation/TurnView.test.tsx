@@ -21,10 +21,16 @@ function view(events: readonly Event[]) {
 }
 
 test("an answer keeps its elements when its last word has come", () => {
-  const place = { turn_id: "turn-1", at: "2026-11-15T14:00:00Z" };
+  const place = { turn_id: "turn-1", conversation_id: "conv-pool", at: "2026-11-15T14:00:00Z" };
   const text = "First paragraph.\n\nSecond paragraph.";
   const writing: Event[] = [
-    { ...place, type: "turn_started", seq: 0, opening: [{ role: "user", content: "Hello" }] },
+    {
+      ...place,
+      type: "turn_started",
+      parent_turn_id: null,
+      seq: 0,
+      opening: [{ role: "user", content: "Hello" }],
+    },
     { ...place, type: "turn_claimed", seq: 1, driver: "one" },
     { ...place, type: "text_delta", attempt: 1, text },
   ];

@@ -22,6 +22,7 @@ function decided(store: ConversationStore, allow: boolean): Event {
   return {
     type: "call_decided",
     turn_id: TURN,
+    conversation_id: "conv-notes",
     call_id: CALL,
     seq,
     at: "2026-11-15T14:31:00Z",

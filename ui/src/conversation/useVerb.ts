@@ -1,6 +1,6 @@
 import { useCallback, useState } from "react";
 
-import { ApiError, wordsFor } from "../api";
+import { ApiError, wordsFor, type Code } from "../api";
 
 interface Verb {
   /** Do it; what went wrong is kept in `error`. Resolves to whether it worked. */
@@ -8,14 +8,14 @@ interface Verb {
   busy: boolean;
   error: string;
   /** The server's own name for what went wrong. */
-  code: string;
+  code: Code | "";
 }
 
 /** One thing a person asked for, under way or failed. A second click while it runs does nothing. */
 export function useVerb(): Verb {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState("");
-  const [code, setCode] = useState("");
+  const [code, setCode] = useState<Verb["code"]>("");
   const run = useCallback(
     async (act: () => Promise<unknown>) => {
       if (busy) return false;

@@ -2,12 +2,12 @@ import { render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 
-import type { ProviderInfo } from "../api";
+import type { Provider } from "../api";
 import { providerList } from "../app/resources";
 import { Refusal, serve, type Answers } from "../testing/server";
 import Models from "./Models";
 
-const ZAI: ProviderInfo = {
+const ZAI: Provider = {
   id: "zai",
   name: "Z.AI",
   base_url: "https://api.z.ai/api/coding/paas/v4",
@@ -32,7 +32,7 @@ const TEST = {
   ],
 };
 
-async function open(list: ProviderInfo[], answers: Answers = {}) {
+async function open(list: Provider[], answers: Answers = {}) {
   const asked = serve({
     "GET /providers": { providers: list },
     "GET /local-models": { servers: [] },

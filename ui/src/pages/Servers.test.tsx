@@ -2,12 +2,12 @@ import { render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, test } from "vitest";
 
-import type { ServerInfo, ServerTool } from "../api";
+import type { Server, ServerTool } from "../api";
 import { serverList } from "../app/resources";
 import { Refusal, serve, type Answers } from "../testing/server";
 import Servers from "./Servers";
 
-const SERVER: ServerInfo = {
+const SERVER: Server = {
   id: "server-1",
   name: "weather",
   slug: "weather",
@@ -52,12 +52,13 @@ const COMMIT: ServerTool = {
   tokens: 150,
   changed: true,
   problem: "",
+  output_schema: {},
   was: WAS,
 };
 
 beforeEach(() => localStorage.clear());
 
-async function open(servers: Partial<ServerInfo>[], answers: Answers = {}) {
+async function open(servers: Partial<Server>[], answers: Answers = {}) {
   const list = servers.map((server) => ({ ...SERVER, ...server }));
   const asked = serve({
     "GET /servers": { servers: list },

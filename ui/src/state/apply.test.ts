@@ -95,6 +95,7 @@ describe("calls", () => {
     const resolved = apply(replay(golden("unknown")), {
       type: "call_resolved",
       turn_id: "turn-i",
+      conversation_id: "conv-invoices",
       seq: 99,
       at: "2026-11-15T14:05:00Z",
       call_id: "call_turn-i_2_0",
@@ -202,6 +203,7 @@ describe("branches", () => {
     const started = apply(picked, {
       type: "turn_started",
       turn_id: "turn-r6",
+      conversation_id: "conv-branches",
       parent_turn_id: "turn-r5",
       seq: 0,
       at: "2026-11-15T11:30:00Z",
@@ -243,7 +245,15 @@ function soFar(whole: Conversation): Event[] {
     const { id: turn_id, draft } = turn;
     const reply: Event[] =
       draft?.text || draft?.reasoning || draft?.calls.length
-        ? [{ type: "reply_so_far", turn_id, at, ...draft, calls: [...draft.calls] }]
+        ? [
+            {
+              type: "reply_so_far",
+              turn_id,
+              at,
+              ...draft,
+              calls: draft.calls.map((call) => ({ ...call, attempt: draft.attempt })),
+            },
+          ]
         : [];
     return [...reply, ...callsOf(turn).flatMap((call) => (call.input ? [call.input] : []))];
   });

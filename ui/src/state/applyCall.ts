@@ -58,5 +58,6 @@ function finished(call: Call, event: ToolFinished, at: number): Call {
   const attempts = call.attempts.map((attempt) =>
     attempt.until === null ? { ...attempt, until: at } : attempt,
   );
-  return { ...call, attempts, finished: event, finishedAt: at, input: null, progress: null, stopping: false };
+  const finished = { ...event, output: event.output ?? { text: "" } };
+  return { ...call, attempts, finished, finishedAt: at, input: null, progress: null, stopping: false };
 }

@@ -1,9 +1,9 @@
 /** The reply in flight. An older attempt's words never mix with a newer one's. */
 
-import type { CallDelta, ReplyReset, ReplySoFar, TextDelta } from "./events";
+import type { CallDelta, ReasoningDelta, ReplyReset, ReplySoFar, TextDelta } from "./events";
 import type { Draft, Turn } from "./turn";
 
-type DraftEvent = TextDelta | CallDelta | ReplyReset | ReplySoFar;
+type DraftEvent = TextDelta | ReasoningDelta | CallDelta | ReplyReset | ReplySoFar;
 
 export function onDelta(draft: Draft | null, event: DraftEvent, turn: Turn): Draft | null {
   if (draft && event.attempt < draft.attempt) return draft;
@@ -37,7 +37,7 @@ function written(draft: Draft, event: CallDelta): Draft["calls"] {
   const calls = known ? draft.calls : [...draft.calls, { index: event.index, name: "", arguments: "" }];
   return calls.map((call) =>
     call.index === event.index
-      ? { ...call, name: event.name || call.name, arguments: call.arguments + (event.arguments ?? "") }
+      ? { ...call, name: event.name || call.name, arguments: call.arguments + event.arguments }
       : call,
   );
 }

@@ -97,7 +97,7 @@ function replied(turn: Turn, event: ModelReplied, at: number): Turn {
   const calls = (event.calls ?? []).map((spec): Call => ({
     id: spec.id,
     turnId: turn.id,
-    spec,
+    spec: { ...spec, arguments: spec.arguments ?? "{}" },
     judged: null,
     decided: null,
     resolved: "",

@@ -41,8 +41,8 @@ export function workedMs(turn: Turn, now: number): number {
   return Math.max(0, until - turn.startedAt - turn.waitedMs - waiting);
 }
 
-export function usageOf(turn: Turn): Usage {
-  const total: Usage = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
+export function usageOf(turn: Turn): Required<Usage> {
+  const total = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
   for (const { reply } of turn.rounds) {
     total.prompt += reply.usage?.prompt ?? 0;
     total.completion += reply.usage?.completion ?? 0;
@@ -55,7 +55,7 @@ export function usageOf(turn: Turn): Usage {
 /** What the last request held: the size of the conversation as the model saw it. */
 export function contextTokens(turn: Turn | undefined): number {
   const last = turn?.rounds.at(-1)?.reply.usage;
-  return last ? last.prompt + last.completion : 0;
+  return (last?.prompt ?? 0) + (last?.completion ?? 0);
 }
 
 export interface NumberedSource extends Source {
@@ -100,9 +100,10 @@ export function thoughtMs(reply: {
   usage?: Usage;
 }): number {
   const { took_ms: took = 0, reasoning = "", text, usage } = reply;
-  const counted = usage && usage.reasoning > 0 && usage.completion >= usage.reasoning;
-  const share = counted
-    ? usage.reasoning / usage.completion
-    : reasoning.length / Math.max(1, reasoning.length + text.length);
+  const { reasoning: reasoned = 0, completion = 0 } = usage ?? {};
+  const share =
+    reasoned > 0 && completion >= reasoned
+      ? reasoned / completion
+      : reasoning.length / Math.max(1, reasoning.length + text.length);
   return took * share;
 }

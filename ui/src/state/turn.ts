@@ -14,6 +14,7 @@ import type {
   Settings,
   ToolCall,
   ToolFinished,
+  ToolOutput,
   ToolProgress,
   TurnFinished,
 } from "./events";
@@ -25,10 +26,13 @@ export interface Attempt {
   interrupted: boolean;
 }
 
+export type CallSpec = ToolCall & { arguments: string };
+export type CallFinished = ToolFinished & { output: ToolOutput };
+
 export interface Call {
   id: string;
   turnId: string;
-  spec: ToolCall;
+  spec: CallSpec;
   judged: CallJudged | null;
   decided: CallDecided | null;
   resolved: CallResolved["how"] | "";
@@ -37,7 +41,7 @@ export interface Call {
   progress: ToolProgress | null;
   input: InputNeeded | null;
   inputSent: boolean;
-  finished: ToolFinished | null;
+  finished: CallFinished | null;
   askedAt: number;
   finishedAt: number;
 }
@@ -68,7 +72,7 @@ export interface Turn {
   opening: readonly Message[];
   blanked: readonly number[];
   settings: Settings;
-  limits: Limits;
+  limits: Required<Limits>;
   clientMessageId: string;
   startedAt: number;
   claims: number;
@@ -92,7 +96,16 @@ export interface Turn {
   waitingSince: number;
 }
 
-export const DEFAULT_LIMITS: Limits = { rounds: 10, calls: 128, attempts: 4, repeats: 3 };
+export const DEFAULT_LIMITS: Required<Limits> = {
+  rounds: 10,
+  calls: 128,
+  attempts: 4,
+  claims: 3,
+  bad_tries: 3,
+  repeats: 3,
+  work_s: 1800,
+  tokens: null,
+};
 
 export function callsOf(turn: Turn): Call[] {
   return turn.rounds.flatMap((round) => round.calls);

@@ -59,6 +59,8 @@ export function tool(
     approval: "",
     tokens: 100,
     enabled: true,
+    title: "",
+    changed: false,
     ...more,
   };
 }

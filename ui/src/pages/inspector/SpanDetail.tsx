@@ -109,8 +109,8 @@ function replyFacts({
 }) {
   const facts = [
     first ? `first token ${duration(first)}` : "",
-    usage ? `${grouped(usage.prompt)} in${usage.cached ? `, ${grouped(usage.cached)} cached` : ""}` : "",
-    usage ? `${grouped(usage.completion)} out` : "",
+    usage ? `${grouped(usage.prompt ?? 0)} in${usage.cached ? `, ${grouped(usage.cached)} cached` : ""}` : "",
+    usage ? `${grouped(usage.completion ?? 0)} out` : "",
   ];
   return facts.filter(Boolean).join(" · ");
 }

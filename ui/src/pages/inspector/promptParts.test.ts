@@ -55,7 +55,7 @@ test("earlier turns are one row with their messages inside", () => {
 });
 
 test("the rows add up to what the provider counted", () => {
-  const counted = turn.rounds[1]!.reply.usage!.prompt;
+  const counted = turn.rounds[1]!.reply.usage!.prompt!;
   expect(counted).toBeGreaterThan(0);
   expect(Math.abs(sumOf(parts) - counted)).toBeLessThan(parts.length);
 });

@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { providers, type LocalServer, type ProviderInfo } from "../../api";
+import { providers, type LocalServer, type Provider } from "../../api";
 import { Link, paths } from "../../app/router";
 import { Banner, Button, plural } from "../../parts";
 import { useLoaded } from "../useLoaded";
@@ -19,9 +19,9 @@ const ADDRESS: Preset = { name: "", base_url: "", model: "", ask: "address" };
 /** Two steps: where the model runs, then whether it can call tools. */
 export function ConnectModel() {
   const [preset, setPreset] = useState<Preset | null>(null);
-  const [added, setAdded] = useState<ProviderInfo | null>(null);
+  const [added, setAdded] = useState<Provider | null>(null);
   const { test, busy, error, begin } = useTest();
-  const saved = (provider: ProviderInfo) => {
+  const saved = (provider: Provider) => {
     setAdded(provider);
     setPreset(null);
     void begin(provider.id);
@@ -68,7 +68,7 @@ export function ConnectModel() {
   );
 }
 
-function Places({ added, onPick }: { added: ProviderInfo | null; onPick: (preset: Preset) => void }) {
+function Places({ added, onPick }: { added: Provider | null; onPick: (preset: Preset) => void }) {
   const { value, error, again } = useLoaded("local", providers.local);
   const found = value?.servers ?? [];
   return (
@@ -128,7 +128,7 @@ function Places({ added, onPick }: { added: ProviderInfo | null; onPick: (preset
 }
 
 interface OutcomeProps {
-  added: ProviderInfo | null;
+  added: Provider | null;
   ok: boolean | null;
   words: string;
   busy: boolean;

@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { providers, type ProviderInfo, type ProviderTest } from "../../api";
+import { providers, type Provider, type ProviderTest } from "../../api";
 import { modelList, providerList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
 import { Banner, Button, Fold, Tag, duration, plural } from "../../parts";
@@ -12,7 +12,7 @@ import { ProviderForm } from "./ProviderForm";
 import { useTest } from "./useTest";
 
 /** One place models come from. */
-export function ProviderCard({ provider }: { provider: ProviderInfo }) {
+export function ProviderCard({ provider }: { provider: Provider }) {
   const [editing, setEditing] = useState(false);
   const { run, busy, error } = useVerb();
   const testing = useTest();
@@ -60,7 +60,7 @@ export function ProviderCard({ provider }: { provider: ProviderInfo }) {
   );
 }
 
-function Facts({ provider }: { provider: ProviderInfo }) {
+function Facts({ provider }: { provider: Provider }) {
   if (provider.demo)
     return (
       <p>The model’s replies are fixed. The tools, the approvals and the record are real. It needs no key.</p>
@@ -86,7 +86,7 @@ function Facts({ provider }: { provider: ProviderInfo }) {
 }
 
 interface FootProps {
-  provider: ProviderInfo;
+  provider: Provider;
   busy: boolean;
   act: (doing: () => Promise<unknown>) => Promise<unknown>;
   onEdit: () => void;
@@ -148,7 +148,7 @@ function TestResult({
   provider,
 }: {
   testing: Testing;
-  provider: ProviderInfo;
+  provider: Provider;
 }) {
   if (error) return <Problem what="It was not tested." error={error} />;
   if (!test && !busy) return null;
@@ -171,7 +171,7 @@ function TestResult({
 }
 
 interface ModelsProps {
-  provider: ProviderInfo;
+  provider: Provider;
   busy: boolean;
   onUse: (model: string) => void;
 }

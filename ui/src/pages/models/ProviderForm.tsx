@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { providers, type ProviderFields, type ProviderInfo } from "../../api";
+import { providers, type NewProvider, type Provider } from "../../api";
 import { modelList, providerList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
 import { Button } from "../../parts";
@@ -17,10 +17,10 @@ export interface Preset {
 
 interface Props {
   /** The provider to change; without one, a new one is added. */
-  provider?: ProviderInfo;
+  provider?: Provider;
   preset?: Preset;
   word: string;
-  onSaved: (provider: ProviderInfo) => void;
+  onSaved: (provider: Provider) => void;
   onCancel: () => void;
 }
 
@@ -40,7 +40,7 @@ export function ProviderForm({ provider, preset, word, onSaved, onCancel }: Prop
   const save = async () => {
     setTried(true);
     if (Object.keys(problems(name, baseUrl, temperature, short && !key)).length > 0) return;
-    const fields: Partial<ProviderFields> = {
+    const fields: NewProvider = {
       name: name.trim() || hostName(baseUrl),
       base_url: baseUrl.trim(),
       model: model.trim(),
@@ -137,7 +137,7 @@ export function ProviderForm({ provider, preset, word, onSaved, onCancel }: Prop
   );
 }
 
-function keyHelp(provider: ProviderInfo | undefined): string {
+function keyHelp(provider: Provider | undefined): string {
   if (provider?.has_key) return "One is kept and is never shown. Empty leaves it; another replaces it.";
   return "Kept on this computer, never shown again. env:NAME reads it from the environment.";
 }

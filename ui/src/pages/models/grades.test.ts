@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 
 import { abilitiesOf } from "./grades";
 
-const TEST = { ok: true, took_ms: 900, model: "glm-4.7", message: "Hello", hint: "", findings: [] };
+const TEST = {
+  ok: true,
+  took_ms: 900,
+  model: "glm-4.7",
+  message: "Hello",
+  hint: "",
+  findings: [],
+  success: true,
+};
 
 test("before a test every question stands open", () => {
   expect(abilitiesOf(null, false).every((ability) => ability.grade === "waiting")).toBe(true);

@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { servers, type ServerInfo, type ServerTool } from "../../api";
+import { servers, type Server, type ServerTool } from "../../api";
 import { useVerb } from "../../conversation/useVerb";
 import { Button, Icon, JsonView, plural, type Json } from "../../parts";
 import { Problem } from "../Problem";
@@ -8,7 +8,7 @@ import { Diff } from "./Diff";
 import { toolDiff } from "./toolDiff";
 
 interface Props {
-  server: ServerInfo;
+  server: Server;
   changed: readonly ServerTool[];
   onKeepOff: (hash: string) => void;
   onAccepted: () => void;
@@ -41,7 +41,7 @@ export function ChangedCard({ server, changed, onKeepOff, onAccepted }: Props) {
 }
 
 interface ToolProps {
-  server: ServerInfo;
+  server: Server;
   tool: ServerTool;
   onKeepOff: () => void;
   onAccepted: () => void;

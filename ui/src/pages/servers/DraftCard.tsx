@@ -1,6 +1,6 @@
 import { useId, useState, type ReactNode } from "react";
 
-import { servers, type ServerInfo } from "../../api";
+import { servers, type Server } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
 import { Button, Icon, Tag } from "../../parts";
@@ -11,7 +11,7 @@ import { ServerFormPanel } from "./ServerFormPanel";
 import { sandboxWords } from "./words";
 
 /** Nothing has run. The exact command, typed back, is what lets it. */
-export function DraftCard({ server }: { server: ServerInfo }) {
+export function DraftCard({ server }: { server: Server }) {
   const [editing, setEditing] = useState(false);
   const { run, busy, error } = useVerb();
   if (editing) return <ServerFormPanel server={server} onClose={() => setEditing(false)} />;
@@ -67,7 +67,7 @@ export function DraftCard({ server }: { server: ServerInfo }) {
 }
 
 interface AddressProps {
-  server: ServerInfo;
+  server: Server;
   busy: boolean;
   onStart: () => void;
   children: ReactNode;
@@ -120,7 +120,7 @@ export function Argv({ argv }: { argv: readonly string[] }) {
   );
 }
 
-function Facts({ server }: { server: ServerInfo }) {
+function Facts({ server }: { server: Server }) {
   return (
     <dl className="facts">
       <dt>Environment</dt>

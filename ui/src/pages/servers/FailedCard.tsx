@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { servers, type ServerInfo } from "../../api";
+import { servers, type Server } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
 import { Button, Icon, IconButton, Menu, counting, useNow, type MenuItem } from "../../parts";
@@ -11,7 +11,7 @@ import { LogTail } from "./LogTail";
 import { ServerFormPanel } from "./ServerFormPanel";
 import { restart } from "./shared";
 
-export function FailedCard({ server }: { server: ServerInfo }) {
+export function FailedCard({ server }: { server: Server }) {
   const [editing, setEditing] = useState(false);
   const [removing, setRemoving] = useState(false);
   const { run, busy, error } = useVerb();
@@ -65,7 +65,7 @@ export function FailedCard({ server }: { server: ServerInfo }) {
   );
 }
 
-function NextTry({ server }: { server: ServerInfo }) {
+function NextTry({ server }: { server: Server }) {
   const at = server.retry_at ? Date.parse(server.retry_at) : 0;
   const now = useNow(at > 0);
   if (at <= now) return null;

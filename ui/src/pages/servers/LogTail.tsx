@@ -1,11 +1,11 @@
 import { useState } from "react";
 
-import { servers, type ServerInfo } from "../../api";
+import { servers, type Server } from "../../api";
 import { CopyButton, LinkButton } from "../../parts";
 import { useLoaded } from "../useLoaded";
 
 interface Props {
-  server: ServerInfo;
+  server: Server;
   /** How many are shown at first. */
   lines: number;
 }

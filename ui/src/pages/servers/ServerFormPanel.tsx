@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-import { ApiError, servers, wordsFor, type Approval, type ServerInfo } from "../../api";
+import { ApiError, servers, wordsFor, type Approval, type Server } from "../../api";
 import { serverList } from "../../app/resources";
 import { Button, Fold, IconButton, Segments } from "../../parts";
 import { AreaField, Check, SelectField, TextField } from "../Field";
@@ -9,7 +9,7 @@ import { EMPTY_FORM, fieldsOf, formOf, problemsOf, spread, type Problems, type S
 
 interface Props {
   /** The server to change; without one, a new server is added. */
-  server?: ServerInfo;
+  server?: Server;
   onClose: () => void;
   onImport?: () => void;
 }
@@ -119,7 +119,7 @@ interface PartProps {
   form: ServerForm;
   set: (change: Partial<ServerForm>) => void;
   problems: Problems;
-  server?: ServerInfo | undefined;
+  server?: Server | undefined;
 }
 
 function CommandFields({
@@ -291,7 +291,7 @@ function keptHelp(names: readonly string[] | undefined, words: string): string {
   return `${words} Kept now: ${names.join(", ")}. What you write replaces all of them; empty leaves them.`;
 }
 
-function hintFor(server: ServerInfo | undefined, transport: ServerInfo["transport"]): string {
+function hintFor(server: Server | undefined, transport: Server["transport"]): string {
   if (transport !== "stdio") return "Windlass connects to the address; nothing runs here.";
   return server ? "Another command must be confirmed anew." : "Nothing starts until you confirm the command.";
 }

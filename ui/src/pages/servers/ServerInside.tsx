@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { servers, type ServerInfo, type ServerTool } from "../../api";
+import { servers, type Server, type ServerTool } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
 import { Button, Tag } from "../../parts";
@@ -13,7 +13,7 @@ import { ToolGrid } from "./ToolGrid";
 import { sandboxWords } from "./words";
 
 interface Props {
-  server: ServerInfo;
+  server: Server;
   tools: readonly ServerTool[] | undefined;
 }
 
@@ -56,7 +56,7 @@ export function ServerInside({ server, tools }: Props) {
   );
 }
 
-function Facts({ server }: { server: ServerInfo }) {
+function Facts({ server }: { server: Server }) {
   return (
     <dl className="facts">
       {server.transport === "stdio" ? (

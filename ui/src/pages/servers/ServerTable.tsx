@@ -1,6 +1,6 @@
 import { Fragment, useState } from "react";
 
-import { servers, type ServerInfo } from "../../api";
+import { servers, type Server } from "../../api";
 import { serverList } from "../../app/resources";
 import { Icon, IconButton } from "../../parts";
 import { useVerb } from "../../conversation/useVerb";
@@ -11,7 +11,7 @@ import { restart } from "./shared";
 import { STATUS, ms, sandboxShort } from "./words";
 
 interface Props {
-  list: readonly ServerInfo[];
+  list: readonly Server[];
   tools: ToolsById;
 }
 
@@ -68,7 +68,7 @@ export function ServerTable({ list, tools }: Props) {
   );
 }
 
-function Row({ server, open, onToggle }: { server: ServerInfo; open: boolean; onToggle: () => void }) {
+function Row({ server, open, onToggle }: { server: Server; open: boolean; onToggle: () => void }) {
   const { run, busy, error } = useVerb();
   const act = (doing: () => Promise<unknown>) => void run(doing).then(() => serverList.refresh());
   const runs = server.status === "running" || server.status === "starting";
@@ -120,7 +120,7 @@ function Row({ server, open, onToggle }: { server: ServerInfo; open: boolean; on
   );
 }
 
-export function Status({ server }: { server: ServerInfo }) {
+export function Status({ server }: { server: Server }) {
   const { word, tone } = STATUS[server.status];
   return (
     <span className={`status ${tone}`}>

@@ -1,11 +1,11 @@
 /** The form of a server as text, and the fields that are sent. */
 
-import type { Approval, ServerFields, ServerInfo } from "../../api";
+import type { Approval, NewServer, Server } from "../../api";
 import { splitCommand } from "./argv";
 
 export interface ServerForm {
   name: string;
-  transport: ServerInfo["transport"];
+  transport: Server["transport"];
   command: string;
   /** One argument per line. */
   args: string;
@@ -44,7 +44,7 @@ export const EMPTY_FORM: ServerForm = {
   sandbox: "off",
 };
 
-export function formOf(server: ServerInfo): ServerForm {
+export function formOf(server: Server): ServerForm {
   return {
     ...EMPTY_FORM,
     name: server.name,
@@ -86,10 +86,10 @@ export function problemsOf(form: ServerForm): Problems {
 }
 
 /** What is sent. Values that are kept unseen are left out unless new ones were written. */
-export function fieldsOf(form: ServerForm): Partial<ServerFields> {
+export function fieldsOf(form: ServerForm): NewServer {
   const env = pairs(form.env, "=") ?? {};
   const headers = pairs(form.headers, ":") ?? {};
-  const reached: Partial<ServerFields> =
+  const reached: Partial<NewServer> =
     form.transport === "stdio"
       ? {
           command: form.command.trim(),

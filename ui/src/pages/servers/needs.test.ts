@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 
-import type { ServerInfo, ServerTool } from "../../api";
+import type { Server, ServerTool } from "../../api";
 import { sorted } from "./needs";
 
-const server = (id: string, status: ServerInfo["status"]) => ({ id, status }) as ServerInfo;
+const server = (id: string, status: Server["status"]) => ({ id, status }) as Server;
 const changed = { name: "git_commit", changed: true, hash: "44e0b7" } as ServerTool;
 
 const SERVERS = [

@@ -1,11 +1,11 @@
 /** Which servers need a person, most urgent first, and which do not. */
 
-import type { ServerInfo, ServerTool } from "../../api";
+import type { Server, ServerTool } from "../../api";
 
 export type Need = "draft" | "changed" | "failed";
 
 export interface Needy {
-  server: ServerInfo;
+  server: Server;
   need: Need;
   /** Changed tools nobody has decided on. */
   changed: readonly ServerTool[];
@@ -13,18 +13,18 @@ export interface Needy {
 
 export interface Sorted {
   needy: readonly Needy[];
-  others: readonly ServerInfo[];
+  others: readonly Server[];
 }
 
 export type ToolsById = ReadonlyMap<string, readonly ServerTool[]>;
 
 export function sorted(
-  servers: readonly ServerInfo[],
+  servers: readonly Server[],
   tools: ToolsById,
   keptOff: ReadonlySet<string>,
 ): Sorted {
   const needy: Needy[] = [];
-  const others: ServerInfo[] = [];
+  const others: Server[] = [];
   for (const server of servers) {
     const changed = (tools.get(server.id) ?? []).filter((tool) => tool.changed && !keptOff.has(tool.hash));
     const need = needOf(server, changed.length);
@@ -36,7 +36,7 @@ export function sorted(
 
 const ORDER: Need[] = ["draft", "changed", "failed"];
 
-function needOf(server: ServerInfo, changed: number): Need | null {
+function needOf(server: Server, changed: number): Need | null {
   if (server.status === "draft") return "draft";
   if (server.status === "failed") return "failed";
   return changed > 0 ? "changed" : null;

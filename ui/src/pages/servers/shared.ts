@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useState } from "react";
 
-import { servers, type ServerInfo, type ServerTool } from "../../api";
+import { servers, type Server, type ServerTool } from "../../api";
 import { serverList } from "../../app/resources";
 import type { ToolsById } from "./needs";
 
@@ -11,7 +11,7 @@ const QUIET_MS = 5000;
 const KEY = "windlass.keptOff";
 
 /** Looks again while the page is open: often while something moves, seldom else, never in a hidden tab. */
-export function useFreshServers(list: readonly ServerInfo[]): void {
+export function useFreshServers(list: readonly Server[]): void {
   const moving = list.some((server) => server.status === "starting" || server.status === "failed");
   useEffect(() => {
     const timer = setInterval(
@@ -25,7 +25,7 @@ export function useFreshServers(list: readonly ServerInfo[]): void {
 }
 
 /** The tools of the servers that run, so that a changed one is seen without opening its server. */
-export function useTools(list: readonly ServerInfo[]): { tools: ToolsById; again: () => void } {
+export function useTools(list: readonly Server[]): { tools: ToolsById; again: () => void } {
   const [tools, setTools] = useState<ToolsById>(new Map());
   const [tries, setTries] = useState(0);
   const wanted = list
@@ -70,7 +70,7 @@ function readKept(): Set<string> {
   }
 }
 
-export async function restart(server: ServerInfo): Promise<void> {
+export async function restart(server: Server): Promise<void> {
   await servers.stop(server.id);
   await servers.start(server.id);
 }

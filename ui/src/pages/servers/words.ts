@@ -1,10 +1,10 @@
 /** Words for what a server is and does. */
 
-import type { ServerInfo } from "../../api";
+import type { Server } from "../../api";
 
 type Tone = "" | "ok" | "warn" | "bad";
 
-export const STATUS: Record<ServerInfo["status"], { word: string; tone: Tone }> = {
+export const STATUS: Record<Server["status"], { word: string; tone: Tone }> = {
   draft: { word: "Draft", tone: "warn" },
   configured: { word: "Not started", tone: "" },
   starting: { word: "Starting", tone: "ok" },
@@ -13,14 +13,14 @@ export const STATUS: Record<ServerInfo["status"], { word: string; tone: Tone }> 
   stopped: { word: "Stopped", tone: "" },
 };
 
-export function sandboxWords(server: ServerInfo): string {
+export function sandboxWords(server: Server): string {
   if (server.transport !== "stdio") return "remote: it runs elsewhere";
   return server.sandbox === "bwrap"
     ? "bwrap: private home, none of your files"
     : "off: it runs as you, with your files and your network";
 }
 
-export function sandboxShort(server: ServerInfo): string {
+export function sandboxShort(server: Server): string {
   return server.transport === "stdio" ? server.sandbox : "remote";
 }
 

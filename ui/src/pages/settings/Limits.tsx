@@ -1,10 +1,10 @@
-import { house, type LimitInfo } from "../../api";
+import { house, type Limit } from "../../api";
 import { Tag } from "../../parts";
 import { useLoaded } from "../useLoaded";
 import { LIMITS, limitText } from "./limitWords";
 import { Section } from "./Section";
 
-const SOURCES: Record<LimitInfo["source"], string> = {
+const SOURCES: Record<Limit["source"], string> = {
   default: "default",
   file: "windlass.toml",
 };

@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { personas, type PersonaInfo, type WebSearch } from "../../api";
+import { personas, type Persona, type WebSearch } from "../../api";
 import { useResource } from "../../app/resource";
 import { modelList, personaList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
@@ -16,7 +16,7 @@ const SEARCHES = [
   { value: "off", label: "Never" },
 ] as const;
 
-const NEW: PersonaInfo = {
+const NEW: Persona = {
   id: "",
   name: "",
   system_prompt: "",
@@ -74,7 +74,7 @@ export function Personas() {
   );
 }
 
-function PersonaForm({ persona, onClose }: { persona: PersonaInfo; onClose: () => void }) {
+function PersonaForm({ persona, onClose }: { persona: Persona; onClose: () => void }) {
   const [name, setName] = useState(persona.name);
   const [prompt, setPrompt] = useState(persona.system_prompt);
   const [model, setModel] = useState(persona.model);

@@ -1,0 +1,980 @@
+/**
+ * Generated from the API's schemas by ui/generate_types.py: do not edit, run `make types`.
+ *
+ * Bodies of requests and answers. In a request, a field with a default may be left out; in an answer, only
+ * a field that the server leaves out when it has nothing to say.
+ */
+
+/** The code of an error. A failed model or tool gives its cause, so others come too. */
+export type ErrorCode =
+  | "argv"
+  | "bad_answer"
+  | "bad_host"
+  | "bad_input"
+  | "budget_spent"
+  | "builtin"
+  | "call_ended"
+  | "client_message_id_used"
+  | "command_missing"
+  | "conflict"
+  | "cross_site"
+  | "data_folder_in_use"
+  | "data_folder_unusable"
+  | "draft"
+  | "error"
+  | "fenced"
+  | "forbidden"
+  | "from_config"
+  | "hash"
+  | "internal"
+  | "malformed_json"
+  | "message_too_long"
+  | "method_not_allowed"
+  | "model_error"
+  | "model_not_found"
+  | "model_required"
+  | "no_server"
+  | "not_continuable"
+  | "not_failed"
+  | "not_found"
+  | "not_json"
+  | "not_unknown"
+  | "not_waiting"
+  | "nothing_to_confirm"
+  | "nothing_to_retry"
+  | "port_in_use"
+  | "shutting_down"
+  | "store_unavailable"
+  | "too_large"
+  | "too_many_requests"
+  | "too_slow"
+  | "tool_changed"
+  | "tool_error"
+  | "turn_running"
+  | "unauthorized"
+  | "unavailable";
+
+export type Approval = "auto" | "ask" | "deny";
+
+export type WebSearch = "auto" | "on" | "off";
+
+export type Transport = "stdio" | "http" | "sse";
+
+export interface Done {
+  success: boolean;
+  message: string;
+}
+
+export interface Error {
+  /** For programs */
+  code: string;
+  /** What happened */
+  message: string;
+  /** What to do about it */
+  hint?: string;
+  /** Where exactly, for machines */
+  detail?: unknown;
+}
+
+export interface Failed {
+  error: Error;
+  success: boolean;
+}
+
+export interface PageQuery {
+  /** How many at most */
+  limit?: number;
+  /** `next_cursor` of the page before */
+  cursor?: string;
+}
+
+export interface SearchQuery {
+  /** Words to find in messages */
+  q: string;
+  limit?: number;
+}
+
+export interface CallInMessage {
+  id: string;
+  function: FunctionCall;
+  type: "function";
+}
+
+export interface ContextAnswer {
+  context_id: string;
+  context: ContextItem;
+  success: boolean;
+  message: string;
+}
+
+export interface ContextItem {
+  id: string;
+  descriptive_name: string;
+  related_keywords: string[];
+  related_files: string[];
+  content: string;
+}
+
+export interface ContextItemChange {
+  descriptive_name?: string;
+  content?: string;
+  related_keywords?: string[];
+  related_files?: string[];
+}
+
+export interface ContextList {
+  context: ContextItem[];
+  count: number;
+  success: boolean;
+}
+
+export interface Conversation {
+  id: string;
+  title: string;
+  description: string;
+  system_prompt: string;
+  persona: string;
+  provider: string;
+  model: string;
+  temperature: number | null;
+  max_tokens: number | null;
+  max_messages: number | null;
+  /** ISO 8601, UTC */
+  created_at: string;
+  /** ISO 8601, UTC */
+  updated_at: string;
+  /** The newest turn; messages are the path to it */
+  head_turn_id: string | null;
+  /** Of the newest turn */
+  state: "awaiting_person" | "empty" | "finished" | "running";
+  outcome: string | null;
+  /** Calls in it that wait for approval */
+  approvals: number;
+  /** Calls in it whose outcome a person must tell */
+  unknowns: number;
+  /** Where a search found its words */
+  excerpt?: string;
+}
+
+export interface ConversationAnswer {
+  conversation: Conversation;
+  success: boolean;
+  message: string;
+}
+
+/** PATCH and PUT alike: a field left out stays as it is. */
+export interface ConversationChange {
+  title?: string;
+  description?: string;
+  system_prompt?: string;
+  persona?: string;
+  provider?: string;
+  model?: string;
+  temperature?: number | null;
+  max_tokens?: number | null;
+  max_messages?: number | null;
+}
+
+export interface ConversationList {
+  conversations: Conversation[];
+  count: number;
+  /** For the next page; null on the last one */
+  next_cursor: string | null;
+  success: boolean;
+}
+
+export interface Deleted {
+  /** Every message that is gone: half a tool pair takes the other */
+  deleted: string[];
+  success: boolean;
+  message: string;
+}
+
+export interface FunctionCall {
+  name: string;
+  /** A JSON object as text */
+  arguments: string;
+}
+
+export interface Message {
+  id: string;
+  role: "assistant" | "system" | "tool" | "user";
+  content: string | null;
+  /** ISO 8601, UTC */
+  timestamp: string;
+  tool_calls?: CallInMessage[];
+  tool_call_id?: string;
+  /** The tool's name, on its result */
+  name?: string;
+  turn_id?: string;
+  sources?: Source[];
+  /** Numbers it cites that no source has */
+  unknown_citations?: number[];
+  usage?: Usage;
+  reasoning?: string;
+  error?: Error;
+}
+
+export interface MessageAnswer {
+  message: Message;
+  success: boolean;
+}
+
+export interface MessageList {
+  messages: Message[];
+  count: number;
+  success: boolean;
+}
+
+export interface NewContextItem {
+  descriptive_name: string;
+  content: string;
+  related_keywords?: string[];
+  related_files?: string[];
+}
+
+export interface NewConversation {
+  /** Made from the first message when empty */
+  title?: string;
+  description?: string;
+  /** Empty: the persona's */
+  system_prompt?: string;
+  /** Id of a persona */
+  persona?: string;
+  /** Id of a provider; empty: the default */
+  provider?: string;
+  /** Empty: the persona's, else the default */
+  model?: string;
+  temperature?: number | null;
+  /** Context budget in tokens; null: none */
+  max_tokens?: number | null;
+  /** Context budget in messages; null: none */
+  max_messages?: number | null;
+}
+
+export interface NewMessage {
+  role: "assistant" | "system" | "tool" | "user";
+  content?: string | null;
+  tool_calls?: CallInMessage[] | null;
+  tool_call_id?: string | null;
+  name?: string | null;
+}
+
+export interface Source {
+  /** Cited as [n] */
+  n: number;
+  title: string;
+  url: string;
+  call_id?: string;
+}
+
+export interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  cached_tokens: number;
+  reasoning_tokens: number;
+}
+
+export interface Export {
+  format: "windlass";
+  version: number;
+  /** ISO 8601, UTC */
+  exported_at: string;
+  conversation: Conversation;
+  context: ContextItem[];
+  enabled_tools: EnabledTool[];
+  /** The path to the head */
+  messages: Message[];
+  /** All branches; unfinished turns as far as they got */
+  turns: ExportedTurn[];
+}
+
+export interface ExportedTurn {
+  id: string;
+  parent_turn_id: string | null;
+  outcome: string | null;
+  /** ISO 8601, UTC */
+  started_at: string;
+  messages: Message[];
+}
+
+export interface ExportQuery {
+  format?: "json" | "markdown";
+}
+
+export interface HeadQuery {
+  /** Another turn to end at: another branch */
+  head?: string;
+}
+
+export interface Health {
+  status: "ok";
+  version: string;
+  success: boolean;
+}
+
+export interface Imported {
+  conversation: Conversation;
+  /** How many messages came in */
+  count: number;
+  /** What had to be mended */
+  repairs: string[];
+  success: boolean;
+  message: string;
+}
+
+export interface Limit {
+  /** As in windlass.toml, under [limits] */
+  name: string;
+  /** null: none */
+  value: number | null;
+  default: number | null;
+  source: "default" | "file";
+}
+
+export interface Limits {
+  limits: Limit[];
+  count: number;
+  success: boolean;
+}
+
+export interface LogIn {
+  token: string;
+}
+
+export interface LoginUrl {
+  /** Opens the page and logs in, once */
+  url: string;
+  success: boolean;
+}
+
+export interface NewToken {
+  token: string;
+  success: boolean;
+  message: string;
+}
+
+export interface Ready {
+  status: "ready";
+  version: string;
+  running_turns: number;
+  waiting_turns: number;
+  watchers: number;
+  /** How many servers in each status */
+  servers: Record<string, unknown>;
+  success: boolean;
+}
+
+export interface SearchState {
+  /** As in windlass.toml, under [web_search] */
+  backend: string;
+  /** Whether a message that begins with `//` asks for a search */
+  prefix: boolean;
+  /** Whether the default provider's turns can search */
+  ready: boolean;
+  /** Why not, in words for a person; empty when it is ready */
+  reason: string;
+  success: boolean;
+}
+
+export interface Finding {
+  question: string;
+  answer: "failed" | "no" | "yes";
+  detail: string;
+}
+
+export interface LocalServer {
+  name: string;
+  base_url: string;
+  models: string[];
+}
+
+export interface LocalServers {
+  servers: LocalServer[];
+  count: number;
+  success: boolean;
+}
+
+export interface Model {
+  id: string;
+  provider_id: string;
+}
+
+export interface ModelList {
+  models: Model[];
+  count: number;
+  /** Why the list could not be had */
+  error?: Error;
+  success: boolean;
+}
+
+export interface NewPersona {
+  name: string;
+  system_prompt?: string;
+  model?: string;
+  temperature?: number | null;
+  web_search?: WebSearch;
+  tools?: string[];
+}
+
+export interface NewProvider {
+  name: string;
+  base_url: string;
+  /** Kept in a file of its own, never returned */
+  api_key?: string;
+  /** Asked when nobody names one */
+  model?: string;
+  temperature?: number | null;
+  default?: boolean;
+}
+
+export interface Persona {
+  id: string;
+  name: string;
+  system_prompt: string;
+  model: string;
+  temperature: number | null;
+  web_search: WebSearch;
+  tools: string[];
+  builtin: boolean;
+}
+
+export interface PersonaAnswer {
+  persona: Persona;
+  success: boolean;
+  message: string;
+}
+
+export interface PersonaChange {
+  name?: string;
+  system_prompt?: string;
+  model?: string;
+  temperature?: number | null;
+  web_search?: WebSearch;
+  tools?: string[];
+}
+
+export interface PersonaList {
+  personas: Persona[];
+  count: number;
+  success: boolean;
+}
+
+export interface Policy {
+  rules: Rule[];
+}
+
+export interface PolicyAnswer {
+  rules: Rule[];
+  count: number;
+  /** From windlass.toml: they come first, and stay there */
+  operator_rules: Rule[];
+  success: boolean;
+  message: string;
+}
+
+export interface Provider {
+  id: string;
+  name: string;
+  base_url: string;
+  model: string;
+  temperature: number | null;
+  has_key: boolean;
+  default: boolean;
+  /** The built-in demo model: fixed replies, no key */
+  demo: boolean;
+  from_config: boolean;
+}
+
+export interface ProviderAnswer {
+  provider: Provider;
+  success: boolean;
+  message: string;
+}
+
+export interface ProviderChange {
+  name?: string;
+  base_url?: string;
+  /** Kept, never returned */
+  api_key?: string;
+  model?: string;
+  temperature?: number | null;
+  default?: boolean;
+}
+
+export interface ProviderList {
+  providers: Provider[];
+  count: number;
+  success: boolean;
+}
+
+export interface ProviderTest {
+  ok: boolean;
+  took_ms: number;
+  model: string;
+  /** What it said, or what went wrong */
+  message: string;
+  hint: string;
+  /** What the model can do, found by asking it */
+  findings: Finding[];
+  success: boolean;
+}
+
+/** The first rule that fits a call decides. `arguments` maps an argument's name or JSON pointer to a pattern over its text; `*` stands for all of them as compact JSON. */
+export interface Rule {
+  then: Approval;
+  /** `*` stands for anything */
+  server?: string;
+  /** `*` stands for anything */
+  tool?: string;
+  arguments?: Record<string, string>;
+  /** Only tools whose server claims this */
+  hint?: "" | "destructive" | "not_read_only" | "open_world" | "read_only";
+  /** Shown to whoever is asked */
+  name?: string;
+}
+
+export interface SearchHit {
+  title: string;
+  url: string;
+}
+
+export interface SearchTest {
+  /** What for */
+  query: string;
+}
+
+export interface SearchTrial {
+  backend: string;
+  works: boolean;
+  /** How many results in what time, or why there are none */
+  told: string;
+  hits: SearchHit[];
+}
+
+export interface SearchTrials {
+  /** In the order in which they are asked; empty: search is off */
+  trials: SearchTrial[];
+  count: number;
+  success: boolean;
+}
+
+export interface AcceptTool {
+  /** Of the definition that was looked at */
+  hash: string;
+}
+
+export interface CallTool {
+  name: string;
+  arguments?: Record<string, unknown>;
+}
+
+export interface Confirm {
+  /** Exactly as `argv` shows it */
+  argv: string[];
+}
+
+export interface ImportedServers {
+  servers: Server[];
+  count: number;
+  notes: ImportNote[];
+  success: boolean;
+  message: string;
+}
+
+export interface ImportNote {
+  name: string;
+  /** Why it was left out; empty when it came in */
+  problem: string;
+  warnings: string[];
+}
+
+/** A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed. */
+export interface NewServer {
+  name: string;
+  /** Made from the name when left out */
+  slug?: string;
+  transport?: Transport;
+  command?: string;
+  args?: string[];
+  env?: Record<string, string>;
+  cwd?: string;
+  url?: string;
+  headers?: Record<string, string>;
+  /** Its read-only and idempotent hints are believed */
+  trusted?: boolean;
+  /** On in new conversations, as a pattern; `*` is all */
+  tools?: string;
+  approval?: Approval | null;
+  timeout_s?: number;
+  retries?: number;
+  parallel?: number;
+  sandbox?: "bwrap" | "off";
+}
+
+export interface Server {
+  id: string;
+  name: string;
+  slug: string;
+  transport: Transport;
+  /** The exact command; send it back to confirm */
+  argv: string[];
+  command: string;
+  args: string[];
+  env_names: string[];
+  cwd: string;
+  url: string;
+  header_names: string[];
+  trusted: boolean;
+  tools: string;
+  approval: Approval | null;
+  timeout_s: number;
+  retries: number;
+  parallel: number;
+  sandbox: string;
+  /** The truth, now */
+  status: "configured" | "draft" | "failed" | "running" | "starting" | "stopped";
+  error: string | null;
+  tool_count: number;
+  latency_ms: number | null;
+  /** The protocol version it speaks */
+  era: string;
+  /** Named in windlass.toml; edit it there */
+  from_config: boolean;
+  /** Since Windlass started */
+  calls: number;
+  /** How many of the calls failed */
+  errors: number;
+  /** When a failed one is tried again; null: not by itself */
+  retry_at: string | null;
+  /** ISO 8601, UTC */
+  created_at: string | null;
+}
+
+export interface ServerAnswer {
+  server: Server;
+  success: boolean;
+  message: string;
+}
+
+/** Changing what would be run makes a stdio server a draft again. */
+export interface ServerChange {
+  name?: string;
+  slug?: string;
+  transport?: Transport;
+  command?: string;
+  args?: string[];
+  env?: Record<string, string>;
+  cwd?: string;
+  url?: string;
+  headers?: Record<string, string>;
+  trusted?: boolean;
+  tools?: string;
+  approval?: Approval | null;
+  timeout_s?: number;
+  retries?: number;
+  parallel?: number;
+  sandbox?: "bwrap" | "off";
+}
+
+export interface ServerList {
+  servers: Server[];
+  count: number;
+  success: boolean;
+  message: string;
+}
+
+export interface ServerLog {
+  /** The end of what the server wrote to stderr */
+  lines: string[];
+  count: number;
+  success: boolean;
+}
+
+export interface ServerTool {
+  name: string;
+  title: string;
+  description: string;
+  input_schema: Record<string, unknown>;
+  annotations: Record<string, unknown>;
+  hash: string;
+  tokens: number;
+  /** Its definition changed after it was allowed */
+  changed: boolean;
+  /** Why it cannot be offered */
+  problem: string;
+  output_schema: Record<string, unknown>;
+  /** What was agreed to, where it is another one now */
+  was?: Record<string, unknown>;
+}
+
+export interface ServerTools {
+  tools: ServerTool[];
+  count: number;
+  status: string;
+  success: boolean;
+}
+
+export interface ToolResult {
+  text: string;
+  state: "error" | "ok";
+  result_id: string | null;
+  size: number;
+  shortened: boolean;
+  took_ms: number;
+}
+
+export interface ToolResultAnswer {
+  result: ToolResult;
+  success: boolean;
+}
+
+export interface AvailableTool {
+  server_id: string;
+  server_slug: string;
+  server_name: string;
+  tool_name: string;
+  /** What the model calls it: its own name unless two enabled ones clash */
+  name: string;
+  description: string;
+  input_schema: Record<string, unknown>;
+  /** What the server claims; not checked */
+  annotations: Record<string, unknown>;
+  approval: string;
+  /** Roughly what offering it costs */
+  tokens: number;
+  enabled: boolean;
+  title: string;
+  /** Its definition changed after it was allowed; off until accepted */
+  changed: boolean;
+}
+
+export interface AvailableTools {
+  available_tools: AvailableTool[];
+  count: number;
+  unavailable: Unavailable[];
+  success: boolean;
+  /** Why a model may refuse so many tools */
+  warning?: string;
+}
+
+export interface EnabledTool {
+  server_id: string;
+  server_slug: string;
+  tool_name: string;
+  approval: string;
+}
+
+export interface EnabledTools {
+  enabled_tools: EnabledTool[];
+  count: number;
+  success: boolean;
+  message: string;
+}
+
+export interface EnableTool {
+  /** Id or slug */
+  server_id: string;
+  tool_name: string;
+  /** Naming a tool is consent to `auto`, unless it says it destroys things or has changed */
+  approval?: Approval;
+}
+
+export interface ToolNamed {
+  server_id: string;
+  tool_name: string;
+}
+
+export interface Unavailable {
+  server_slug: string;
+  status: string;
+}
+
+export interface Call {
+  id: string;
+  name: string;
+  server_slug: string;
+  arguments: string;
+  state: "awaiting_approval" | "cancelled" | "denied" | "error" | "ok" | "queued" | "running" | "unknown";
+  rule: string;
+  hash: string;
+  /** ISO 8601, UTC */
+  started_at: string | null;
+  /** ISO 8601, UTC */
+  finished_at: string | null;
+  result_id: string | null;
+  /** What had to be mended in the model's writing of this call */
+  repaired: string[];
+  cause: string;
+  /** What the model was told */
+  result: string | null;
+}
+
+export interface ChatAnswer {
+  success: boolean;
+  user_message: Message | null;
+  assistant_message: Message | null;
+  message: string;
+  turn_id: string;
+  outcome: "added" | "answered" | "awaiting_person" | "failed" | "handed_over" | "limit" | "stopped";
+  sources: Source[];
+  searched: boolean;
+  usage: Usage;
+  rounds: number;
+  error?: Error;
+  pending_calls?: PendingCall[];
+  /** Enabled tools that could not be offered */
+  unavailable?: Unavailable[];
+}
+
+export interface ChatRequest {
+  content: string;
+  /** The same one twice gives the same turn; so a lost answer can be asked for */
+  client_message_id?: string;
+  /** Answer after this turn: a branch. Default: the newest */
+  parent_turn_id?: string | null;
+  model?: string;
+  temperature?: number | null;
+  web_search?: WebSearch;
+  /** Tool rounds; 1 is a single round */
+  max_rounds?: number | null;
+}
+
+export interface Continue {
+  rounds?: number | null;
+}
+
+export interface Decision {
+  decision: "allow" | "deny";
+  scope?: "always" | "conversation" | "once";
+  /** Edited arguments; checked against the tool's schema */
+  arguments?: Record<string, unknown> | null;
+  /** The model is told */
+  reason?: string;
+  /** `hash` of the pending call; another one is a 409 */
+  hash?: string;
+  /** Said once more: needed to always allow what claims to destroy or to reach out */
+  emphatic?: boolean;
+}
+
+export interface EventsQuery {
+  /** As `Last-Event-ID`, for clients that cannot set the header */
+  after?: string;
+}
+
+export interface InputAnswer {
+  action: "accept" | "cancel" | "decline";
+  content?: Record<string, unknown> | null;
+}
+
+export interface PendingCall {
+  call_id: string;
+  /** Answered by decision, resolve and input */
+  kind: "approval" | "input" | "unknown";
+  name: string;
+  server_slug: string;
+  arguments: string;
+  /** Why a person is asked */
+  rule: string;
+  /** Send it back with the decision: it names exactly what is allowed */
+  hash: string;
+  question?: string;
+  question_schema?: Record<string, unknown>;
+}
+
+export interface PieceQuery {
+  /** In characters */
+  offset?: number;
+  length?: number;
+}
+
+export interface PromptQuery {
+  /** Which request of the turn, from 1 */
+  request?: number;
+}
+
+export interface PromptSent {
+  request: number;
+  /** How many requests this turn has sent */
+  requests: number;
+  /** The exact request */
+  body: Record<string, unknown>;
+  success: boolean;
+}
+
+export interface Resolution {
+  /** Send it again; it was carried out; leave it unknown */
+  as: "done" | "retry" | "skip";
+}
+
+export interface ResultPiece {
+  id: string;
+  text: string;
+  offset: number;
+  length: number;
+  /** Of the whole, in characters */
+  size: number;
+  next_offset: number | null;
+  success: boolean;
+}
+
+export interface Retry {
+  model?: string;
+  web_search?: WebSearch;
+}
+
+export interface Turn {
+  id: string;
+  conversation_id: string;
+  parent_turn_id: string | null;
+  state: "awaiting_person" | "finished" | "running";
+  outcome: string | null;
+  error: Error | null;
+  calls: Call[];
+  usage: Usage;
+  rounds: number;
+  answer: string | null;
+  sources: Source[];
+  searched: boolean;
+  pending_calls: PendingCall[];
+  origin: string;
+  model: string;
+  /** ISO 8601, UTC */
+  started_at: string;
+  /** ISO 8601, UTC */
+  finished_at: string | null;
+}
+
+export interface TurnAnswer {
+  turn: Turn;
+  success: boolean;
+  message: string;
+}
+
+export interface TurnList {
+  turns: TurnSummary[];
+  count: number;
+  success: boolean;
+}
+
+export interface TurnLog {
+  /** Each as on the event stream, with `event`, `id`, `seq`, `at` */
+  events: Record<string, unknown>[];
+  count: number;
+  success: boolean;
+}
+
+export interface TurnSummary {
+  id: string;
+  parent_turn_id: string | null;
+  state: "awaiting_person" | "finished" | "running";
+  outcome: string | null;
+  /** ISO 8601, UTC */
+  started_at: string;
+}
+
+export interface WaitQuery {
+  /** Seconds to wait until it ends or needs a person */
+  wait?: number;
+}

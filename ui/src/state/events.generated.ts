@@ -1,0 +1,328 @@
+/**
+ * Generated from the server's events by ui/generate_types.py: do not edit, run `make types`.
+ *
+ * What the event stream sends. `type` is the event's name, which stands beside the data on the stream. A
+ * field with a default may be missing: a server of another version does not send it.
+ */
+
+export type Role = "user" | "assistant" | "system" | "tool";
+
+export type CallState = "ok" | "error" | "denied" | "cancelled" | "unknown";
+
+export type Choice = "auto" | "none" | "required";
+
+export type Outcome = "answered" | "limit" | "stopped" | "failed" | "handed_over" | "added";
+
+export type Origin = "chat" | "continue" | "retry" | "call_retry" | "added" | "v1";
+
+export type Search = "off" | "offered" | "due";
+
+export type Verdict = "auto" | "ask" | "refuse";
+
+export type Refusal = "" | "unknown_tool" | "bad_arguments" | "policy" | "changed" | "over_limit" | "handed_over";
+
+export type Scope = "once" | "conversation" | "always";
+
+/** A call the model asked for. `arguments` is always the text of a JSON object: it can go back on any wire. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  arguments?: string;
+  wire_id?: string;
+  raw?: string;
+  broken?: string;
+  repairs?: string[];
+  extra?: string;
+}
+
+export interface Message {
+  role: Role;
+  content: string | null;
+  calls?: ToolCall[];
+  call_id?: string;
+  name?: string;
+  reasoning?: string;
+}
+
+export interface Limits {
+  rounds?: number;
+  calls?: number;
+  attempts?: number;
+  claims?: number;
+  bad_tries?: number;
+  repeats?: number;
+  work_s?: number;
+  tokens?: number | null;
+}
+
+/** Frozen at the start, so that a turn resumed next week is the same turn. */
+export interface Settings {
+  provider?: string;
+  model?: string;
+  temperature?: number | null;
+  persona?: string;
+  system?: string;
+  search?: Search;
+  query?: string;
+  toolset?: string;
+  history_from?: string;
+  limits?: Limits;
+  max_tokens?: number | null;
+  choice?: Choice;
+}
+
+export interface Usage {
+  prompt?: number;
+  completion?: number;
+  cached?: number;
+  reasoning?: number;
+}
+
+export interface Source {
+  title: string;
+  url: string;
+}
+
+/** What a tool gave: `text` is what the model reads, the whole is kept under `result_id`. */
+export interface ToolOutput {
+  text: string;
+  result_id?: string;
+  size?: number;
+  shortened?: boolean;
+  digest?: string;
+  sources?: Source[];
+  untrusted?: boolean;
+  foreign?: boolean;
+  failed?: boolean;
+}
+
+/** Where a durable event stands. `at` is ISO 8601. */
+export interface EventHeader {
+  turn_id: string;
+  conversation_id: string;
+  seq: number;
+  at: string;
+}
+
+/** Transient events are not kept: they carry no id and no time. */
+export interface TransientHeader {
+  turn_id: string;
+  seq: number;
+}
+
+export interface TurnStarted extends EventHeader {
+  type: "turn_started";
+  parent_turn_id: string | null;
+  opening: Message[];
+  settings?: Settings;
+  origin?: Origin;
+  client_message_id?: string;
+  blanked?: number[];
+}
+
+export interface TurnClaimed extends EventHeader {
+  type: "turn_claimed";
+  driver?: string;
+  epoch?: number;
+}
+
+export interface ModelReplied extends EventHeader {
+  type: "model_replied";
+  text: string;
+  calls?: ToolCall[];
+  reasoning?: string;
+  usage?: Usage;
+  finish?: string;
+  model?: string;
+  repairs?: string[];
+  raw?: string;
+  sources?: Source[];
+  first_ms?: number;
+  took_ms?: number;
+  blanked?: boolean;
+}
+
+export interface ModelFailed extends EventHeader {
+  type: "model_failed";
+  cause: string;
+  message?: string;
+  hint?: string;
+  retryable?: boolean;
+  wait_s?: number;
+  partial?: string;
+  status?: number;
+  took_ms?: number;
+}
+
+export interface CallJudged extends EventHeader {
+  type: "call_judged";
+  call_id: string;
+  verdict: Verdict;
+  rule?: string;
+  tool_hash?: string;
+  safe?: boolean;
+  refusal?: Refusal;
+  reason?: string;
+  server?: string;
+}
+
+export interface CallDecided extends EventHeader {
+  type: "call_decided";
+  call_id: string;
+  allow: boolean;
+  scope?: Scope;
+  arguments?: string;
+  reason?: string;
+  by?: string;
+}
+
+export interface CallResolved extends EventHeader {
+  type: "call_resolved";
+  call_id: string;
+  how: "done" | "retry" | "skip";
+  by?: string;
+}
+
+export interface ToolStarted extends EventHeader {
+  type: "tool_started";
+  call_id: string;
+  safe?: boolean;
+}
+
+export interface ToolFinished extends EventHeader {
+  type: "tool_finished";
+  call_id: string;
+  state: CallState;
+  output?: ToolOutput;
+  cause?: string;
+  took_ms?: number;
+  blanked?: boolean;
+}
+
+export interface StopRequested extends EventHeader {
+  type: "stop_requested";
+  by?: string;
+  call_id?: string;
+}
+
+export interface HistoryTrimmed extends EventHeader {
+  type: "history_trimmed";
+  history_from: string;
+  reason?: string;
+}
+
+export interface TurnFinished extends EventHeader {
+  type: "turn_finished";
+  outcome: Outcome;
+  cause?: string;
+  message?: string;
+  hint?: string;
+}
+
+export interface TextDelta extends TransientHeader {
+  type: "text_delta";
+  attempt: number;
+  text: string;
+}
+
+export interface ReasoningDelta extends TransientHeader {
+  type: "reasoning_delta";
+  attempt: number;
+  text: string;
+}
+
+export interface CallDelta extends TransientHeader {
+  type: "call_delta";
+  attempt: number;
+  index: number;
+  name: string;
+  arguments: string;
+}
+
+/** What was heard of the last attempt is void; `attempt` begins. */
+export interface ReplyReset extends TransientHeader {
+  type: "reply_reset";
+  attempt: number;
+}
+
+export interface ToolProgress extends TransientHeader {
+  type: "tool_progress";
+  call_id: string;
+  progress: number;
+  total?: number | null;
+  message?: string;
+}
+
+/** A tool's server asks the person something; the call's clock stands still meanwhile. */
+export interface InputNeeded extends TransientHeader {
+  type: "input_needed";
+  call_id: string;
+  message: string;
+  schema: string;
+  url?: string;
+}
+
+/** What a reply in flight has said until now, for a watcher that joins in its middle. */
+export interface ReplySoFar extends TransientHeader {
+  type: "reply_so_far";
+  attempt: number;
+  text: string;
+  reasoning: string;
+  calls: Omit<CallDelta, keyof TransientHeader | "type">[];
+}
+
+/** Messages of one turn that are gone from the log; those who saw them have to forget them too. */
+export interface MessagesDeleted extends TransientHeader {
+  type: "messages_deleted";
+  ids: string[];
+}
+
+export type DurableEvent =
+  | TurnStarted
+  | TurnClaimed
+  | ModelReplied
+  | ModelFailed
+  | CallJudged
+  | CallDecided
+  | CallResolved
+  | ToolStarted
+  | ToolFinished
+  | StopRequested
+  | HistoryTrimmed
+  | TurnFinished;
+
+export type TransientEvent =
+  | TextDelta
+  | ReasoningDelta
+  | CallDelta
+  | ReplyReset
+  | ToolProgress
+  | InputNeeded
+  | ReplySoFar
+  | MessagesDeleted;
+
+export const DURABLE = [
+  "turn_started",
+  "turn_claimed",
+  "model_replied",
+  "model_failed",
+  "call_judged",
+  "call_decided",
+  "call_resolved",
+  "tool_started",
+  "tool_finished",
+  "stop_requested",
+  "history_trimmed",
+  "turn_finished",
+] as const;
+
+export const TRANSIENT = [
+  "text_delta",
+  "reasoning_delta",
+  "call_delta",
+  "reply_reset",
+  "tool_progress",
+  "input_needed",
+  "reply_so_far",
+  "messages_deleted",
+] as const;
