@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -18,6 +19,7 @@ import pytest
 from tests.kit.waiting import wait_for
 
 ROOT = Path(__file__).parent.parent
+TEXT = {"", ".html", ".json", ".md", ".py", ".toml", ".ts", ".tsx", ".txt"}
 PAGE = ROOT / "src" / "windlass" / "web" / "static" / "index.html"
 
 pytestmark = [
@@ -71,6 +73,25 @@ def test_the_wheel_has_the_page_the_sample_and_the_types(wheel: Path) -> None:
     needed = {"web/static/index.html", "demo/sample/docs/README.md", "py.typed", "cli/program.py"}
     assert {f"windlass/{name}" for name in needed} <= names
     assert not [name for name in names if name.startswith("tests/") or "node_modules" in name]
+
+
+def test_it_is_installed_by_its_own_name_and_brings_both_commands(wheel: Path, program: Path) -> None:
+    """Another project holds `windlass` where packages come from; `uvx windlass-server` needs a command of that name."""
+    assert wheel.name.startswith("windlass_server-")
+    shown = {
+        name: subprocess.run([program.with_name(name), "--version"], capture_output=True, text=True, timeout=60).stdout
+        for name in ("windlass", "windlass-server")
+    }
+    assert shown["windlass-server"] == shown["windlass"] != ""
+
+
+def test_nothing_tells_a_person_to_install_the_project_of_the_same_name() -> None:
+    wrong = re.compile(r"""((install|add)( -\S+)*|uvx|pipx run) ["']?windlass(?![\w-])""")
+    folders = [ROOT / name for name in ("src", "docs", "examples", "scripts", "benchmarks", "ui/src")]
+    files = [*ROOT.glob("*.md"), *(file for folder in folders for file in folder.rglob("*") if file.is_file())]
+    texts = {file: file.read_text(errors="replace") for file in files if file.suffix in TEXT}
+    assert len(texts) > 100
+    assert [str(file.relative_to(ROOT)) for file, text in texts.items() if wrong.search(text)] == []
 
 
 def test_the_source_archive_has_docs_and_examples(tmp_path: Path) -> None:
