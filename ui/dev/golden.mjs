@@ -23,7 +23,7 @@ const advice = [
     url: `https://example.org/retry/${n + 1}`,
   })),
 ];
-const bench = { verdict: "ask", rule: "rule 3: bench.* -> ask", server: "bench", safe: false };
+const bench = { verdict: "ask", rule: "rule 3: bench.* -> ask", server: "server-bench", safe: false };
 const answer = `**Ours are off, and it shows.** All 48 workers reconnect in the same instant, so the database refuses most of them and they wait another 5 s [1]. Backoff with full jitter spreads them out [2].
 
 | 40 restarts | Recovered, p50 | p95 | Failed requests |
@@ -92,7 +92,7 @@ function pool() {
           "I need the current config, the published advice, and any open issue\n\nThen a measurement.",
         took: 5200,
         usage: [3934, 188, 0, 148],
-        judged: { web_search: { server: "web" } },
+        judged: { web_search: { server: "windlass" } },
       },
     )
     .start([1, 0], [1, 1], [1, 2], [1, 3])
@@ -162,7 +162,12 @@ function poolDone() {
 }
 
 function approval() {
-  const outside = { verdict: "ask", rule: "rule 4: tracker.create_* -> ask", server: "tracker", safe: false };
+  const outside = {
+    verdict: "ask",
+    rule: "rule 4: tracker.create_* -> ask",
+    server: "server-tracker",
+    safe: false,
+  };
   return new Log("conv-notes", "2026-11-15T14:30:00Z")
     .turn(
       "turn-n",
@@ -209,7 +214,7 @@ function approval() {
         usage: [5300, 304, 0, 0],
         judged: {
           tracker__create_issue: outside,
-          git__push_tag: { ...outside, rule: "rule 5: git.push_* -> ask", server: "git" },
+          git__push_tag: { ...outside, rule: "rule 5: git.push_* -> ask", server: "server-git" },
         },
       },
     );
@@ -242,8 +247,8 @@ function unknown() {
       {
         took: 2400,
         judged: {
-          billing__create_invoice: { safe: false, server: "billing" },
-          deploy__deploy: { server: "deploy" },
+          billing__create_invoice: { safe: false, server: "server-billing" },
+          deploy__deploy: { server: "server-deploy" },
         },
       },
     )
@@ -272,7 +277,7 @@ function unknown() {
 /** Every end of a call in one conversation, one turn each. */
 function states() {
   const log = new Log("conv-states", "2026-11-15T13:00:00Z");
-  const ask = (rule) => ({ verdict: "ask", rule, server: "git", safe: false });
+  const ask = (rule) => ({ verdict: "ask", rule, server: "server-git", safe: false });
   log
     .turn("turn-s1", "Search, shortened and repaired", { settings: { persona: "assistant" } })
     .reply(
@@ -288,7 +293,7 @@ function states() {
           },
         ],
       ],
-      { judged: { web_search: { server: "web" } } },
+      { judged: { web_search: { server: "windlass" } } },
     )
     .start([1, 0], [1, 1])
     .wait(3200)
@@ -325,7 +330,7 @@ function states() {
             verdict: "refuse",
             refusal: "bad_arguments",
             reason: "/path must be a string.",
-            server: "files",
+            server: "server-files",
           },
           git__push_tag: ask("rule 5: git.push_* -> ask"),
           git__force_push: {
@@ -333,9 +338,9 @@ function states() {
             refusal: "policy",
             rule: "rule 2: git.push where force = true -> deny",
             reason: "Rule 2 denies this call.",
-            server: "git",
+            server: "server-git",
           },
-          billing__create_invoice: { safe: false, server: "billing" },
+          billing__create_invoice: { safe: false, server: "server-billing" },
         },
       },
     )
@@ -370,7 +375,9 @@ function states() {
     .wait(10_000)
     .turn("turn-s3", "Edit, repeat, then stop", { parent: "turn-s2" })
     .reply("", [["tracker__create_issue", { title: "Reconnect storm" }]], {
-      judged: { tracker__create_issue: { ...ask("rule 4: tracker.create_* -> ask"), server: "tracker" } },
+      judged: {
+        tracker__create_issue: { ...ask("rule 4: tracker.create_* -> ask"), server: "server-tracker" },
+      },
     })
     .wait(4000)
     .durable("call_decided", {
@@ -393,7 +400,7 @@ function states() {
       .finish([n, 0], "no match", { took: 1000, digest: "d1" });
   return log
     .reply("", [["bench__restart_benchmark", { restarts: 40 }]], {
-      judged: { bench__restart_benchmark: { server: "bench" } },
+      judged: { bench__restart_benchmark: { server: "server-bench" } },
     })
     .start([5, 0])
     .wait(14_000)

@@ -70,6 +70,26 @@ describe("an approval", () => {
     expect(screen.getByText("tracker__create_issue")).toBeTruthy();
   });
 
+  test("names the server the call goes to when another has a tool of the same name", () => {
+    const turn = turnOf("approval", "turn-n");
+    const call = callOf(turn, "call_turn-n_2_0");
+    const judged = call.judged && { ...call.judged, server: "server-tracker" };
+    const bare = { ...call, judged, spec: { ...call.spec, name: "create_issue" } };
+    const sent = recordRequests();
+    drawOpen(<ApprovalCard call={bare} turn={turn} first={false} />, [
+      tool("tracker", "create_issue", { name: "create_issue", annotations: hints }),
+      tool("zoo", "create_issue", { name: "create_issue", enabled: false, annotations: {} }),
+    ]);
+    expect(screen.getByText("tracker", { selector: ".badge" })).toBeTruthy();
+    expect(screen.getByText(/not checked; tracker is/)).toBeTruthy();
+    expect(screen.queryByText("zoo")).toBeNull();
+    guardOver();
+    click("Always allow…");
+    guardOver();
+    expect(screen.getByText(/tracker\.create_issue/)).toBeTruthy();
+    expect(sent.some((one) => one.path === decision)).toBe(false);
+  });
+
   test("takes no click in its first 400 ms", () => {
     const sent = recordRequests();
     drawApproval();

@@ -25,21 +25,47 @@ export interface Named {
 
 export type Naming = (name: string, server?: string) => Named;
 
-/** Names calls by the tools there are; one that is gone still gets a readable name. */
+/**
+ * Names calls by the tools there are; one that is gone still gets a readable name. Two servers may have a tool of the
+ * same name, so a call whose server is known is only ever named after that server.
+ */
 export function namingFrom(available: readonly AvailableTool[]): Naming {
-  const byName = new Map(available.map((tool) => [tool.name, tool]));
-  const byPlace = new Map(available.map((tool) => [`${tool.server_slug}__${tool.tool_name}`, tool]));
   const slugs = new Map(available.map((tool) => [tool.server_id, tool.server_slug]));
+  const byServer = new Map(
+    [...slugs.keys()].map((id) => [id, namesOf(available.filter((tool) => tool.server_id === id))]),
+  );
+  const offered = namesOf(available.filter((tool) => tool.enabled));
+  const others = namesOf(available);
   return (name, server = "") => {
-    const tool = byName.get(name) ?? byPlace.get(name) ?? null;
+    const tool = (server ? byServer.get(server)?.get(name) : (offered.get(name) ?? others.get(name))) ?? null;
     if (tool) return { title: titleOf(tool), server: tool.server_slug, tool };
-    const [slug, plain] = name.includes("__") ? name.split("__", 2) : ["", name];
-    return {
-      title: humanised(plain ?? name),
-      server: slug || (slugs.get(server) ?? readable(server)),
-      tool: null,
-    };
+    const slug = slugs.get(server) || readable(server) || prefixOf(name);
+    const plain = slug && name.startsWith(`${slug}__`) ? name.slice(slug.length + 2) : name;
+    return { title: humanised(plain), server: slug, tool: null };
   };
+}
+
+/** Tools by every name a call may have, the offered one first. A name that two tools share belongs to neither. */
+function namesOf(tools: readonly AvailableTool[]): Map<string, AvailableTool | null> {
+  const found = new Map<string, AvailableTool | null>();
+  const ways: ((tool: AvailableTool) => string)[] = [
+    (tool) => tool.name,
+    (tool) => tool.tool_name,
+    (tool) => `${tool.server_slug}__${tool.tool_name}`,
+  ];
+  for (const way of ways) {
+    const known = new Set(found.keys());
+    for (const tool of tools) {
+      const name = way(tool);
+      if (!known.has(name)) found.set(name, found.has(name) ? null : tool);
+    }
+  }
+  return found;
+}
+
+/** `slug__tool` is how a tool is offered when two servers have it. */
+function prefixOf(name: string): string {
+  return name.includes("__") ? name.slice(0, name.indexOf("__")) : "";
 }
 
 /** The id of a server from the settings holds its slug; any other id says nothing to a person. */
