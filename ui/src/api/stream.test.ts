@@ -1,31 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 
 import type { Event } from "../state";
-import { FrameReader } from "./frames";
 import { Stream, type Link } from "./stream";
 
 const PATIENT = { timeout: 60_000 };
-
-describe("frames", () => {
-  const text = 'id: 7\nevent: text_delta\ndata: {"a":1}\n\n: note\n\nevent: ping\ndata: {}\n\n';
-
-  test("come out the same however the bytes are cut", () => {
-    for (let cut = 0; cut <= text.length; cut += 1) {
-      const reader = new FrameReader();
-      const frames = [...reader.feed(text.slice(0, cut)), ...reader.feed(text.slice(cut))];
-      expect(frames).toEqual([
-        { id: "7", event: "text_delta", data: '{"a":1}' },
-        { id: null, event: "ping", data: "{}" },
-      ]);
-    }
-  });
-
-  test("may have their data on several lines, and lines may end in CR LF", () => {
-    expect(new FrameReader().feed("data: a\r\ndata: b\r\n\r\n")).toEqual([
-      { id: null, event: "message", data: "a\nb" },
-    ]);
-  });
-});
 
 describe("the stream", () => {
   let stream: Stream | undefined;
@@ -52,6 +30,41 @@ describe("the stream", () => {
 
   const claimed = (id: number) =>
     `id: ${id}\nevent: turn_claimed\ndata: {"turn_id":"turn-x","seq":${id},"at":"2026-11-15T14:00:00Z"}\n\n`;
+
+  const inChunks = (...chunks: string[]) =>
+    new Response(
+      new ReadableStream({
+        start(body) {
+          for (const chunk of chunks) body.enqueue(new TextEncoder().encode(chunk));
+          body.close();
+        },
+      }),
+    );
+
+  test("gives the same events however the bytes are cut", async () => {
+    const text = `retry: 1000\n\n${claimed(4)}: note\n\nevent: ping\ndata: {}\n\n${claimed(5)}`;
+    const cuts = Array.from({ length: text.length + 1 }, (_, cut) => {
+      const { events } = serve(inChunks(text.slice(0, cut), text.slice(cut)));
+      return { events, opened: stream };
+    });
+    const expected = [{ seq: 4 }, { seq: 5 }];
+    await vi.waitFor(() => cuts.forEach(({ events }) => expect(events).toMatchObject(expected)), PATIENT);
+    cuts.forEach(({ opened }) => opened?.close());
+  });
+
+  test("gives the events of one chunk together", async () => {
+    const batches: number[] = [];
+    vi.stubGlobal("fetch", () => Promise.resolve(inChunks(claimed(4) + claimed(5), claimed(6))));
+    const quiet = { link: () => undefined, skew: () => undefined };
+    stream = new Stream("/events", { ...quiet, events: (batch) => batches.push(batch.length) });
+    await vi.waitFor(() => expect(batches).toEqual([2, 1]), PATIENT);
+  });
+
+  test("reads data on several lines, and lines that end in CR LF", async () => {
+    const text = claimed(4).replace("{", "{\ndata: ").replaceAll("\n", "\r\n");
+    const { events } = serve(inChunks(text));
+    await vi.waitFor(() => expect(events).toMatchObject([{ type: "turn_claimed", seq: 4 }]), PATIENT);
+  });
 
   test("goes on after the last event it saw when the connection is lost", async () => {
     const { asked, events, links } = serve(new Response(claimed(4)), new Response(claimed(5)));

@@ -3,9 +3,10 @@
  * connection, and a silent connection is noticed.
  */
 
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+
 import { decode, type Event } from "../state";
 import { errorOf } from "./http";
-import { FrameReader, type Frame } from "./frames";
 import { noteVersion } from "./version";
 
 export type Link =
@@ -95,21 +96,23 @@ export class Stream {
 
   async #read(response: Response): Promise<void> {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    const frames = new FrameReader();
+    const messages: EventSourceMessage[] = [];
+    const parser = createParser({ onEvent: (message) => messages.push(message) });
     if (!reader) return;
     for (;;) {
       const silence = setTimeout(() => this.#abort.abort(), SILENCE_MS);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (done || this.#isClosed()) return;
-      const events = frames.feed(value).flatMap((frame) => this.#eventOf(frame) ?? []);
+      parser.feed(value);
+      const events = messages.splice(0).flatMap((message) => this.#eventOf(message) ?? []);
       if (events.length > 0) this.#listener.events(events);
     }
   }
 
-  #eventOf(frame: Frame): Event | null {
-    if (frame.id) this.#lastId = frame.id;
+  #eventOf({ id, event = "message", data }: EventSourceMessage): Event | null {
+    if (id) this.#lastId = id;
     try {
-      return decode(frame.event, JSON.parse(frame.data), Date.now());
+      return decode(event, JSON.parse(data), Date.now());
     } catch {
       return null;
     }

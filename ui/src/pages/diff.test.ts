@@ -26,6 +26,12 @@ describe("lines", () => {
     expect(diffLines(["x"], ["x"]).every((line) => line.kind === "same")).toBe(true);
   });
 
+  test("of texts with little in common stand one after the other", () => {
+    const many = (word: string) => Array.from({ length: 3000 }, (_, n) => `${word} ${n}`);
+    const lines = diffLines(many("old"), many("new"));
+    expect(lines.map((line) => line.kind)).toEqual([...many("").fill("del"), ...many("").fill("add")]);
+  });
+
   test("give back both texts, whatever they are", () => {
     const texts = ["", "a", "a b\nc", "c\na b\nd\nd", "x\n\ny", "déjà vu\n“q”"];
     for (const before of texts)
