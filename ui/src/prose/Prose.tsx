@@ -1,11 +1,12 @@
 import { memo, useMemo, type ComponentProps, type ReactNode } from "react";
-import Markdown, { type Components } from "react-markdown";
+import Markdown, { type Components, type Options } from "react-markdown";
 import remarkGfm from "remark-gfm";
 
 import { hostOf } from "../parts";
 import { blocksOf } from "./blocks";
 import { citations } from "./citations";
 import { CodeBlock } from "./CodeBlock";
+import { literal } from "./literal";
 import { numberColumns } from "./tables";
 
 interface Props {
@@ -35,15 +36,19 @@ export const Prose = memo(function Prose({ text, sources = 0, onCite, growing = 
 });
 
 const Block = memo(function Block({ text, sources = 0, onCite, growing = false }: Props) {
-  const plugins = useMemo(() => [remarkGfm, numberColumns, citations(sources)], [sources]);
+  const plugins = useMemo(() => pluginsFor(sources), [sources]);
   const writesCode = growing && isOpenCode(text);
   const components = useMemo(() => componentsFor(onCite, writesCode), [onCite, writesCode]);
   return (
-    <Markdown remarkPlugins={plugins} components={components} urlTransform={safeUrl} skipHtml>
+    <Markdown remarkPlugins={plugins} components={components} urlTransform={safeUrl}>
       {text}
     </Markdown>
   );
 });
+
+function pluginsFor(sources: number): Options["remarkPlugins"] {
+  return [remarkGfm, [literal, safeUrl], numberColumns, citations(sources)];
+}
 
 function componentsFor(onCite: Props["onCite"], writesCode: boolean): Components {
   return {

@@ -74,6 +74,9 @@ describe("what a model or a person writes", () => {
     ["[a](javascript:alert(1))", "a"],
     ["[a](data:text/html,x)", "a"],
     ["<javascript:alert(1)>", "a"],
+    ["<a href='javascript:alert(1)'>x</a>", "a"],
+    ["<div\nonclick=alert(1)>\n\n<style>*{}</style>", "div[onclick], style"],
+    ["a `b` <img\nsrc=x onerror=alert(1)> | <math><mtext><script>x</script>", "img, script, math"],
     ["<iframe src='https://evil.example'></iframe><svg onload=alert(1)>", "iframe, svg[onload]"],
   ])("%s becomes nothing that acts", (markdown, selector) => {
     const { container } = render(<Prose text={markdown} />);
@@ -81,6 +84,44 @@ describe("what a model or a person writes", () => {
       (node) => !node.matches("a[href^='https://evil']"),
     );
     expect(outside).toEqual([]);
+  });
+
+  test.each([
+    "Use <your key> here.",
+    "A List<String> or Map<K, List<V>>.",
+    "<result>",
+    "<script>window.x = 1</script>",
+    "Type <name:value> or <std::string>, not <br> or <!-- this -->.",
+    '<img src=x onerror="window.x=1">',
+    "<svg/onload=alert(1)>",
+    "a < b > c << d",
+    "<![CDATA[x]]> <?php echo 1 ?> <!DOCTYPE html>",
+  ])("shows %s as it stands", (text) => {
+    const { container } = render(<Prose text={text} />);
+    expect(container.textContent).toBe(text);
+    expect(container.querySelectorAll("p *, script, img, svg")).toHaveLength(0);
+  });
+
+  test("keeps the markdown between tags", () => {
+    const { container } = render(<Prose text={"<result>\nIt is **done**.\n\n- one\n</result>"} />);
+    expect(container.textContent.replaceAll(/\s+/g, " ")).toContain("<result> It is done.");
+    expect(container.querySelector("strong")?.textContent).toBe("done");
+    expect(container.querySelectorAll("li")).toHaveLength(1);
+  });
+
+  test("shows tags in code as they stand, and links in angle brackets as links", () => {
+    const { container } = render(
+      <Prose
+        text={"`List<String>`\n\n```html\n<b>x</b>\n```\n\nSee <https://example.org/a> or <me@example.org>."}
+      />,
+    );
+    expect(container.querySelector("p code")?.textContent).toBe("List<String>");
+    expect(container.querySelector("pre")?.textContent).toBe("<b>x</b>");
+    expect(screen.getAllByRole("link").map((link) => link.getAttribute("href"))).toEqual([
+      "https://example.org/a",
+      "mailto:me@example.org",
+    ]);
+    expect(container.querySelector("b")).toBeNull();
   });
 
   test("may hold links that show their real host", () => {
