@@ -9,13 +9,17 @@ export SCALE
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 BIN := .venv/bin
+# What a change breaks most often, and one whole turn through a real server, model wire and MCP server.
+QUICK := tests/core tests/test_layers.py tests/test_suite.py tests/test_makefile.py \
+	tests/web/test_openapi.py tests/web/test_access.py \
+	tests/e2e/test_seed.py::test_the_seeds_flow_ends_in_an_answer_without_approval
 # Directories count too, so that a deleted file also rebuilds the page.
 UI_SOURCES := $(shell [ ! -f ui/package.json ] || find ui -name node_modules -prune -o -print)
 
-.PHONY: help setup page run test test-tools lint fmt bench figures proof dist docs types pictures pins clean
+.PHONY: help setup page run test quick test-tools lint lint-code lint-page fmt bench figures proof dist docs types pictures pins clean
 
 help:  ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## /\1@/p' Makefile | awk -F@ '{printf "  make %-8s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## /\1@/p' Makefile | awk -F@ '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: .venv/installed page  ## install everything into .venv and build the page
 
@@ -24,14 +28,22 @@ run: setup  ## start the server and print its URL
 
 test: setup test-tools  ## run every test, the real browser included, then lint
 	$(BIN)/pytest tests/core --cov=windlass.core --cov-fail-under=100
-	$(BIN)/pytest --ignore=tests/core -n $(JOBS) --dist loadfile
+	$(BIN)/pytest --ignore=tests/core -n $(JOBS) --dist worksteal
 	@[ ! -f ui/package.json ] || npm --prefix ui test
-	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j $(JOBS) lint
 
-lint: setup  ## check format, lint and types
+quick: setup  ## check lint and types of the Python code, core, API and one real turn, in under a minute
+	@$(MAKE) --no-print-directory lint-code
+	$(BIN)/pytest -q $(QUICK)
+
+lint: lint-code lint-page  ## check format, lint and types
+
+lint-code: setup  ## the same for the Python code alone
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+lint-page: setup  ## the same for the page alone
 	@[ ! -f ui/package.json ] || npm --prefix ui run lint
 
 fmt: setup  ## format everything
@@ -46,8 +58,8 @@ figures: setup  ## write the section on speed in docs/figures.md and its picture
 	$(BIN)/python -m benchmarks --peers --json .cache/figures.json --figures docs/figures.md --plot docs/pictures/speed.png $(ARGS)
 
 proof: export SCALE := full
-proof: setup test-tools  ## run the fault, kill and abuse matrix
-	$(BIN)/python -m tests.proof
+proof: setup test-tools  ## run the fault, kill and abuse matrix (PART=kills for one part, PART=? lists them)
+	$(BIN)/python -m tests.proof $(if $(PART),--only '$(PART)')
 
 dist: setup  ## build sdist and wheel into dist/
 	rm -rf dist
@@ -77,12 +89,12 @@ clean:  ## remove everything that set-up made
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-page: $(if $(UI_SOURCES),src/windlass/web/static/index.html)
+page: $(if $(UI_SOURCES),src/windlass/web/static/index.html)  ## build the page if its sources changed
 
 src/windlass/web/static/index.html: $(UI_SOURCES) | .venv/installed
 	@scripts/build-page
 
-test-tools: .cache/servers/installed .cache/node/installed
+test-tools: .cache/servers/installed .cache/node/installed  ## install what the tests start: MCP servers, Chromium
 test-tools: tests/node/node_modules/.package-lock.json tests/conformance/node_modules/.package-lock.json
 	@scripts/install-test-programs
 
