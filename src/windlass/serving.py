@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import json
+import logging
 import os
 import signal
 import socket
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import uvicorn
 
-from windlass.app import GRACE_S, House, open_house
+from windlass.app import DEMO, GRACE_S, House, open_house
 from windlass.config import Config
 from windlass.core.errors import Unavailable
 from windlass.version import VERSION
@@ -21,12 +22,20 @@ from windlass.web.protocol import BoundedProtocol
 from windlass.web.server import build
 
 COLLECT_AFTER = 20_000  # objects; a turn makes hundreds that die with it, and each look costs as much as a step
+DEMO_ANSWERS = (
+    "No model is connected, so the demo model answers: it understands no language. To connect a model, set "
+    "OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL and start again, or add one on the page under Models"
+)
+NOT_RELOADED = "SIGHUP: the settings are not reloaded; restart Windlass to apply changes"
 STREAMS_S = 2  # how long open streams may linger once every turn is at rest
+
+logger = logging.getLogger("windlass")
 
 
 async def serve(config: Config, ready: Callable[[str], None], *, grace_s: float = GRACE_S) -> None:
     """Run until SIGTERM or SIGINT. `ready` is told the address to open, with a key good for one login."""
     gc.set_threshold(COLLECT_AFTER, 20, 20)
+    _survive_hangup()
     with _listening(config) as sockets:
         async with open_house(config, grace_s=0) as house:
             access = Access(config.home, token=config.token, open_to_all=not config.auth)
@@ -35,12 +44,20 @@ async def serve(config: Config, ready: Callable[[str], None], *, grace_s: float 
             told = _told()
             with _announced(config, port):
                 ready(address(config, port, "" if access.open_to_all else access.new_key()))
+                if house.models.config().kind == DEMO and not config.demo:
+                    logger.info(DEMO_ANSWERS)
                 await _until_told(told, house, server, sockets, grace_s)
 
 
 def address(config: Config, port: int, key: str = "") -> str:
     host = f"[{config.host}]" if ":" in config.host else config.host
     return f"http://{host}:{port}/" + (f"?key={key}" if key else "")
+
+
+def _survive_hangup() -> None:
+    """A terminal that closes, or a service manager that asks for a reload, ends no turn."""
+    if hasattr(signal, "SIGHUP"):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, logger.warning, NOT_RELOADED)
 
 
 def _told() -> asyncio.Event:
