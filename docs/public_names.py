@@ -25,7 +25,8 @@ from windlass import telemetry, testing
 from windlass.cli.program import VERBS, build
 from windlass.client.wire import KINDS
 from windlass.config import _File as SettingsFile
-from windlass.core.events import CallState, Outcome, Refusal
+from windlass.core.events import Outcome, Refusal
+from windlass.core.messages import CallState
 from windlass.web.openapi import openapi
 from windlass.web.routes import ROUTES
 
@@ -118,7 +119,7 @@ def _parameters(path: str, function: Any) -> Iterator[str]:
     yield f"{path}()"
     parameters = [one for one in inspect.signature(function).parameters.values() if one.name != "self"]
     for position, one in enumerate(parameters):
-        star = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+        star = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
         order = "" if star or one.kind is one.KEYWORD_ONLY else f"{position} "
         given = one.default is not one.empty
         shown = f" = {one.default!r}" if isinstance(one.default, str | int | float | None) and given else ""
