@@ -12,12 +12,13 @@ from tests.servers.kit import Census, ledger_config, run
 from windlass import shapes
 from windlass.app import House, open_house
 from windlass.config import Config
+from windlass.core.errors import Unavailable
 
 
 async def test_a_house_that_cannot_be_furnished_leaves_its_folder_free(tmp_path: Path) -> None:
     secrets = tmp_path / "secrets.json"
     secrets.write_text("{")
-    with pytest.raises(ValueError) as broken:
+    with pytest.raises(Unavailable) as broken:
         async with open_house(Config(home=tmp_path, demo=True)):
             pass
     secrets.unlink()

@@ -17,7 +17,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shapes": set(),
     "personas": {"core"},
     "citations": {"core"},
-    "vault": set(),
+    "vault": {"core"},
     "demo": set(),
     "context": {"core"},
     "config": {"core"},

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
+from windlass.core.errors import Unavailable
+
 PREFIX = "secret:"
 
 
@@ -14,7 +16,7 @@ class Vault:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._secrets: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
+        self._secrets = _kept(path)
 
     def put(self, name: str, secret: str) -> str:
         """Keep a secret and give the reference that stands for it in rows."""
@@ -54,3 +56,27 @@ class Vault:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(self._path)
+
+
+def _kept(path: Path) -> dict[str, str]:
+    """All of it or an error: a vault that began empty instead would overwrite what can still be rescued."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error.strerror}.", hint="Make it readable for its owner.") from None
+    except ValueError:  # no JSON, or no text at all; what stands in it is not repeated
+        raise _damaged(path, "it is not valid JSON" if path.stat().st_size else "it is empty") from None
+    if not isinstance(found, dict) or not all(isinstance(secret, str) for secret in found.values()):
+        raise _damaged(path, "it does not hold secrets by name")
+    return found
+
+
+def _damaged(path: Path, problem: str) -> Unavailable:
+    return Unavailable(
+        f"{path} is damaged: {problem}. It holds the keys of models and servers, and was left as it is.",
+        hint=f"Restore it from a backup made with --secrets, or move it away (mv {path} {path}.damaged), start again "
+        "and enter the keys again.",
+        code="file_damaged",
+    )

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Commands
 from tests.web.kit import TOKEN, Site, open_site
-from windlass.core.errors import Conflict
+from windlass.core.errors import Conflict, Unavailable
 from windlass.web.auth import Access, Credentials
 from windlass.web.errors import TooMany, Unauthorized
 from windlass.web.routes import ROUTES, Route
@@ -208,3 +209,26 @@ def test_a_flood_of_wrong_tokens_is_stopped_for_its_address_only(tmp_path: Path)
     with pytest.raises(TooMany):
         access.admit(Credentials(bearer="guess", address="1.2.3.4"))
     access.admit(Credentials(bearer=access.token, address="5.6.7.8"))
+
+
+@pytest.mark.parametrize("content", [bytes(43), b"\xff\xfe\xfd", b"half a\ntoken"], ids=["zeros", "not text", "lines"])
+def test_a_torn_token_is_named_with_the_next_step_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "token"
+    file.write_bytes(content)
+    with pytest.raises(Unavailable) as torn:
+        Access(tmp_path)
+    assert str(file) in torn.value.message and torn.value.code == "file_damaged"
+    assert "Delete" in torn.value.hint and file.read_bytes() == content
+    done = Commands(tmp_path)("token")
+    assert done.code == 1 and str(file) in done.err and "defect" not in done.err
+    file.unlink()
+    assert len(Access(tmp_path).token) > 40
+
+
+@pytest.mark.parametrize("content", [b'{"a": 1', b"", bytes(9), b"\xff\xfe", b"[]"])
+def test_torn_sessions_end_and_the_token_still_works(tmp_path: Path, content: bytes) -> None:
+    token = Access(tmp_path).token
+    (tmp_path / "sessions").write_bytes(content)
+    access = Access(tmp_path)
+    access.admit(Credentials(bearer=token))
+    access.admit(Credentials(session=access.log_in(token=token), same_origin=True))

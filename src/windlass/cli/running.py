@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from windlass.cli.options import Options
 from windlass.config import Config, load
+from windlass.core.errors import Unavailable
 
 SERVER_FILE = "server.json"
 PAGE = Path(__file__).parent.parent / "web" / "static" / "index.html"
@@ -23,7 +24,7 @@ def found_server(options: Options, config: Config) -> tuple[str, str]:
         return options.url, kept_token(config)
     try:
         url: str = json.loads((config.home / SERVER_FILE).read_text())["url"]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return "", ""
     return (url, kept_token(config)) if _listens(url) else ("", "")
 
@@ -31,10 +32,20 @@ def found_server(options: Options, config: Config) -> tuple[str, str]:
 def kept_token(config: Config) -> str:
     if config.token:
         return config.token
+    file = config.home / "token"
     try:
-        return (config.home / "token").read_text().strip()
+        kept = file.read_bytes().decode().strip()
     except OSError:
         return ""
+    except UnicodeDecodeError:
+        kept = "\0"
+    if not kept.isprintable():
+        raise Unavailable(
+            f"{file} is damaged: it does not hold an access token.",
+            hint="Stop the server if one runs, delete the file and start `windlass serve`: a new token is made.",
+            code="file_damaged",
+        )
+    return kept
 
 
 def _listens(url: str) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 from starlette.types import Scope
 
-from windlass.core.errors import Conflict
+from windlass.core.errors import Conflict, Unavailable
 from windlass.core.values import frozen
 from windlass.web.errors import TooMany, Unauthorized
 
@@ -187,11 +187,27 @@ def _digest(secret: str) -> bytes:
 
 
 def _kept_token(file: Path) -> str:
-    if file.exists() and (kept := file.read_text().strip()):
+    try:
+        kept = file.read_bytes().decode().strip() if file.exists() else ""
+    except OSError as error:
+        raise Unavailable(f"{file} cannot be read: {error.strerror}.", hint="Make it readable for its owner.") from None
+    except UnicodeDecodeError:
+        raise _damaged(file) from None
+    if not kept.isprintable():
+        raise _damaged(file)
+    if kept:
         return kept
     token = secrets.token_urlsafe(32)
     _write_private(file, token.encode())
     return token
+
+
+def _damaged(file: Path) -> Unavailable:
+    return Unavailable(
+        f"{file} is damaged: it does not hold an access token. It was left as it is.",
+        hint="Delete it and start again: a new token is made. Programs need the new one; `windlass token` shows it.",
+        code="file_damaged",
+    )
 
 
 def _kept_sessions(file: Path) -> dict[str, float]:
