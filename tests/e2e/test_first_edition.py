@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+import pytest_asyncio
 
 from tests.fixtures.edition_1 import scene
 from tests.fixtures.edition_1.scene import BIG, KEY, SERVER_SECRET, Opened, opened, recorded
@@ -31,28 +32,41 @@ async def served(folder: Path) -> AsyncIterator[Running]:
         assert at.model.refused == [], "the model server refused a request"
 
 
+@pytest_asyncio.fixture
+async def in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Windlass, Opened]]:
+    """The same folder in this process, without a server."""
+    async with opened(tmp_path) as at:
+        for name, value in {**at.env, "WINDLASS_HOME": str(at.home)}.items():
+            monkeypatch.setenv(name, value)
+        async with Windlass(config=load_config()) as w:
+            yield w, at
+
+
 async def test_everything_the_first_edition_showed_is_there(tmp_path: Path) -> None:
     async with served(tmp_path) as (server, at):
         gone = [fault for path in ANSWERS for fault in lost(path, await shown(server, at, path))]
     assert gone == []
 
 
-async def test_the_library_finds_the_same_messages_and_outcomes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with opened(tmp_path) as at:
-        for name, value in {**at.env, "WINDLASS_HOME": str(at.home)}.items():
-            monkeypatch.setenv(name, value)
-        async with Windlass(config=load_config()) as w:
-            chats = {chat.id for chat in (await w.conversations.list(limit=200)).conversations}
-            assert set(listed()) <= chats
-            for chat in listed():
-                messages = [(one.id, one.role, one.content) for one in await w.messages.get_all(chat)]
-                was = ANSWERS[f"/conversations/{chat}/messages"]["messages"]
-                assert messages == [(one["id"], one["role"], one["content"]) for one in was]
-                turns = [(one.id, one.state, one.outcome) for one in await w.conversations.turns(chat)]
-                was = ANSWERS[f"/conversations/{chat}/turns"]["turns"]
-                assert turns == [(one["id"], one["state"], one["outcome"]) for one in was]
+async def test_the_library_finds_the_same_messages_and_outcomes(in_process: tuple[Windlass, Opened]) -> None:
+    w, _ = in_process
+    chats = {chat.id for chat in (await w.conversations.list(limit=200)).conversations}
+    assert set(listed()) <= chats
+    for chat_id in listed():
+        messages = [(one.id, one.role, one.content) for one in await w.messages.get_all(chat_id)]
+        was = ANSWERS[f"/conversations/{chat_id}/messages"]["messages"]
+        assert messages == [(one["id"], one["role"], one["content"]) for one in was]
+        turns = [(one.id, one.state, one.outcome) for one in await w.conversations.turns(chat_id)]
+        was = ANSWERS[f"/conversations/{chat_id}/turns"]["turns"]
+        assert turns == [(one["id"], one["state"], one["outcome"]) for one in was]
+
+
+async def test_the_library_finishes_a_turn_that_waits_for_approval(in_process: tuple[Windlass, Opened]) -> None:
+    w, at = in_process
+    await w.servers.start("ledger")
+    turn = await w.settle(await w.turns.get(IDS["waiting_turn"]), approve=lambda call: call.name == "destroy")
+    assert (turn.outcome, turn.answer) == ("answered", "Destroyed after a decision.")
+    assert at.ledger.counts()["waiting"] == 1
 
 
 async def test_a_call_that_waits_for_approval_is_approved_and_its_turn_finishes(tmp_path: Path) -> None:
