@@ -9,21 +9,30 @@ import { serverList } from "../app/resources";
 interface Sum {
   count: number;
   tokens: number;
+  names: string[];
+}
+
+interface Listed {
+  name: string;
+  tokens: number;
 }
 
 const sum = new Resource(async (): Promise<Sum> => {
   const known = (await servers.list()).servers;
   const offering = known.filter((server) => server.status === "running" && server.tools === "*");
   const lists = await Promise.all(
-    offering.map((server) =>
-      get<{ tools: { tokens: number }[] }>(`/servers/${encodeURIComponent(server.id)}/tools`),
-    ),
+    offering.map((server) => get<{ tools: Listed[] }>(`/servers/${encodeURIComponent(server.id)}/tools`)),
   );
   const tools = lists.flatMap((list) => list.tools);
-  return { count: tools.length, tokens: tools.reduce((total, tool) => total + tool.tokens, 0) };
+  return {
+    count: tools.length,
+    tokens: tools.reduce((total, tool) => total + tool.tokens, 0),
+    names: tools.map((tool) => tool.name),
+  };
 });
 
-const nothing = new Resource(() => Promise.resolve<Sum>({ count: 0, tokens: 0 }));
+const NONE: Sum = { count: 0, tokens: 0, names: [] };
+const nothing = new Resource(() => Promise.resolve(NONE));
 
 /** Asked again when a server has come or gone: at the first visit most are still starting. */
 export function useDefaultTools(wanted: boolean): Sum {
@@ -32,5 +41,5 @@ export function useDefaultTools(wanted: boolean): Sum {
   useEffect(() => {
     if (wanted && running) void sum.refresh();
   }, [wanted, running]);
-  return useResource(wanted ? sum : nothing).value ?? { count: 0, tokens: 0 };
+  return useResource(wanted ? sum : nothing).value ?? NONE;
 }

@@ -114,7 +114,7 @@ function OpenThread({
       <ConversationTop conversation={conversation} state={state} path={path} inspected={route.inspect} />
       <Strips choice={choice} last={last} />
       <div className="scroll" tabIndex={0} aria-label="Messages" ref={scroller}>
-        {empty && <FirstRun onFill={setText} />}
+        {empty && <FirstRun conversationId={store.id} onFill={setText} />}
         <div ref={content}>
           <div className="thread" role="log" aria-label="Conversation" hidden={empty}>
             <Thread

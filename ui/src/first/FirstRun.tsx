@@ -1,5 +1,10 @@
-import { Suspense, lazy, useState } from "react";
+import { Suspense, lazy, useEffect, useState } from "react";
 
+import type { AvailableTool } from "../api";
+import { Resource, useResource } from "../app/resource";
+import { providerList, searchState } from "../app/resources";
+import { useDefaultTools } from "../composer/defaultTools";
+import { toolsOf } from "../conversation/toolbox";
 import { useIsDemo } from "../conversation/Strips";
 import { Icon, type IconName } from "../parts";
 
@@ -12,7 +17,12 @@ interface Starter {
   /** What the demo model understands, and what any other does. */
   demo: string;
   words: string;
+  /** The tools it cannot do without; `//` stands for the web search. */
+  demoNeeds: readonly string[];
+  needs: readonly string[];
 }
+
+const THREE = ["get_time", "calculate", "list_directory"];
 
 const STARTERS: readonly Starter[] = [
   {
@@ -22,6 +32,8 @@ const STARTERS: readonly Starter[] = [
     demo: '/get_time timezone=Europe/Oslo\n/calculate expression="17*23"\n/list_directory path=.',
     words:
       "What time is it in Oslo, what is 17*23, and which files are here? Use one call for each, all at once.",
+    demoNeeds: THREE,
+    needs: THREE,
   },
   {
     icon: "person",
@@ -29,6 +41,8 @@ const STARTERS: readonly Starter[] = [
     means: "It writes a note, so it waits for your word.",
     demo: '/write_note title="Hello" text="From Windlass"',
     words: "Write a note titled “Hello” that says “From Windlass”.",
+    demoNeeds: ["write_note"],
+    needs: ["write_note"],
   },
   {
     icon: "doc",
@@ -36,13 +50,23 @@ const STARTERS: readonly Starter[] = [
     means: "Numbered links to the pages that were read.",
     demo: '/search_docs query="approval"',
     words: "// What changed in the newest release of SQLite?",
+    demoNeeds: ["search_docs"],
+    needs: ["//"],
   },
 ];
 
-/** An empty conversation: what this is, three things to try, and how to connect a model. Starters fill the box. */
-export function FirstRun({ onFill }: { onFill: (text: string) => void }) {
+interface Props {
+  /** Empty before there is a conversation. */
+  conversationId?: string;
+  onFill: (text: string) => void;
+}
+
+/** An empty conversation: what this is, what can be tried here, and how to connect a model. Starters fill the box. */
+export function FirstRun({ conversationId = "", onFill }: Props) {
   const demo = useIsDemo();
   const connects = useOnce(demo);
+  const can = useAbilities(conversationId, demo);
+  const starters = STARTERS.filter((starter) => (demo ? starter.demoNeeds : starter.needs).every(can));
   const fill = (starter: Starter) => {
     onFill(demo ? starter.demo : starter.words);
     dispatchEvent(new Event("windlass:compose"));
@@ -53,26 +77,28 @@ export function FirstRun({ onFill }: { onFill: (text: string) => void }) {
         <h1>Give a model tools, and watch it work.</h1>
         <p className="lead">Every call is shown, timed and kept. What changes something asks you first.</p>
       </div>
-      <section aria-label="Try it">
-        <div className="section-head">
-          <h2>Try it now</h2>
-          {demo && <span className="dim">Three turns, no key needed</span>}
-        </div>
-        <ul className="starters">
-          {STARTERS.map((starter) => (
-            <li key={starter.title}>
-              <button type="button" className="starter" onClick={() => fill(starter)}>
-                <h3>
-                  <Icon name={starter.icon} />
-                  {starter.title}
-                </h3>
-                <p>{starter.means}</p>
-                <span className="pre">{demo ? starter.demo : starter.words}</span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      </section>
+      {starters.length > 0 && (
+        <section aria-label="Try it">
+          <div className="section-head">
+            <h2>Try it now</h2>
+            {demo && <span className="dim">No key needed</span>}
+          </div>
+          <ul className="starters">
+            {starters.map((starter) => (
+              <li key={starter.title}>
+                <button type="button" className="starter" onClick={() => fill(starter)}>
+                  <h3>
+                    <Icon name={starter.icon} />
+                    {starter.title}
+                  </h3>
+                  <p>{starter.means}</p>
+                  <span className="pre">{demo ? starter.demo : starter.words}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
       {connects && (
         <Suspense fallback={null}>
           <Connect />
@@ -80,6 +106,30 @@ export function FirstRun({ onFill }: { onFill: (text: string) => void }) {
       )}
     </div>
   );
+}
+
+const noTools = new Resource(() => Promise.resolve({ available_tools: [] as AvailableTool[] }));
+
+/** Whether a tool is on here, by name. The demo model calls by the offered name, which is longer when two share it. */
+function useAbilities(conversationId: string, demo: boolean): (need: string) => boolean {
+  const search = useResource(searchState).value;
+  const providers = useResource(providerList).value;
+  const before = useDefaultTools(conversationId === "").names;
+  const here = useResource<{ available_tools: AvailableTool[] }>(
+    conversationId ? toolsOf(conversationId) : noTools,
+  ).value;
+  // Whether the web can be searched may depend on the model, and one may be connected on this very page.
+  useEffect(() => {
+    if (providers) void searchState.refresh();
+  }, [providers]);
+  const on = here?.available_tools.filter((tool) => tool.enabled) ?? [];
+  const names = conversationId ? on.map((tool) => (demo ? tool.name : tool.tool_name)) : before;
+  return (need) => {
+    if (!providers) return false;
+    if (need === "//") return search !== null && search.prefix && search.ready;
+    const times = names.filter((name) => name === need).length;
+    return demo ? times === 1 : times > 0;
+  };
 }
 
 /** True from the first time on: what a new model could do must stay readable once it has taken the demo's place. */
