@@ -14,7 +14,7 @@ from tests.kit.ledger_file import Ledger
 from tests.proof.figures import FULL, note
 from windlass.testing import ChatRequest, Reply, call, raw_call, say, think
 
-COUNT = 1000 if FULL else 100
+COUNT = 1000 if FULL else 50
 A_PAGE = 50  # a conversation this long is drawn whole
 pytestmark = [
     pytest.mark.browser,

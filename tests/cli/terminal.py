@@ -15,8 +15,14 @@ from typing import Any
 PATIENCE_S = 90.0
 UNNOTICED_S = 15.0
 CTRL_C, CTRL_D = "\x03", "\x04"
-# Gives the program the terminal as its own, so that Ctrl-C reaches it as a signal.
-TAKE_OVER = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+# Gives the program the terminal as its own, so that Ctrl-C reaches it as a signal, which it does not ignore even where
+# the tests run in the background of a shell and do.
+TAKE_OVER = """
+import fcntl, os, signal, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\r")
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.proof.figures import FULL, note
 from tests.providers.test_corpus import CASES, load
 
-BUDGET_S = 120 if FULL else 5
+BUDGET_S = 120 if FULL else 2
 MOST_MB = 512
 ONE_INPUT_S = 5 if FULL else 60
 SEED = 13

@@ -18,6 +18,8 @@ from windlass.testing import StrictLLM
 PARALLEL = (1, 3) if FULL else (3,)
 DURABILITY = ("full", "normal") if FULL else ("full",)
 KILLS = 100 if FULL else 3
+# Each of a kind in `make test`: accepted, the model is asked, it speaks, a call in doubt, a decision, the last commit.
+CHOSEN = POINTS if FULL else tuple(POINTS[number - 1] for number in (2, 4, 6, 12, 15, 16))
 SEED = 20261115
 
 
@@ -27,7 +29,7 @@ def test_there_are_sixteen_points() -> None:
 
 @pytest.mark.parametrize("durability", DURABILITY)
 @pytest.mark.parametrize("parallel", PARALLEL)
-@pytest.mark.parametrize("point", POINTS, ids=str)
+@pytest.mark.parametrize("point", CHOSEN, ids=str)
 async def test_a_turn_survives_a_kill_at(
     point: Point, parallel: int, durability: str, tmp_path: Path, ledger: Ledger
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.faults.schedules import play
 from tests.proof.figures import FULL, note
 
-COUNT = 2000 if FULL else 200
+COUNT = 2000 if FULL else 100
 
 
 @pytest.mark.timeout(900)

@@ -67,11 +67,12 @@ def ledger_protocol(ledger: Ledger) -> Protocol:
 def test_a_subscription_is_registered_before_it_is_acknowledged(ledger: Ledger) -> None:
     protocol = ledger_protocol(ledger)
     notified: list[str] = []
+    unread: list[Json] = []
 
     def send(message: Json) -> None:
         notified.append(message["method"].rpartition("/")[2])
         if notified[-1] == "acknowledged":  # the client may change a tool from this moment on
-            protocol.answer(request("tools/call", 2, name="change_tools", arguments={"name": "echo"}), [].append)
+            protocol.answer(request("tools/call", 2, name="change_tools", arguments={"name": "echo"}), unread.append)
 
     protocol.answer(request("subscriptions/listen", 1, notifications={"toolsListChanged": True}), send)
     assert notified == ["acknowledged", "list_changed"]
@@ -80,9 +81,10 @@ def test_a_subscription_is_registered_before_it_is_acknowledged(ledger: Ledger) 
 def test_a_subscription_that_was_cancelled_on_its_way_is_not_made(ledger: Ledger) -> None:
     protocol = ledger_protocol(ledger)
     notified: list[Json] = []
+    unread: list[Json] = []
     protocol.cancel(1)
     protocol.answer(request("subscriptions/listen", 1), notified.append)
-    protocol.answer(request("tools/call", 2, name="change_tools", arguments={"name": "echo"}), [].append)
+    protocol.answer(request("tools/call", 2, name="change_tools", arguments={"name": "echo"}), unread.append)
     assert notified == []
     protocol.answer(request("subscriptions/listen", 1), notified.append)
     assert [message["method"] for message in notified] == ["notifications/subscriptions/acknowledged"]

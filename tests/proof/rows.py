@@ -177,7 +177,7 @@ ROWS: dict[str, tuple[str, ...]] = {
     ),
     "C6 an approval left for days": (
         "tests/test_runner.py::test_a_turn_left_waiting_survives_many_restarts",
-        f"{FAULTS}/test_clock.py::test_an_approval_is_still_there_after_seven_days_and_three_restarts",
+        f"{FAULTS}/test_clock.py::test_an_approval_is_still_there_after_seven_days_and_restarts",
     ),
     "D1 disk full": (
         f"{STORE}/test_sqlite.py::test_a_full_disk_is_said_plainly_and_passes",

@@ -28,7 +28,7 @@ from windlass.testing import StrictLLM, say
 from windlass.web.openapi import openapi
 from windlass.web.routes import ROUTES
 
-REQUESTS, CASES = {"small": (1_000, 3), "full": (20_000, 60)}[os.environ.get("SCALE", "small")]
+REQUESTS, CASES = {"small": (400, 3), "full": (20_000, 60)}[os.environ.get("SCALE", "small")]
 STEPS = 20
 SEED = 5
 # A chain of requests meets what is really there: a stream of a conversation never ends by itself, and the others would
