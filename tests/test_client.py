@@ -251,6 +251,10 @@ async def test_functions_of_the_program_are_tools() -> None:
     assert seen == ["Ada"]
 
 
+def last_message(request: ModelRequest) -> str:
+    return request.prompt.current[-1].content or ""
+
+
 async def test_a_long_result_of_a_function_is_shortened_and_read_in_pieces() -> None:
     whole = "".join(f"row {number}\n" for number in range(300_000))
 
@@ -259,8 +263,8 @@ async def test_a_long_result_of_a_function_is_shortened_and_read_in_pieces() -> 
         return whole
 
     def read_on(request: ModelRequest) -> scripted.Line:
-        found = re.search(r'result_id "([^"]+)"', request.prompt.current[-1].content)
-        assert found, request.prompt.current[-1].content[:300]
+        found = re.search(r'result_id "([^"]+)"', last_message(request))
+        assert found, last_message(request)[:300]
         return scripted.call("result_read", result_id=found[1], offset=whole.index("row 200000\n"), length=100)
 
     model = ScriptedModel(scripted.call("rows"), read_on, scripted.say("Read."))
@@ -269,8 +273,8 @@ async def test_a_long_result_of_a_function_is_shortened_and_read_in_pieces() -> 
         assert turn.calls[0].result_id
         piece = await w.turns.result(turn.calls[0].result_id, length=11)
     assert turn.answer == "Read." and [call.state for call in turn.calls] == ["ok", "ok"]
-    assert len(model.requests[1].prompt.current[-1].content) < 17_000
-    assert "row 200000\n" in model.requests[2].prompt.current[-1].content
+    assert len(last_message(model.requests[1])) < 17_000
+    assert "row 200000\n" in last_message(model.requests[2])
     assert (piece.text, piece.size) == ("row 0\nrow 1", len(whole))
 
 
@@ -283,7 +287,7 @@ async def test_a_long_error_of_a_function_is_shortened() -> None:
     async with Windlass(model=model, functions=[broken]) as w:
         turn = await w.ask("Try it.")
     assert turn.calls[0].state == "error"
-    told = model.requests[1].prompt.current[-1].content
+    told = last_message(model.requests[1])
     assert len(told) < 17_000 and "ValueError: no such row: xxx" in told
 
 
