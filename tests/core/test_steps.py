@@ -1,5 +1,7 @@
 """What comes next, decided from the log alone."""
 
+from typing import Literal
+
 import pytest
 
 from tests.core.memory import started
@@ -135,11 +137,11 @@ def test_the_same_call_with_the_same_result_three_times_forces_the_answer() -> N
     assert next_step([started(), *_round(1), *_round(2), *_round(3)]) == CallModel(1, "repeats")
 
 
-def _in_one_reply(prefix: str, judged: str = "", name: str = "a") -> list[Event]:
-    """Three identical calls in one reply, finished alike; `judged` refuses them for that cause."""
+def _in_one_reply(prefix: str, refusal: Literal["", "bad_arguments"] = "", name: str = "a") -> list[Event]:
+    """Three identical calls in one reply, finished alike."""
     calls = tuple(ToolCall(f"{prefix}{index}", name) for index in range(3))
-    verdicts = [CallJudged(call.id, "refuse" if judged else "auto", refusal=judged) for call in calls]
-    ends = [ToolFinished(call.id, "error" if judged else "ok", ToolOutput("same", digest="d")) for call in calls]
+    verdicts = [CallJudged(call.id, "refuse" if refusal else "auto", refusal=refusal) for call in calls]
+    ends = [ToolFinished(call.id, "error" if refusal else "ok", ToolOutput("same", digest="d")) for call in calls]
     return [ModelReplied("", calls), *verdicts, *ends]
 
 
