@@ -59,3 +59,9 @@ def test_what_is_no_host_name_ends_the_start(tmp_path: Path, given: str) -> None
     with pytest.raises(BadInput, match="allow_hosts") as refused:
         load(env={"WINDLASS_HOME": str(tmp_path)})
     assert "mybox.local" in refused.value.hint
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "windlass.toml").write_bytes(b"port = 1 \xff")
+    with pytest.raises(BadInput, match=r"windlass\.toml is not UTF-8 text"):
+        load(env={"WINDLASS_HOME": str(tmp_path)})

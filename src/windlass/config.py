@@ -271,6 +271,8 @@ def _read(path: Path, must_exist: bool) -> _File:
         return _File()
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8 text.", hint="Save it as UTF-8, or restore it from a backup.") from None
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
     except tomllib.TOMLDecodeError as error:

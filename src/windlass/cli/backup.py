@@ -1,14 +1,17 @@
 """`windlass backup`."""
 
+import io
 import sqlite3
 import tarfile
 import tempfile
+import tomllib
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from windlass.cli.clean_settings import Cleaned, without_secrets
 from windlass.cli.options import options_of
 from windlass.cli.running import settings
 from windlass.cli.show import note
@@ -16,6 +19,7 @@ from windlass.core.errors import BadInput, NotFound
 
 LEFT_OUT = {"windlass.db", "windlass.db-wal", "windlass.db-shm", "lock", "server.json", "token", "sessions"}
 HALF_WRITTEN = (".token.", ".sessions.", "secrets.new", "server.new")
+SETTINGS = "windlass.toml"
 
 
 def backup(
@@ -35,10 +39,12 @@ def backup(
         copy = Path(folder) / "windlass.db"
         _copy(home / "windlass.db", copy)
         try:
-            _pack(home, copy, file, secrets)
+            left_out = _pack(home, copy, file, secrets)
         except OSError as error:
             raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
     note(f"{file}: {file.stat().st_size / 1e6:.1f} MB{'' if secrets else ', without keys'}", "")
+    if left_out:
+        note(f"Left out: {', '.join(left_out)}. Keep these apart, or back up with --secrets.", "")
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -50,25 +56,72 @@ def _copy(source: Path, target: Path) -> None:
     writing.close()
 
 
-def _pack(home: Path, copy: Path, file: Path, secrets: bool) -> None:
+def _pack(home: Path, copy: Path, file: Path, secrets: bool) -> list[str]:
+    """Gives what was left out because it is, or may hold, a key."""
     part = file.with_name(file.name + ".part")
     try:
         with tarfile.open(part, "w:gz") as packed:
             packed.add(copy, "windlass.db")
-            for path in sorted(home.iterdir()):
-                left_out = path.name in LEFT_OUT or path.name.startswith(HALF_WRITTEN)
-                if not left_out and (secrets or path.name != "secrets.json"):
-                    _add(packed, path, path.name)
+            left_out = _add_all(packed, home) if secrets else _add_without_keys(packed, home)
         part.chmod(0o600)
         part.rename(file)
     finally:
         part.unlink(missing_ok=True)
+    return left_out
 
 
-def _add(packed: tarfile.TarFile, path: Path, name: str) -> None:
-    """What goes while the folder is packed was deleted: it belongs into no backup."""
+def _add_all(packed: tarfile.TarFile, home: Path) -> list[str]:
+    for path in _inside(home):
+        _add(packed, path, path.name, frozenset())
+    return []
+
+
+def _add_without_keys(packed: tarfile.TarFile, home: Path) -> list[str]:
+    settings, left_out = _clean_settings(home / SETTINGS)
+    key_files = settings.key_files if settings else frozenset()
+    for path in _inside(home):
+        if path.name == SETTINGS:
+            if settings:
+                _add_text(packed, path, settings.text)
+        elif path.name == "secrets.json" or SETTINGS in path.name or path.name.startswith(".env"):
+            left_out.append(path.name)
+        else:
+            left_out += _add(packed, path, path.name, key_files)
+    return left_out
+
+
+def _clean_settings(file: Path) -> tuple[Cleaned | None, list[str]]:
+    """None without a file, and for one of which nobody can say where its keys are."""
+    try:
+        cleaned = without_secrets(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return None, []
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return None, [f"{SETTINGS}, which cannot be read"]
+    return cleaned, [f"{name} of {SETTINGS}" if name == "comments" else name for name in cleaned.left_out]
+
+
+def _inside(home: Path) -> list[Path]:
+    return [
+        path for path in sorted(home.iterdir()) if path.name not in LEFT_OUT and not path.name.startswith(HALF_WRITTEN)
+    ]
+
+
+def _add_text(packed: tarfile.TarFile, path: Path, text: str) -> None:
+    body = text.encode()
+    entry = tarfile.TarInfo(path.name)
+    entry.size, entry.mode, entry.mtime = len(body), 0o600, path.stat().st_mtime
+    packed.addfile(entry, io.BytesIO(body))
+
+
+def _add(packed: tarfile.TarFile, path: Path, name: str, key_files: frozenset[Path]) -> list[str]:
+    """What goes while the folder is packed was deleted: it belongs into no backup. Gives the key files in it."""
+    if key_files and path.resolve() in key_files:
+        return [name]
+    found: list[str] = []
     with suppress(FileNotFoundError):
         packed.add(path, name, recursive=False)
         if path.is_dir() and not path.is_symlink():
             for inside in sorted(path.iterdir()):
-                _add(packed, inside, f"{name}/{inside.name}")
+                found += _add(packed, inside, f"{name}/{inside.name}", key_files)
+    return found
