@@ -16,7 +16,7 @@ QUICK := tests/core tests/test_layers.py tests/test_suite.py tests/test_makefile
 # Directories count too, so that a deleted file also rebuilds the page.
 UI_SOURCES := $(shell [ ! -f ui/package.json ] || find ui -name node_modules -prune -o -print)
 
-.PHONY: help setup page run test quick test-tools lint lint-code lint-page fmt bench figures proof dist docs types pictures pins clean
+.PHONY: help setup page run test quick test-tools lint lint-code lint-page fmt bench figures proof dist docs golden types pictures pins clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1@/p' Makefile | awk -F@ '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -67,6 +67,9 @@ dist: setup  ## build sdist and wheel into dist/
 
 docs: types  ## write the pages that follow from the code again
 	$(BIN)/python -m docs.generate
+
+golden: setup  ## record the golden event logs anew
+	$(BIN)/python -m tests.golden.record
 
 types: setup  ## write the page's types from the server's schemas and events
 	$(BIN)/python -m ui.generate_types

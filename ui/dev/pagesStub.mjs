@@ -11,9 +11,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { stub } from "./stub.mjs";
 import * as data from "./pagesData.mjs";
 
-const golden = (name) =>
-  JSON.parse(readFileSync(new URL(`../src/state/golden/${name}.json`, import.meta.url), "utf8"));
-const LOGS = ["pool-done", "states", "unknown", "ends", "approval"].flatMap(golden);
+const scene = (name) =>
+  JSON.parse(readFileSync(new URL(`../src/testing/scenes/${name}.json`, import.meta.url), "utf8"));
+const LOGS = ["pool-done", "states", "unknown", "ends", "approval"].flatMap(scene);
 
 export async function pagesStub({ demo = false, empty = false } = {}) {
   const behind = await stub({ demo, empty });

@@ -1,5 +1,5 @@
 /**
- * A stand-in for the server while the page is being drawn: serves the built page and the golden logs over the
+ * A stand-in for the server while the page is being drawn: serves the built page and the scenes over the
  * contract's routes. `node dev/stub.mjs [PORT]`. Writes only change what it holds in memory.
  */
 
@@ -11,8 +11,8 @@ import { fileURLToPath } from "node:url";
 import { LISTED, PERSONAS, SERVERS, TOOLS, providers } from "./stubData.mjs";
 
 const built = new URL("../../src/windlass/web/static/", import.meta.url);
-const golden = (name) =>
-  JSON.parse(readFileSync(new URL(`../src/state/golden/${name}.json`, import.meta.url), "utf8"));
+const scene = (name) =>
+  JSON.parse(readFileSync(new URL(`../src/testing/scenes/${name}.json`, import.meta.url), "utf8"));
 const KINDS = {
   ".html": "text/html",
   ".js": "text/javascript",
@@ -49,7 +49,7 @@ function route(method, url, { demo, listed }) {
     };
   const conversation = listed.find((one) => one.id === id);
   if (first === "conversations" && third === "events")
-    return { stream: shifted(golden(conversation?.log ?? "quiet")) };
+    return { stream: shifted(scene(conversation?.log ?? "quiet")) };
   if (first === "conversations" && third === "tools")
     return { available_tools: TOOLS, count: TOOLS.length, unavailable: [] };
   if (first === "conversations" && id) return { conversation };

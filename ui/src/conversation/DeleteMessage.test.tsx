@@ -2,7 +2,7 @@ import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
 
 import { messageId, replay, type Event, type Turn } from "../state";
-import { golden } from "../testing/golden";
+import { scene } from "../testing/scenes";
 import { Refusal, serve } from "../testing/server";
 import { OpenConversation } from "./context";
 import { DeleteMessage } from "./DeleteMessage";
@@ -10,7 +10,7 @@ import { ConversationStore } from "./store";
 import { namingFrom } from "./toolbox";
 
 function done() {
-  const turn = replay(golden("pool-done")).turns.values().next().value;
+  const turn = replay(scene("pool-done")).turns.values().next().value;
   if (!turn?.finished) throw new Error("no finished turn");
   return turn;
 }
@@ -18,7 +18,7 @@ function done() {
 /** The message with its menu, and the question whether it shall go. */
 async function askToDelete(turn: Turn, id: string): Promise<ConversationStore> {
   const store = new ConversationStore("conv-pool");
-  golden("pool-done").forEach((event) => store.put(event));
+  scene("pool-done").forEach((event) => store.put(event));
   render(
     <OpenConversation value={{ store, naming: namingFrom([]), toolsKnown: true }}>
       <DeleteMessage turn={turn} id={id} what="message" />
@@ -60,7 +60,7 @@ test("a reply goes with the results of its calls", () => {
   const [first] = turn.rounds;
   if (!first) throw new Error("no round");
   const gone: Event = { type: "messages_deleted", turn_id: turn.id, ids: [messageId(turn, first.reply.seq)] };
-  const after = replay([...golden("pool-done"), gone]).turns.get(turn.id);
+  const after = replay([...scene("pool-done"), gone]).turns.get(turn.id);
   expect(after?.rounds[0]?.reply.blanked).toBe(true);
   expect(after?.rounds[0]?.calls.map((call) => call.finished?.output.text)).toEqual(
     first.calls.map(() => ""),

@@ -3,13 +3,13 @@ import { expect, test, vi } from "vitest";
 
 import { get } from "../api";
 import { replay, type Event } from "../state";
-import { golden } from "../testing/golden";
+import { scene } from "../testing/scenes";
 import { Strips, Updated } from "./Strips";
 
 const choice = { persona: "", provider: "", model: "" };
 
 function draw(driver: string): void {
-  const turn = replay(golden("approval")).turns.get("turn-n");
+  const turn = replay(scene("approval")).turns.get("turn-n");
   const claim: Event = {
     type: "turn_claimed",
     turn_id: "turn-n",
@@ -18,7 +18,7 @@ function draw(driver: string): void {
     at: new Date(2026, 10, 15, 14, 2).toISOString(),
     driver,
   };
-  const last = replay([...golden("approval"), claim]).turns.get("turn-n");
+  const last = replay([...scene("approval"), claim]).turns.get("turn-n");
   render(<Strips choice={choice} last={last} />);
 }
 

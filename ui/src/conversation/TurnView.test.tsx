@@ -2,7 +2,7 @@ import { render } from "@testing-library/react";
 import { expect, test } from "vitest";
 
 import { replay, type Event } from "../state";
-import { golden } from "../testing/golden";
+import { scene } from "../testing/scenes";
 import { OpenConversation } from "./context";
 import { ConversationStore } from "./store";
 import { namingFrom } from "./toolbox";
@@ -43,7 +43,7 @@ test("an answer keeps its elements when its last word has come", () => {
 });
 
 test("sources stand once, under the answer", () => {
-  const { container } = render(view(golden("pool-done")));
+  const { container } = render(view(scene("pool-done")));
   expect(container.querySelectorAll(".sources")).toHaveLength(1);
   expect(container.querySelector(".round.last .sources")).not.toBeNull();
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 
 import { isDurable, replay } from "../state";
-import { golden } from "../testing/golden";
+import { scene } from "../testing/scenes";
 import { spoken } from "./announce";
 import { namingFrom } from "./toolbox";
 
 /** What is said over a whole log when the events come in the batches the server writes them in: by moment. */
 function saidOver(log: string): string[] {
-  const events = golden(log).filter(isDurable);
+  const events = scene(log).filter(isDurable);
   const moments = [...new Set(events.map((event) => event.at))];
   return moments.flatMap((moment) => {
     const batch = events.filter((event) => event.at === moment);

@@ -2,7 +2,7 @@ import { render, screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 
 import { callsOf, waitingCalls, type Event } from "../state";
-import { golden } from "../testing/golden";
+import { scene } from "../testing/scenes";
 import { CallRow } from "./CallRow";
 import { OpenConversation } from "./context";
 import { ConversationStore } from "./store";
@@ -13,7 +13,7 @@ const CALL = "call_turn-n_2_0";
 
 function waiting(openedAt = 0): ConversationStore {
   const store = new ConversationStore("conv-notes", openedAt);
-  golden("approval").forEach((event) => store.put(event));
+  scene("approval").forEach((event) => store.put(event));
   return store;
 }
 

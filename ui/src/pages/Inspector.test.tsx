@@ -3,12 +3,12 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 
 import { isDurable } from "../state";
-import { golden } from "../testing/golden";
+import { scene } from "../testing/scenes";
 import { Refusal, serve } from "../testing/server";
 import Inspector from "./Inspector";
 
 function logOf(name: string, turnId: string) {
-  const rows = golden(name).filter((event) => isDurable(event) && event.turn_id === turnId);
+  const rows = scene(name).filter((event) => isDurable(event) && event.turn_id === turnId);
   return { events: rows.map(({ type, ...rest }) => ({ event: type, ...rest })) };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { GOLDEN, golden } from "../testing/golden";
+import { GOLDEN } from "../testing/golden";
+import { SCENES, scene } from "../testing/scenes";
 import {
   EMPTY,
   answersBeside,
@@ -25,7 +26,12 @@ import {
   type Turn,
 } from ".";
 
-describe.each(Object.entries(GOLDEN))("the log %s", (_name, events) => {
+const LOGS = [
+  ...Object.entries(GOLDEN).map(([name, { events }]) => [`golden/${name}`, events] as const),
+  ...Object.entries(SCENES),
+];
+
+describe.each(LOGS)("the log %s", (_name, events) => {
   test("gives the same state one by one and at once, at every prefix", () => {
     let state = EMPTY;
     events.forEach((event, n) => {
@@ -60,7 +66,7 @@ describe.each(Object.entries(GOLDEN))("the log %s", (_name, events) => {
 });
 
 describe("calls", () => {
-  const turnAt = (name: string, id: string) => replay(golden(name)).turns.get(id)!;
+  const turnAt = (name: string, id: string) => replay(scene(name)).turns.get(id)!;
   const looks = (turn: Turn) => callsOf(turn).map(lookOf);
 
   test("end in the states the log gives them", () => {
@@ -92,7 +98,7 @@ describe("calls", () => {
   });
 
   test("that a person resolved are no longer waiting", () => {
-    const resolved = apply(replay(golden("unknown")), {
+    const resolved = apply(replay(scene("unknown")), {
       type: "call_resolved",
       turn_id: "turn-i",
       conversation_id: "conv-invoices",
@@ -105,7 +111,7 @@ describe("calls", () => {
   });
 
   test("that ask a second thing keep asking when the first is known to be answered", () => {
-    const asked = replay(golden("unknown"));
+    const asked = replay(scene("unknown"));
     const call = (state: Conversation) => callsOf(state.turns.get("turn-i")!)[3]!;
     const first = call(asked).input!;
     const second = { ...first, message: "And when?", at: "2026-11-15T14:06:00Z" };
@@ -116,7 +122,7 @@ describe("calls", () => {
   });
 
   test("interrupted by a restart go on asking when their question was kept, and then run again", () => {
-    const interrupted = replay(golden("unknown"));
+    const interrupted = replay(scene("unknown"));
     const call = (state: Conversation) => callsOf(state.turns.get("turn-i")!)[2]!;
     const place = { turn_id: "turn-i", call_id: call(interrupted).id };
     const at = "2026-11-15T14:06:00Z";
@@ -132,7 +138,7 @@ describe("calls", () => {
   });
 
   test("show that they are being stopped before the server says so, and take it back when that fails", () => {
-    const running = replay(golden("pool-running"));
+    const running = replay(scene("pool-running"));
     const word = { turn_id: "turn-b", call_id: "call_turn-b_2_0" };
     const stopping = apply(running, { type: "stop_sent", ...word });
     expect(looks(stopping.turns.get("turn-b")!).at(-1)).toBe("stopping");
@@ -143,13 +149,13 @@ describe("calls", () => {
 
 describe("turns", () => {
   test("do not count the time a person takes", () => {
-    const turn = replay(golden("pool-done")).turns.get("turn-b")!;
+    const turn = replay(scene("pool-done")).turns.get("turn-b")!;
     expect(turn.waitedMs).toBe(6100);
     expect(workedMs(turn, 0)).toBe(turn.finishedAt - turn.startedAt - 6100);
   });
 
   test("number their sources as the model was told them", () => {
-    const sources = sourcesOf(replay(golden("pool-done")).turns.get("turn-b")!);
+    const sources = sourcesOf(replay(scene("pool-done")).turns.get("turn-b")!);
     expect(sources).toHaveLength(13);
     expect(sources.slice(0, 3).map((source) => [source.n, source.title])).toEqual([
       [1, "config/pool.toml"],
@@ -159,14 +165,14 @@ describe("turns", () => {
   });
 
   test("sum their tokens over rounds", () => {
-    expect(usageOf(replay(golden("pool-done")).turns.get("turn-b")!)).toMatchObject({
+    expect(usageOf(replay(scene("pool-done")).turns.get("turn-b")!)).toMatchObject({
       prompt: 22399,
       completion: 612,
     });
   });
 
   test("keep the words of a broken reply apart from the next attempt's", () => {
-    const events = golden("ends");
+    const events = scene("ends");
     const late = events.findIndex((event) => event.type === "text_delta" && event.text.startsWith("late"));
     const reset = replay(events.slice(0, late + 1)).turns.get("turn-e3")!;
     expect(reset.draft).toMatchObject({ attempt: 2, text: "", lost: "The first try at an ans" });
@@ -176,7 +182,7 @@ describe("turns", () => {
   });
 
   test.each(["stopped", "failed"] as const)("keep what was said before a turn that %s", (outcome) => {
-    const events = golden("ends");
+    const events = scene("ends");
     const place = events.findIndex((event) => event.type === "text_delta" && event.turn_id === "turn-e3");
     const end = {
       type: "turn_finished",
@@ -194,11 +200,11 @@ describe("branches", () => {
   const ids = (state: Conversation) => pathOf(state).map((turn) => turn.id);
 
   test("show the path to the newest turn", () => {
-    expect(ids(replay(golden("branches")))).toEqual(["turn-r4", "turn-r5"]);
+    expect(ids(replay(scene("branches")))).toEqual(["turn-r4", "turn-r5"]);
   });
 
   test("can be picked by hand, and a new turn is shown all the same", () => {
-    const picked = apply(replay(golden("branches")), { type: "branch_picked", turn_id: "turn-r2" });
+    const picked = apply(replay(scene("branches")), { type: "branch_picked", turn_id: "turn-r2" });
     expect(ids(picked)).toEqual(["turn-r2", "turn-r3"]);
     const started = apply(picked, {
       type: "turn_started",
@@ -213,7 +219,7 @@ describe("branches", () => {
   });
 
   test("tell other answers from other wordings", () => {
-    const state = replay(golden("branches"));
+    const state = replay(scene("branches"));
     const second = state.turns.get("turn-r2")!;
     expect(answersBeside(state, second)).toEqual({ index: 1, ids: ["turn-r1", "turn-r2"] });
     expect(wordingsBeside(state, second)).toEqual({ index: 0, ids: ["turn-r2", "turn-r4"] });
@@ -221,7 +227,7 @@ describe("branches", () => {
 });
 
 test("a message that was deleted in another window is gone in this one", () => {
-  const said = replay(golden("pool-done"));
+  const said = replay(scene("pool-done"));
   const turn = said.turns.get("turn-b")!;
   const ids = [messageId(turn, turn.firstSeq)];
   const gone = apply(said, decode("messages_deleted", { turn_id: "turn-b", seq: 9, ids }, 0)!);

@@ -1,15 +1,15 @@
-/** The golden logs, by name. */
+/** The golden logs, by name: recorded from a real server by `make golden`, each with what the server says of it. */
 
 import type { Event } from "../state";
+import type { Story } from "./story";
 
-const files = import.meta.glob<Event[]>("../state/golden/*.json", { eager: true, import: "default" });
+interface Golden {
+  events: Event[];
+  story: Story[];
+}
+
+const files = import.meta.glob<Golden>("../state/golden/*.json", { eager: true, import: "default" });
 
 export const GOLDEN = Object.fromEntries(
-  Object.entries(files).map(([path, events]) => [path.replace(/.*\/(.*)\.json/, "$1"), events]),
+  Object.entries(files).map(([path, log]) => [path.replace(/.*\/(.*)\.json/, "$1"), log]),
 );
-
-export function golden(name: string): Event[] {
-  const events = GOLDEN[name];
-  if (!events) throw new Error(`no golden log ${name}`);
-  return events;
-}

@@ -9,7 +9,7 @@ import { OpenConversation } from "../conversation/context";
 import { ConversationStore } from "../conversation/store";
 import { namingFrom } from "../conversation/toolbox";
 import { replay, type Event, type Turn } from "../state";
-import { golden } from "./golden";
+import { scene } from "./scenes";
 
 export interface Sent {
   method: string;
@@ -37,7 +37,7 @@ export function drawOpen(children: ReactNode, tools: AvailableTool[] = [], tools
 }
 
 export function turnOf(log: string | Event[], id: string): Turn {
-  const turn = replay(typeof log === "string" ? golden(log) : log).turns.get(id);
+  const turn = replay(typeof log === "string" ? scene(log) : log).turns.get(id);
   if (!turn) throw new Error(`no turn ${id}`);
   return turn;
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
 import { replay } from "../../state";
-import { golden } from "../../testing/golden";
+import { scene } from "../../testing/scenes";
 import { otherFields, promptParts, sumOf } from "./promptParts";
 
-const turn = replay(golden("pool-done")).turns.get("turn-b")!;
+const turn = replay(scene("pool-done")).turns.get("turn-b")!;
 const words = turn.opening[0]!.content!;
 
 const BODY = {

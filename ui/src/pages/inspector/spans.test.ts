@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { isDurable, replay, type DurableEvent, type Turn } from "../../state";
-import { GOLDEN, golden } from "../../testing/golden";
+import { SCENES, scene } from "../../testing/scenes";
 import { eventWords, rowsOf } from "./rows";
 import { figuresOf, timeOf } from "./figures";
 import { scaleOf } from "./scale";
@@ -13,7 +13,7 @@ interface Read {
 }
 
 function read(name: string, turnId: string, until = Infinity): Read {
-  const events = golden(name).slice(0, until);
+  const events = scene(name).slice(0, until);
   const turn = replay(events).turns.get(turnId)!;
   return { turn, log: events.filter(isDurable).filter((event) => event.turn_id === turnId) };
 }
@@ -125,7 +125,7 @@ test("a failed attempt is a request too", () => {
 });
 
 test("a request under way is hollow until the first words", () => {
-  const events = golden("pool-done");
+  const events = scene("pool-done");
   const before = read(
     "pool-done",
     "turn-b",
@@ -141,8 +141,8 @@ test("a request under way is hollow until the first words", () => {
 });
 
 describe("every prefix of every log", () => {
-  test.each(Object.keys(GOLDEN))("%s can be drawn", (name) => {
-    const events = golden(name);
+  test.each(Object.keys(SCENES))("%s can be drawn", (name) => {
+    const events = scene(name);
     for (let length = 1; length <= events.length; length += 1) {
       for (const turn of replay(events.slice(0, length)).turns.values()) {
         const log = events.slice(0, length).filter(isDurable);

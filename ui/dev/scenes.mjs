@@ -1,9 +1,9 @@
-/** Makes the golden event logs: `node dev/golden.mjs`. The tests replay them, the stub server serves them. */
+/** Makes the scenes that tests and the stub server draw: `node dev/scenes.mjs`. */
 
 import { writeFileSync } from "node:fs";
 import { Log } from "./log.mjs";
 
-const folder = new URL("../src/state/golden/", import.meta.url);
+const folder = new URL("../src/testing/scenes/", import.meta.url);
 const save = (name, log) =>
   writeFileSync(
     new URL(`${name}.json`, folder),
