@@ -1,5 +1,6 @@
 """The wheel, installed where nothing else of ours is and no Node: it starts, shows its page and completes a turn."""
 
+import gzip
 import json
 import os
 import re
@@ -73,6 +74,17 @@ def test_the_wheel_has_the_page_the_sample_and_the_types(wheel: Path) -> None:
     needed = {"web/static/index.html", "demo/sample/docs/README.md", "py.typed", "cli/program.py"}
     assert {f"windlass/{name}" for name in needed} <= names
     assert not [name for name in names if name.startswith("tests/") or "node_modules" in name]
+
+
+def test_the_wheel_has_packed_forms_of_the_pages_scripts_and_styles(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as packed:
+        assets = [one for one in packed.infolist() if one.filename.startswith("windlass/web/static/assets/")]
+        names = {one.filename for one in assets}
+        large = [one for one in assets if one.filename.endswith((".js", ".css")) and one.file_size >= 1024]
+        bodies = {one.filename: packed.read(one.filename) for one in large}
+        unpacked = {name: gzip.decompress(packed.read(f"{name}.gz")) for name in bodies}
+    assert len(large) > 5 and unpacked == bodies
+    assert {f"{name}.br" for name in bodies} <= names
 
 
 def test_it_is_installed_by_its_own_name_and_brings_both_commands(wheel: Path, program: Path) -> None:

@@ -6,7 +6,7 @@ export default tseslint.config(
   { ignores: ["node_modules", "dist"] },
   js.configs.recommended,
   {
-    files: ["src/**/*.{ts,tsx}", "vite.config.ts"],
+    files: ["src/**/*.{ts,tsx}", "compress.ts", "vite.config.ts"],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     plugins: { "react-hooks": hooks },

@@ -1,11 +1,12 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { compress } from "./compress";
 
 const server = process.env.WINDLASS_URL ?? "http://127.0.0.1:8420";
 
 export default defineConfig({
   base: "/ui/",
-  plugins: [react()],
+  plugins: [react(), compress()],
   build: {
     outDir: "../src/windlass/web/static",
     emptyOutDir: true,

@@ -3,6 +3,7 @@ so no path leads elsewhere."""
 
 import hashlib
 import mimetypes
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -11,9 +12,10 @@ from starlette.types import Receive, Scope, Send
 from windlass.core.errors import NotFound, WindlassError
 from windlass.core.values import frozen
 from windlass.web.auth import Access, address_of, cookie_name
+from windlass.web.encodings import PACKED, PLAIN, best_encoding
 from windlass.web.errors import NotAllowed
 from windlass.web.guard import new_nonce
-from windlass.web.queries import query_of
+from windlass.web.queries import header_of, query_of
 from windlass.web.replies import Headers, send_bytes, send_error
 
 HERE = Path(__file__).parent
@@ -26,9 +28,12 @@ NO_PAGE = b"""<!doctype html><meta charset="utf-8"><title>Windlass</title>
 
 @frozen
 class File:
+    """`packed` holds the forms that the build put beside it, by their names in `Content-Encoding`."""
+
     body: bytes
     kind: bytes
-    tag: bytes
+    tag: str
+    packed: Mapping[str, bytes]
 
 
 class Static:
@@ -80,11 +85,17 @@ class Static:
         await send_bytes(send, 200, b"text/html; charset=utf-8", body, [(b"cache-control", b"no-store")])
 
     async def _file(self, scope: Scope, send: Send, file: File, caching: bytes) -> None:
-        headers = [(b"cache-control", caching), (b"etag", file.tag)]
-        if any(name == b"if-none-match" and file.tag in value for name, value in scope["headers"]):
+        form = best_encoding(header_of(scope, b"accept-encoding"), file.packed)
+        tag = f'"{file.tag}"' if form == PLAIN else f'"{file.tag}-{form}"'
+        headers = [(b"cache-control", caching), (b"etag", tag.encode())]
+        if file.packed:
+            headers.append((b"vary", b"Accept-Encoding"))
+        if tag in header_of(scope, b"if-none-match"):
             await send_bytes(send, 304, file.kind, b"", headers)
-        else:
-            await send_bytes(send, 200, file.kind, file.body, headers)
+            return
+        if form != PLAIN:
+            headers.append((b"content-encoding", form.encode()))
+        await send_bytes(send, 200, file.kind, file.packed.get(form, file.body), headers)
 
     def _listed(self, folder: Path, name: str) -> File:
         if file := self._find(folder, name):
@@ -92,6 +103,8 @@ class Static:
         raise NotFound(f"There is no file {name}.", hint="The page was built anew: reload it.")
 
     def _find(self, folder: Path, name: str) -> File | None:
+        if name.endswith(tuple(PACKED.values())):  # forms of a file, and no files of their own
+            return None
         found = next((path for path in folder.rglob("*") if path.relative_to(folder).as_posix() == name), None)
         return self._read(found) if found and found.is_file() else None
 
@@ -101,9 +114,16 @@ class Static:
             body = path.read_bytes()
             kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
             text = kind.startswith("text/") or kind.endswith("javascript")
-            tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-            self._files[key] = File(body, (f"{kind}; charset=utf-8" if text else kind).encode(), tag.encode())
+            tag = hashlib.sha256(body).hexdigest()[:32]
+            packed = {
+                form: _beside(path, end).read_bytes() for form, end in PACKED.items() if _beside(path, end).is_file()
+            }
+            self._files[key] = File(body, (f"{kind}; charset=utf-8" if text else kind).encode(), tag, packed)
         return self._files.get(key)
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
 
 
 def session_cookie(scope: Scope, session: str) -> bytes:
