@@ -12,8 +12,8 @@ import typer
 
 from docs.public_names import description, listing
 from tests.proof.incidents import INCIDENTS, NOT_OURS, PAINS
+from windlass.api.routes import ROUTES, Route
 from windlass.cli.program import VERBS, run
-from windlass.web.routes import ROUTES, Route
 
 DOCS = Path(__file__).parent
 

@@ -22,13 +22,13 @@ import typer
 
 import windlass
 from windlass import telemetry, testing
+from windlass.api.routes import ROUTES
 from windlass.cli.program import VERBS, build
-from windlass.client.wire import KINDS
+from windlass.client.transport import KINDS
 from windlass.config import _File as SettingsFile
 from windlass.core.events import Outcome, Refusal
 from windlass.core.messages import CallState
 from windlass.web.openapi import openapi
-from windlass.web.routes import ROUTES
 
 SOURCE = Path(windlass.__file__).parent
 # Calls whose argument at this position is an error code.

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.providers.kit import raw_server
-from windlass import app
-from windlass.app import configured_providers, configured_servers, open_house
+from windlass import app as app_module
+from windlass.app import configured_providers, configured_servers, open_app
 from windlass.config import Config, load
 from windlass.core.errors import BadInput
 from windlass.providers import detect_local
@@ -92,6 +92,6 @@ async def test_of_a_local_server_the_first_model_that_chats_is_taken(
 
     async with raw_server(serve) as base_url:
         port = urlsplit(base_url).port or 0
-        monkeypatch.setattr(app, "detect_local", partial(detect_local, (port,)))
-        async with open_house(Config(home=tmp_path)) as house:
-            assert (house.models.config().id, house.models.config().model) == (provider, model)
+        monkeypatch.setattr(app_module, "detect_local", partial(detect_local, (port,)))
+        async with open_app(Config(home=tmp_path)) as app:
+            assert (app.models.config().id, app.models.config().model) == (provider, model)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import windlass
+from windlass.api.routes import ROUTES
 from windlass.cli.program import COMMANDS
-from windlass.web.routes import ROUTES
 
 SOURCE = Path(windlass.__file__).parent
 PLACES = Path(__file__).parents[1] / "ui" / "src" / "api" / "places.ts"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.conftest import Commands
 from windlass.core.errors import Unavailable
-from windlass.vault import Vault
+from windlass.store.vault import Vault
 
 TORN = {
     "truncated": b'{"provider/prov-1": "sk-the-secr',

@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args, get_origin
 
 from msgspec import NODEFAULT, Struct, inspect
 
-from windlass import shapes as schemas
+from windlass.api import schemas as schemas
 from windlass.bus import PASSING
 from windlass.core.events import Event, Recorded, TurnFinished, TurnStarted
-from windlass.views import NAMES, event_place
+from windlass.turns.views import NAMES, event_position
 
 UI = Path(__file__).parent
 PACKAGE = UI.parent / "src" / "windlass"
@@ -133,7 +133,7 @@ class Writer:
 def _headers() -> Iterator[str]:
     """As `event_place` makes them; a passing event carries only the turn's id and position."""
     row = Recorded(0, 0, 0.0, TurnFinished("answered"))
-    header = event_place("turn", "conversation", None, row)
+    header = event_position("turn", "conversation", None, row)
     fields = {name: "string" if isinstance(value, str) else "number" for name, value in header.items()}
     yield _plain("EventHeader", "Where a durable event stands. `at` is ISO 8601.", fields)
     passing = {name: fields[name] for name in ("turn_id", "seq")}

@@ -49,7 +49,7 @@ class Peer:
         self.log = folder / "log"
         self.child = child = _start([str(python), "-m", self.spec.module, str(model_port), str(folder)], self.log)
         with suppress(PeerFailed):
-            ready = await self._hear(child.line, START_S)
+            ready = await self._emit(child.line, START_S)
             self.start_s = time.perf_counter() - began
             self.name = f"{self.spec.name} {ready.version}"
             child.measured = ready.pid
@@ -60,7 +60,7 @@ class Peer:
             raise PeerFailed(self.failed)
         wanted = msgspec.json.encode({"order": order, "turns": count, "at_once": at_once})
         cpu = child.cpu_s
-        said = await self._hear(lambda: child.order(wanted), self.patience_s)
+        said = await self._emit(lambda: child.order(wanted), self.patience_s)
         return Sample(said.ms, said.seconds, child.cpu_s - cpu)
 
     def close(self) -> None:
@@ -73,7 +73,7 @@ class Peer:
             with suppress(ProcessLookupError):
                 os.killpg(self.child.process.pid, signal.SIGKILL)
 
-    async def _hear(self, listen: Callable[[], bytes], most_s: float) -> Line:
+    async def _emit(self, listen: Callable[[], bytes], most_s: float) -> Line:
         try:
             line = await asyncio.wait_for(asyncio.to_thread(listen), most_s)
             said = msgspec.json.decode(line, type=Line)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 from windlass.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from windlass.api.schemas import Decision, PendingCall, Source, Turn
     from windlass.client import Approve, TurnEvent, Windlass, ask_sync
     from windlass.client.functions import tool
     from windlass.config import Config
     from windlass.config import load as load_config
     from windlass.core.errors import WindlassError
-    from windlass.shapes import Decision, PendingCall, Source, Turn
 
 __all__ = [
     "Approve",
@@ -30,9 +30,9 @@ __all__ = [
 ]
 
 # Found when first used: the demo's tools and `windlass --version` start in the time of the interpreter alone.
-_PLACES = {
+_MODULES = {
     **dict.fromkeys(("Approve", "TurnEvent", "Windlass", "ask_sync"), "client"),
-    **dict.fromkeys(("Decision", "PendingCall", "Source", "Turn"), "shapes"),
+    **dict.fromkeys(("Decision", "PendingCall", "Source", "Turn"), "api.schemas"),
     "Config": "config",
     "WindlassError": "core.errors",
     "load_config": "config",
@@ -41,6 +41,6 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'windlass' has no attribute {name!r}")
-    return getattr(import_module(f"windlass.{_PLACES[name]}"), "load" if name == "load_config" else name)
+    return getattr(import_module(f"windlass.{_MODULES[name]}"), "load" if name == "load_config" else name)

@@ -11,29 +11,29 @@ from windlass import demo
 from windlass.bus import Bus
 from windlass.config import Config, resolve_secret
 from windlass.core.ports import Model
-from windlass.core.values import frozen
-from windlass.local import Local
-from windlass.local.providers import patience_of
-from windlass.opening import Openings
+from windlass.core.values import value
 from windlass.providers import DEMO_MODEL, Models, ProviderConfig, chat_models, detect_local
 from windlass.runner import Runner
-from windlass.searching import Searching
 from windlass.servers import SandboxRules, ServerConfig, Servers, ToolOverride
-from windlass.servers.policy import Rule
+from windlass.services import Services
+from windlass.services.providers import patience_of
 from windlass.store import Store
+from windlass.store.vault import Vault
 from windlass.telemetry import LoggedModel, Telemetry
 from windlass.toolbox import Function, Toolbox, input_needed
-from windlass.vault import Vault
+from windlass.toolbox.permissions import PolicyRule
+from windlass.toolbox.search_backends import SearchBackends
+from windlass.turns.setup import TurnBuilder
 
 DEMO = "demo"
 OWN = "own"
 GRACE_S = 20
-TIDY_S = 3600.0
+PURGE_S = 3600.0
 logger = logging.getLogger("windlass")
 
 
-@frozen
-class House:
+@value
+class App:
     """An open Windlass, whoever uses it: a server, a command or a program."""
 
     config: Config
@@ -41,106 +41,108 @@ class House:
     bus: Bus
     models: Models
     servers: Servers
-    searching: Searching
+    search_backends: SearchBackends
     toolbox: Toolbox
-    openings: Openings
+    turn_builder: TurnBuilder
     runner: Runner
     vault: Vault
     telemetry: Telemetry
-    local: Local
+    services: Services
 
 
 @asynccontextmanager
-async def open_house(
+async def open_app(
     config: Config,
     *,
     functions: Sequence[Function] = (),
     model: Model | None = None,
     recover: bool = True,
     grace_s: float = GRACE_S,
-) -> AsyncIterator[House]:
+) -> AsyncIterator[App]:
     """Only one process may have a data folder open. With `recover`, every unfinished turn is run on. A `model` of the
     program's own answers unless a turn names another."""
     bus = Bus(lambda conversation_id, after: store.conversations.events_after(conversation_id, after))
     store = Store(config.home, durability=config.durability, publish=bus.committed)
     async with AsyncExitStack() as closing:  # each is closed although one before it failed, or nobody waits any more
         closing.push_async_callback(store.close)
-        house = await _furnish(config, store, bus, functions)
-        closing.push_async_callback(house.models.aclose)
-        closing.push_async_callback(house.servers.aclose)
-        closing.push_async_callback(house.runner.drain, grace_s)
+        app = await _build(config, store, bus, functions)
+        closing.push_async_callback(app.models.aclose)
+        closing.push_async_callback(app.servers.aclose)
+        closing.push_async_callback(app.runner.drain, grace_s)
         if model:
-            house.models.use(OWN, model)
-            house.models.default = OWN
-        await _bring_in(house)
-        _tell_questions(house)
+            app.models.use(OWN, model)
+            app.models.default = OWN
+        await _load_saved(app)
+        _publish_open_questions(app)
         if recover:
-            house.runner.recover()
-        tidying = asyncio.create_task(_tidy(house))
-        closing.callback(tidying.cancel)
-        yield house
+            app.runner.recover()
+        retention = asyncio.create_task(_purge_hourly(app))
+        closing.callback(retention.cancel)
+        yield app
 
 
-def _tell_questions(house: House) -> None:
+def _publish_open_questions(app: App) -> None:
     """What was asked before this start, to whoever watches then."""
-    unfinished = {turn.id for turn in house.store.conversations.unfinished()}
-    for kept in house.toolbox.questions.left():
+    unfinished = {turn.id for turn in app.store.conversations.unfinished()}
+    for kept in app.toolbox.questions.left():
         if kept.turn_id in unfinished:
-            house.bus.heard(kept.conversation_id, kept.turn_id, input_needed(kept.call_id, kept.question))
+            app.bus.emit(kept.conversation_id, kept.turn_id, input_needed(kept.call_id, kept.question))
 
 
-async def _tidy(house: House) -> None:
+async def _purge_hourly(app: App) -> None:
     """At the start, and then every hour."""
     while True:
         try:
-            await house.local.tidying.tidy()
+            await app.services.retention.purge()
         except Exception:  # the root of this task; what could not be deleted now is in an hour
             logger.exception("What is old could not be deleted")
-        await asyncio.sleep(TIDY_S)
+        await asyncio.sleep(PURGE_S)
 
 
-async def _furnish(config: Config, store: Store, bus: Bus, functions: Iterable[Function]) -> House:
+async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Function]) -> App:
     vault = Vault(config.home / "secrets.json")
     models = Models()
     servers = Servers(on_change=lambda server_id: toolbox.servers_changed(), reveal=vault.reveal)
-    searching = Searching(config.web_search, models, servers)
-    toolbox = Toolbox(store, servers, searching.for_turn, [_rule(rule) for rule in config.policy])
+    search_backends = SearchBackends(config.web_search, models, servers)
+    toolbox = Toolbox(store, servers, search_backends.for_turn, [_rule(rule) for rule in config.policy])
     for function in functions:
         toolbox.functions.add(function)
-    openings = Openings(store, models, toolbox, config.limits, config.web_search)
+    turn_builder = TurnBuilder(store, models, toolbox, config.limits, config.web_search)
     runner = Runner(store, bus, LoggedModel(models), toolbox, at_once=config.limits.at_once)
     telemetry = Telemetry(bus)
-    local = Local(
+    services = Services(
         config=config,
         store=store,
         bus=bus,
         runner=runner,
-        openings=openings,
+        turn_builder=turn_builder,
         toolbox=toolbox,
         servers=servers,
         models=models,
-        searching=searching,
+        search_backends=search_backends,
         vault=vault,
         telemetry=telemetry,
     )
-    return House(config, store, bus, models, servers, searching, toolbox, openings, runner, vault, telemetry, local)
+    return App(
+        config, store, bus, models, servers, search_backends, toolbox, turn_builder, runner, vault, telemetry, services
+    )
 
 
-async def _bring_in(house: House) -> None:
+async def _load_saved(app: App) -> None:
     """Everything that was configured or kept; servers start by themselves and nobody waits for them."""
-    for provider in configured_providers(house.config):
-        house.models.put(provider)
-    house.local.providers.bring_in()
-    if not house.models.configs():
-        house.models.put(await _found_or_demo(house.config))
-    for server in configured_servers(house.config):
-        await house.servers.put(server)
-    await house.local.servers.bring_in()
-    await house.local.conversations.bring_in()
-    await house.local.v1.bring_in()
-    if house.models.config().kind == DEMO:
-        await house.servers.put(demo_server(house.config))
-    house.servers.start_all(but=house.local.servers.unwanted())
+    for provider in configured_providers(app.config):
+        app.models.put(provider)
+    app.services.providers.load()
+    if not app.models.configs():
+        app.models.put(await _found_or_demo(app.config))
+    for server in configured_servers(app.config):
+        await app.servers.put(server)
+    await app.services.servers.load()
+    await app.services.conversations.load()
+    await app.services.v1.load()
+    if app.models.config().kind == DEMO:
+        await app.servers.put(demo_server(app.config))
+    app.servers.start_all(but=app.services.servers.unwanted())
 
 
 def configured_providers(config: Config) -> list[ProviderConfig]:
@@ -164,10 +166,10 @@ def configured_providers(config: Config) -> list[ProviderConfig]:
 
 async def _found_or_demo(config: Config) -> ProviderConfig:
     """Without a configured model: one that runs on this machine, else the demo."""
-    for local in await detect_local():
-        for model in chat_models(local.models)[:1]:
+    for services in await detect_local():
+        for model in chat_models(services.models)[:1]:
             patience = patience_of(config.limits)
-            return ProviderConfig("local", local.name, local.base_url, model=model, patience=patience)
+            return ProviderConfig("local", services.name, services.base_url, model=model, patience=patience)
     return demo_provider()
 
 
@@ -197,7 +199,7 @@ def configured_servers(config: Config) -> list[ServerConfig]:
     return [_server(slug, server, config.home) for slug, server in config.servers.items()]
 
 
-def _server(slug: str, server: settings.Server, home: Path) -> ServerConfig:
+def _server(slug: str, server: settings.ServerSettings, home: Path) -> ServerConfig:
     tools = (server.tools if isinstance(server.tools, str) else "") or server.enabled
     single: Mapping[str, settings.ToolSettings] = server.tools if isinstance(server.tools, dict) else {}
     return ServerConfig(
@@ -224,7 +226,7 @@ def _server(slug: str, server: settings.Server, home: Path) -> ServerConfig:
     )
 
 
-def _inside(slug: str, inside: settings.Sandbox, home: Path) -> SandboxRules:
+def _inside(slug: str, inside: settings.SandboxSettings, home: Path) -> SandboxRules:
     kept = str(home / "sandboxes" / slug) if inside.keep_home else ""
     return SandboxRules(tuple(inside.read), tuple(inside.write), inside.network, kept)
 
@@ -233,5 +235,5 @@ def _override(tool: settings.ToolSettings) -> ToolOverride:
     return ToolOverride(tool.timeout_s, tool.retries, tool.approval or "")
 
 
-def _rule(rule: settings.Rule) -> Rule:
-    return Rule(rule.approval, rule.server, rule.tool, arguments=rule.arguments or None)
+def _rule(rule: settings.RuleSettings) -> PolicyRule:
+    return PolicyRule(rule.approval, rule.server, rule.tool, arguments=rule.arguments or None)

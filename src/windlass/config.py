@@ -29,7 +29,7 @@ MEND = "Mend that line; docs/settings.md lists every setting."
 Approval = Literal["auto", "ask", "deny"]
 
 
-class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     base_url: str = OPENAI_URL
     model: str = ""
     api_key: str = ""
@@ -45,14 +45,14 @@ class ToolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     approval: Approval | None = None
 
 
-class Sandbox(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     read: list[str] = []
     write: list[str] = []
     network: bool = False
     keep_home: bool = False  # a home of its own that outlives it, for the caches of npx and uvx
 
 
-class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: str = ""
     args: list[str] = []
     env: dict[str, str] = {}
@@ -68,11 +68,11 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     retries: int = 0
     parallel: int = 8
     sandbox: Literal["off", "bwrap"] = "off"
-    inside: Sandbox = Sandbox()  # what a sandboxed server may still touch
+    inside: SandboxSettings = SandboxSettings()  # what a sandboxed server may still touch
     enabled: str = ""  # the glob of `tools`, for a file that also sets single tools
 
 
-class WebSearch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WebSearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     backend: Literal["auto", "brave", "searxng", "mcp", "zai", "ddgs", "builtin", "off"] = "auto"
     prefix: bool = True
     brave_key: str = ""
@@ -89,7 +89,7 @@ class Listener(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_hosts: list[str] = []  # further names it goes by, besides the address it listens on
 
 
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounds: int = 10
     calls: int = 128
     attempts: int = 4
@@ -107,7 +107,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keep_days: float | None = None
 
 
-class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RuleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     server: str = "*"
     tool: str = "*"
     approval: Approval = "ask"
@@ -115,12 +115,12 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    provider: Provider | None = None
-    providers: list[Provider] = []
-    servers: dict[str, Server] = {}
-    web_search: WebSearch = WebSearch()
-    limits: Limits = Limits()
-    policy: list[Rule] = []
+    provider: ProviderSettings | None = None
+    providers: list[ProviderSettings] = []
+    servers: dict[str, ServerSettings] = {}
+    web_search: WebSearchSettings = WebSearchSettings()
+    limits: LimitSettings = LimitSettings()
+    policy: list[RuleSettings] = []
     server: Listener = Listener()
     host: str = ""
     port: int | None = None
@@ -134,11 +134,11 @@ class Config(msgspec.Struct, frozen=True):
     token: str = ""
     auth: bool = True
     durability: Literal["full", "normal"] = "full"
-    providers: list[Provider] = []
-    servers: dict[str, Server] = {}
-    web_search: WebSearch = WebSearch()
-    limits: Limits = Limits()
-    policy: list[Rule] = []
+    providers: list[ProviderSettings] = []
+    servers: dict[str, ServerSettings] = {}
+    web_search: WebSearchSettings = WebSearchSettings()
+    limits: LimitSettings = LimitSettings()
+    policy: list[RuleSettings] = []
     demo: bool = False
     allow_hosts: list[str] = []
 
@@ -197,18 +197,18 @@ def resolve_secret(text: str, env: Mapping[str, str] = os.environ) -> str:
     return text
 
 
-def _providers(file: _File, env: Mapping[str, str]) -> list[Provider]:
+def _providers(file: _File, env: Mapping[str, str]) -> list[ProviderSettings]:
     """The environment's provider comes first: it is the one a person set for this run."""
     model = env.get("LLM_MODEL", "").strip()
-    found: list[Provider] = []
+    found: list[ProviderSettings] = []
     if env.get("OPENAI_API_KEY") or env.get("OPENAI_BASE_URL"):
         url = env.get("OPENAI_BASE_URL") or OPENAI_URL
         if _has_password(url):
             raise _password_in("OPENAI_BASE_URL")
         model = model or (ZAI_MODEL if _is_zai(url) else "")
-        found.append(Provider(url, model, env.get("OPENAI_API_KEY", ""), name=ENVIRONMENT))
+        found.append(ProviderSettings(url, model, env.get("OPENAI_API_KEY", ""), name=ENVIRONMENT))
     elif env.get("ZAI_API_KEY"):
-        found.append(Provider(ZAI_URL, model or ZAI_MODEL, env["ZAI_API_KEY"], name=ENVIRONMENT))
+        found.append(ProviderSettings(ZAI_URL, model or ZAI_MODEL, env["ZAI_API_KEY"], name=ENVIRONMENT))
     in_file = [file.provider] if file.provider else []
     return [*found, *in_file, *file.providers]
 
@@ -222,7 +222,7 @@ def _is_zai(url: str) -> bool:
     return ZAI_PATH in parts.path or any(host == name or host.endswith(f".{name}") for name in ZAI_HOSTS)
 
 
-def _with_key(provider: Provider, env: Mapping[str, str]) -> Provider:
+def _with_key(provider: ProviderSettings, env: Mapping[str, str]) -> ProviderSettings:
     return msgspec.structs.replace(provider, api_key=resolve_secret(provider.api_key, env))
 
 

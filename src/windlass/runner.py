@@ -14,7 +14,7 @@ from windlass.core.faults import reach
 from windlass.core.fold import CallView, TurnView, fold
 from windlass.core.ids import new_id
 from windlass.core.messages import ToolCall, ToolOutput, Toolset
-from windlass.core.ports import Hear, Heard, Model, Tools
+from windlass.core.ports import Emit, LiveEvent, Model, Tools
 from windlass.core.steps import AwaitPerson, Close, Done, next_step
 from windlass.store import HEAD, Created, Store, TurnLog
 
@@ -23,17 +23,17 @@ STORE_RETRY_S = 2.0
 LONGEST_RETRY_S = 60.0  # each try may ask the model again, which costs
 
 
-class Toolbox(Protocol):
+class ToolboxPort(Protocol):
     def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> Tools: ...
 
 
 class Runner:
-    def __init__(self, store: Store, bus: Bus, model: Model, toolbox: Toolbox, *, at_once: int = 32) -> None:
+    def __init__(self, store: Store, bus: Bus, model: Model, toolbox: ToolboxPort, *, at_once: int = 32) -> None:
         self._store = store
         self._bus = bus
         self._model = model
         self._toolbox = toolbox
-        self._places = Places(at_once)
+        self._slots = TurnSlots(at_once)
         self._driver = new_id("driver")
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._draining = False
@@ -62,7 +62,7 @@ class Runner:
                 title=title,
             )
         except (Unavailable, asyncio.CancelledError):
-            self._look_again()
+            self._recover_soon()
             raise
         reach("turn_created")
         if created.is_new and created.turn_id not in self._driving:
@@ -74,17 +74,17 @@ class Runner:
         view = self._view(turn_id)
         if call_id:
             _call(view, turn_id, call_id)
-        said = "" if call_id or view.stop else self._bus.said(turn_id)
-        broken_off = [ModelFailed("stopped", "Stopped in the middle of the reply.", partial=said)] if said else []
-        await self._say(turn_id, *broken_off, StopRequested(call_id=call_id))
-        self._places.hurry(turn_id)
+        partial = "" if call_id or view.stop else self._bus.partial_text(turn_id)
+        broken_off = [ModelFailed("stopped", "Stopped in the middle of the reply.", partial=partial)] if partial else []
+        await self._append(turn_id, *broken_off, StopRequested(call_id=call_id))
+        self._slots.hurry(turn_id)
 
     async def decide(self, turn_id: str, decided: CallDecided) -> bool:
         """False when somebody decided already; then nothing changes."""
         call = _call(self._view(turn_id), turn_id, decided.call_id)
         if call.judged is None or call.judged.verdict != "ask":
             raise Conflict("This call does not wait for approval.", code="not_waiting")
-        return await self._say(turn_id, decided)
+        return await self._append(turn_id, decided)
 
     async def resolve(self, turn_id: str, resolved: CallResolved) -> bool:
         call = _call(self._view(turn_id), turn_id, resolved.call_id)
@@ -92,7 +92,7 @@ class Runner:
             raise Conflict("The outcome of this call is not in question.", code="not_unknown")
         if call.finished and call.finished.cause != "person":
             raise Conflict("This call has ended.", hint="Run it again with its retry.", code="call_ended")
-        return await self._say(turn_id, resolved, key=f"resolved:{resolved.call_id}:{call.starts}")
+        return await self._append(turn_id, resolved, key=f"resolved:{resolved.call_id}:{call.starts}")
 
     async def settled(self, turn_id: str, timeout_s: float | None = None) -> None:
         """Return once the turn has finished or waits for a person, or when the time is up."""
@@ -128,21 +128,21 @@ class Runner:
     def _view(self, turn_id: str) -> TurnView:
         return fold([row.event for row in self._store.conversations.log(turn_id)])
 
-    async def _say(self, turn_id: str, *words: Event, key: str = "") -> bool:
+    async def _append(self, turn_id: str, *events: Event, key: str = "") -> bool:
         turn = self._store.conversations.turn(turn_id)
         try:
-            landed = await self._store.logs.append(turn_id, words, key=key)
+            landed = await self._store.logs.append(turn_id, events, key=key)
         except (Unavailable, asyncio.CancelledError):
-            self._look_again()
+            self._recover_soon()
             raise
         reach("word_recorded")
         if landed:
-            self._note_left(turn_id)
+            self._update_waiting(turn_id)
         if landed and turn_id not in self._driving and not self._draining:
             self._drive(turn.conversation_id, turn_id)
         return landed
 
-    def _look_again(self) -> None:
+    def _recover_soon(self) -> None:
         """What was to be written may land all the same, though nobody is told: then its turn must go on."""
         asyncio.get_running_loop().call_later(STORE_RETRY_S, self._recover_when_written)
 
@@ -150,15 +150,15 @@ class Runner:
         """The file may be held for longer than we waited; what is still to land lands before the check does."""
         if not self._draining:
             checked = self._store.check()
-            checked.add_done_callback(lambda done: self._look_again() if done.exception() else self.recover())
+            checked.add_done_callback(lambda done: self._recover_soon() if done.exception() else self.recover())
 
     def _drive(self, conversation_id: str, turn_id: str, epoch: int = 0, live: object = None) -> None:
         """`live` holds the events of a new turn until its driver does; they need not be read again."""
         task = asyncio.create_task(self._until_settled(conversation_id, turn_id, epoch, live), name=turn_id)
         self._driving[turn_id] = task
-        task.add_done_callback(lambda done: self._let_go(turn_id, done))
+        task.add_done_callback(lambda done: self._forget(turn_id, done))
 
-    def _let_go(self, turn_id: str, task: "asyncio.Task[None]") -> None:
+    def _forget(self, turn_id: str, task: "asyncio.Task[None]") -> None:
         if self._driving.get(turn_id) is task:
             del self._driving[turn_id]
 
@@ -168,26 +168,26 @@ class Runner:
             turn_log = TurnLog(self._store.logs, turn_id, self._driver, epoch=epoch)
             epoch = 0
             try:
-                if self._places.taken and not isinstance(next_step(await turn_log.read()), Close):
-                    await self._places.queue(turn_id)  # a stop may have been said before, with nobody to hurry
-                with self._places:
+                if self._slots.taken and not isinstance(next_step(await turn_log.read()), Close):
+                    await self._slots.queue(turn_id)  # a stop may have been said before, with nobody to hurry
+                with self._slots:
                     step = await self._run(conversation_id, turn_log)
             except Fenced:
                 return
             except Unavailable as error:
                 log.error("Turn %s is paused: %s %s", turn_id, error.message, error.hint)
-                await _until_word(turn_log, retry_s)
+                await _until_changed(turn_log, retry_s)
                 retry_s = min(2 * retry_s, LONGEST_RETRY_S)
                 continue
             except Exception as error:  # the root of a turn's task: a defect must still end in a typed outcome
-                if not await self._note_defect(turn_id, error):
+                if not await self._record_defect(turn_id, error):
                     return
                 continue
             if isinstance(step, Done) or next_step(await turn_log.read()) == step:
                 # Nothing awaits between this look and the end of the task, so no word can slip between them.
-                return self._note(turn_id, step)
+                return self._record_waiting(turn_id, step)
 
-    async def _note_defect(self, turn_id: str, error: Exception) -> bool:
+    async def _record_defect(self, turn_id: str, error: Exception) -> bool:
         """False when the turn is not there any more: its conversation was deleted."""
         try:
             noted = await self._store.logs.append(turn_id, (StopRequested("defect"),))
@@ -207,22 +207,22 @@ class Runner:
         else:
             tools = self._toolbox.for_turn(conversation_id, turn_log.turn_id, view.started)
 
-        def hear(heard: Heard) -> None:
-            self._bus.heard(conversation_id, turn_log.turn_id, heard)
+        def emit(emit: LiveEvent) -> None:
+            self._bus.emit(conversation_id, turn_log.turn_id, emit)
 
         try:
-            return await run_turn(turn_log, self._model, tools, self._store.history, hear)
+            return await run_turn(turn_log, self._model, tools, self._store.history, emit)
         except* (Fenced, Unavailable) as known:
             raise known.exceptions[0] from None
 
-    def _note_left(self, turn_id: str) -> None:
+    def _update_waiting(self, turn_id: str) -> None:
         """What still waits for a person after somebody's word: lists tell it while the turn goes on."""
         calls = [call for call in self._view(turn_id).calls if call.open]
         asked = [call for call in calls if call.judged and call.judged.verdict == "ask" and not call.decided]
         unknown = [call for call in calls if call.interrupted and not call.safe and not call.resolved]
         self._store.conversations.waits(turn_id, len(asked), len(unknown))
 
-    def _note(self, turn_id: str, step: AwaitPerson | Done) -> None:
+    def _record_waiting(self, turn_id: str, step: AwaitPerson | Done) -> None:
         reach("turn_settled")
         self._driving.pop(turn_id, None)
         if isinstance(step, AwaitPerson):
@@ -235,7 +235,7 @@ def _call(view: TurnView, turn_id: str, call_id: str) -> CallView:
     return view.by_call[call_id]
 
 
-async def _until_word(turn_log: TurnLog, most_s: float) -> None:
+async def _until_changed(turn_log: TurnLog, most_s: float) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(most_s):
             await turn_log.changed(len(await turn_log.read()))
@@ -249,14 +249,14 @@ class NoTools:
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         return CallJudged(call.id, "refuse", refusal="unknown_tool", reason="This turn is being closed.")
 
-    async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
+    async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         raise ToolError("This turn is being closed.")
 
     def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
         return asyncio.get_running_loop().call_later(limit_s, sound).cancel
 
 
-class Places:
+class TurnSlots:
     """So many turns at once; the rest queue in order. A stop does not have to queue."""
 
     def __init__(self, count: int) -> None:

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
-from tests.browser.visit import House, Table, Visit, ledger_table, window, write_settings
+from tests.browser.visit import OpenedApp, Table, Visit, ledger_table, window, write_settings
 from tests.kit.ledger_file import Ledger
 from tests.kit.ports import own_port
 from tests.kit.windlass_process import model_settings, windlass
@@ -32,7 +32,7 @@ FLAGS = [
     "--no-first-run",
     f"--disable-features={','.join(TURNED_OFF.split())}",
 ]
-OwnHouse = Callable[..., AbstractAsyncContextManager[House]]
+OwnApp = Callable[..., AbstractAsyncContextManager[OpenedApp]]
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -47,7 +47,7 @@ async def chromium() -> AsyncIterator[Browser]:
 
 
 @pytest.fixture
-def own_house(chromium: Browser, tmp_path: Path, ledger: Ledger) -> OwnHouse:
+def own_app(chromium: Browser, tmp_path: Path, ledger: Ledger) -> OwnApp:
     """A house with settings of the test's own: `server` for the ledger's, `options` for its command, and any other
     table of the settings file by its name."""
 
@@ -57,7 +57,7 @@ def own_house(chromium: Browser, tmp_path: Path, ledger: Ledger) -> OwnHouse:
         options: tuple[str, ...] = (),
         tables: Mapping[str, Table] | None = None,
         script: Script = (),
-    ) -> AsyncIterator[House]:
+    ) -> AsyncIterator[OpenedApp]:
         own = {**ledger_table(ledger, *options), **(server or {})}
         write_settings(tmp_path / "home", {"servers.ledger": own, **(tables or {})})
         port = ("--port", str(own_port()))  # one that it can come back on
@@ -67,15 +67,15 @@ def own_house(chromium: Browser, tmp_path: Path, ledger: Ledger) -> OwnHouse:
         ):
             await process.running("ledger")
             async with window(chromium, process) as (context, page, watch):
-                yield House(process, context, page, watch, llm, ledger)
+                yield OpenedApp(process, context, page, watch, llm, ledger)
         assert llm.refused == [], "the model server refused a request"
 
     return made
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def house(own_house: OwnHouse) -> AsyncIterator[House]:
-    async with own_house() as made:
+async def app(own_app: OwnApp) -> AsyncIterator[OpenedApp]:
+    async with own_app() as made:
         yield made
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from playwright.async_api import expect
 
-from tests.browser.conftest import OwnHouse
-from tests.browser.visit import House, Visit, ledger_table
+from tests.browser.conftest import OwnApp
+from tests.browser.visit import OpenedApp, Visit, ledger_table
 from tests.kit.ledger_file import Ledger
 from windlass.testing import call, say, think
 
@@ -48,8 +48,8 @@ async def first_run_screens(demo: Visit) -> AsyncIterator[str]:
     yield "sign in"
 
 
-async def turn_screens(house: House) -> AsyncIterator[str]:
-    house.llm.then(
+async def turn_screens(app: OpenedApp) -> AsyncIterator[str]:
+    app.llm.then(
         think("The person wants pages.\n\nSo I look.")
         + call("echo", text="https://example.org/one https://example.org/two")
         + call("fail", message="no such shelf")
@@ -57,44 +57,44 @@ async def turn_screens(house: House) -> AsyncIterator[str]:
         say(ANSWER),
         call("destroy", effect_id="e1") + call("destroy", effect_id="e2"),
     )
-    await house.send("Look for two pages,\nplease")
-    await expect(house.ended("Answered")).to_be_visible()
-    await house.log.get_by_role("button", name=re.compile("Thought for")).click()
+    await app.send("Look for two pages,\nplease")
+    await expect(app.ended("Answered")).to_be_visible()
+    await app.log.get_by_role("button", name=re.compile("Thought for")).click()
     yield "a finished turn"
-    await house.page.get_by_role("button", name="Inspect this turn").click()
-    inspector = house.page.get_by_label("Turn inspector").get_by_role("tab", name="Prompt sent")
+    await app.page.get_by_role("button", name="Inspect this turn").click()
+    inspector = app.page.get_by_label("Turn inspector").get_by_role("tab", name="Prompt sent")
     await expect(inspector).to_be_visible()
     yield "the inspector"
-    await house.page.get_by_role("tab", name="Raw reply").click()
+    await app.page.get_by_role("tab", name="Raw reply").click()
     yield "the inspector, raw reply"
-    await house.page.get_by_role("tab", name="Events").click()
+    await app.page.get_by_role("tab", name="Events").click()
     yield "the inspector, events"
-    await house.page.keyboard.press("Escape")
-    await house.send("Now destroy it")
-    await expect(house.card("Allow Destroy?")).to_be_visible()
+    await app.page.keyboard.press("Escape")
+    await app.send("Now destroy it")
+    await expect(app.card("Allow Destroy?")).to_be_visible()
     yield "an approval"
-    await house.decide("Allow Destroy?", "Edit arguments")
-    await house.page.get_by_role("textbox", name="effect_id").fill("e3")
+    await app.decide("Allow Destroy?", "Edit arguments")
+    await app.page.get_by_role("textbox", name="effect_id").fill("e3")
     yield "an approval being changed"
-    await house.past_the_guard()
-    await house.page.get_by_role("button", name="Deny…").first.click()
-    await expect(house.card("Deny Destroy?")).to_be_visible()
+    await app.past_the_guard()
+    await app.page.get_by_role("button", name="Deny…").first.click()
+    await expect(app.card("Deny Destroy?")).to_be_visible()
     yield "a denial"
 
 
-async def server_screens(own_house: OwnHouse, folder: Path) -> AsyncIterator[tuple[House, str]]:
+async def server_screens(own_app: OwnApp, folder: Path) -> AsyncIterator[tuple[OpenedApp, str]]:
     broken = Ledger(folder / "broken")
     broken.folder.mkdir()
-    async with own_house(tables={"servers.broken": ledger_table(broken, "--fault", "exit")}) as house:
+    async with own_app(tables={"servers.broken": ledger_table(broken, "--fault", "exit")}) as app:
         drafts = {"shelf": {"command": "npx", "args": ["-y", "a-server", "--" + "long" * 40], "env": {"KEY": "x"}}}
-        await house.server.post("/servers/import", {"mcpServers": drafts})
-        await house.go("/ui/servers")
-        await expect(house.page.get_by_role("region", name="shelf, draft")).to_be_visible()
-        await expect(house.page.get_by_role("region", name="broken, failed")).to_be_visible()
-        await house.page.get_by_role("row", name="ledger").get_by_role("button", name="ledger", exact=True).click()
-        yield house, "servers"
-        await house.button("Add server").click()
-        yield house, "adding a server"
-        await house.button("Import JSON").click()
-        await house.page.get_by_label("The file of another client").fill(json.dumps({"mcpServers": drafts}))
-        yield house, "importing servers"
+        await app.server.post("/servers/import", {"mcpServers": drafts})
+        await app.go("/ui/servers")
+        await expect(app.page.get_by_role("region", name="shelf, draft")).to_be_visible()
+        await expect(app.page.get_by_role("region", name="broken, failed")).to_be_visible()
+        await app.page.get_by_role("row", name="ledger").get_by_role("button", name="ledger", exact=True).click()
+        yield app, "servers"
+        await app.button("Add server").click()
+        yield app, "adding a server"
+        await app.button("Import JSON").click()
+        await app.page.get_by_label("The file of another client").fill(json.dumps({"mcpServers": drafts}))
+        yield app, "importing servers"

@@ -5,8 +5,8 @@ import json
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import OwnHouse
-from tests.browser.visit import House
+from tests.browser.conftest import OwnApp
+from tests.browser.visit import OpenedApp
 from windlass.testing import call, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -14,61 +14,61 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 ASKS = {"approval": "ask"}
 
 
-async def test_a_call_waits_for_a_person_over_a_reload_and_runs_when_allowed(own_house: OwnHouse) -> None:
-    async with own_house(ASKS) as house:
-        house.llm.then(call("record", effect_id="e1"), say("Recorded."))
-        await house.send("go")
-        await expect(house.card("Allow Record?")).to_be_visible()
-        assert not house.ledger.counts()
-        await house.page.reload()
-        card = house.card("Allow Record?")
+async def test_a_call_waits_for_a_person_over_a_reload_and_runs_when_allowed(own_app: OwnApp) -> None:
+    async with own_app(ASKS) as app:
+        app.llm.then(call("record", effect_id="e1"), say("Recorded."))
+        await app.send("go")
+        await expect(app.card("Allow Record?")).to_be_visible()
+        assert not app.ledger.counts()
+        await app.page.reload()
+        card = app.card("Allow Record?")
         await expect(card.get_by_text("e1")).to_be_visible()
         await expect(card.get_by_text("Why you are asked")).to_be_visible()
-        await expect(house.page).to_have_title("(1) go · Windlass")
-        await expect(house.page.get_by_role("link", name="call waits for you")).to_be_visible()
-        await house.decide("Allow Record?", "Allow once")
-        await expect(house.log.get_by_text("Recorded.")).to_be_visible()
-        await expect(house.log.get_by_text("allowed once")).to_be_visible()
-        await expect(house.page).to_have_title("go · Windlass")
-        assert house.ledger.counts() == {"e1": 1}
+        await expect(app.page).to_have_title("(1) go · Windlass")
+        await expect(app.page.get_by_role("link", name="call waits for you")).to_be_visible()
+        await app.decide("Allow Record?", "Allow once")
+        await expect(app.log.get_by_text("Recorded.")).to_be_visible()
+        await expect(app.log.get_by_text("allowed once")).to_be_visible()
+        await expect(app.page).to_have_title("go · Windlass")
+        assert app.ledger.counts() == {"e1": 1}
 
 
-async def test_allowing_for_the_chat_asks_no_more_in_it(own_house: OwnHouse) -> None:
-    async with own_house(ASKS) as house:
-        house.llm.then(call("record", effect_id="e1"), call("record", effect_id="e2"), say("Twice."))
-        await house.send("go")
-        await house.decide("Allow Record?", "Allow in this chat")
-        await expect(house.log.get_by_text("Twice.")).to_be_visible()
-        assert house.ledger.counts() == {"e1": 1, "e2": 1}
+async def test_allowing_for_the_chat_asks_no_more_in_it(own_app: OwnApp) -> None:
+    async with own_app(ASKS) as app:
+        app.llm.then(call("record", effect_id="e1"), call("record", effect_id="e2"), say("Twice."))
+        await app.send("go")
+        await app.decide("Allow Record?", "Allow in this chat")
+        await expect(app.log.get_by_text("Twice.")).to_be_visible()
+        assert app.ledger.counts() == {"e1": 1, "e2": 1}
 
 
-async def test_a_denial_and_its_reason_reach_the_model(own_house: OwnHouse) -> None:
-    async with own_house(ASKS) as house:
-        house.llm.then(call("record", effect_id="e1"), say("As you wish."))
-        await house.send("go")
-        await house.decide("Allow Record?", "Deny…")
-        card = house.card("Deny Record?")
+async def test_a_denial_and_its_reason_reach_the_model(own_app: OwnApp) -> None:
+    async with own_app(ASKS) as app:
+        app.llm.then(call("record", effect_id="e1"), say("As you wish."))
+        await app.send("go")
+        await app.decide("Allow Record?", "Deny…")
+        card = app.card("Deny Record?")
         await card.get_by_label("Reason for the model").fill("not on a Sunday")
-        await house.decide("Deny Record?", "Deny this call")
-        await expect(house.log.get_by_text("As you wish.")).to_be_visible()
-        await expect(house.call("Record").get_by_text("Denied by you")).to_be_visible()
-        assert "not on a Sunday" in house.llm.requests[-1].results[-1]
-        assert not house.ledger.counts()
+        await app.decide("Deny Record?", "Deny this call")
+        await expect(app.log.get_by_text("As you wish.")).to_be_visible()
+        await expect(app.call("Record").get_by_text("Denied by you")).to_be_visible()
+        assert "not on a Sunday" in app.llm.requests[-1].results[-1]
+        assert not app.ledger.counts()
 
 
-async def test_changed_arguments_are_what_is_sent(own_house: OwnHouse) -> None:
-    async with own_house(ASKS) as house:
-        house.llm.then(call("record", effect_id="e1"), say("Recorded."))
-        await house.send("go")
-        card = house.card("Allow Record?")
-        await house.decide("Allow Record?", "Edit arguments")
+async def test_changed_arguments_are_what_is_sent(own_app: OwnApp) -> None:
+    async with own_app(ASKS) as app:
+        app.llm.then(call("record", effect_id="e1"), say("Recorded."))
+        await app.send("go")
+        card = app.card("Allow Record?")
+        await app.decide("Allow Record?", "Edit arguments")
         allow = card.get_by_role("button", name="Allow once with changes")
         await expect(allow).to_be_disabled()
         await card.get_by_role("textbox", name="effect_id").fill("")
         await expect(allow).to_be_disabled()
         await card.get_by_role("textbox", name="effect_id").fill("e2")
         await expect(card.get_by_text("1 changed")).to_be_visible()
-        await house.past_the_guard()
+        await app.past_the_guard()
         await card.get_by_role("tab", name="JSON").click()
         area = card.get_by_role("textbox", name="Arguments as JSON")
         assert json.loads(await area.input_value()) == {"effect_id": "e2"}
@@ -76,30 +76,30 @@ async def test_changed_arguments_are_what_is_sent(own_house: OwnHouse) -> None:
         await expect(allow).to_be_disabled()
         await area.fill('{"effect_id": "e3"}')
         await allow.click()
-        await expect(house.log.get_by_text("allowed once, edited")).to_be_visible()
-        await expect(house.log.get_by_text("Recorded.")).to_be_visible()
-        assert house.ledger.counts() == {"e3": 1}
+        await expect(app.log.get_by_text("allowed once, edited")).to_be_visible()
+        await expect(app.log.get_by_text("Recorded.")).to_be_visible()
+        assert app.ledger.counts() == {"e3": 1}
 
 
-async def test_escape_stops_a_turn_while_an_approval_waits_and_decides_nothing(house: House) -> None:
-    house.llm.then(call("destroy", effect_id="e1"))
-    await house.send("go")
-    card = house.card("Allow Destroy?")
+async def test_escape_stops_a_turn_while_an_approval_waits_and_decides_nothing(app: OpenedApp) -> None:
+    app.llm.then(call("destroy", effect_id="e1"))
+    await app.send("go")
+    card = app.card("Allow Destroy?")
     await expect(card).to_be_visible()
-    await house.page.keyboard.press("Escape")
-    await expect(house.ended("Stopped")).to_be_visible()
+    await app.page.keyboard.press("Escape")
+    await expect(app.ended("Stopped")).to_be_visible()
     await expect(card).to_have_count(0)
-    await expect(house.page).to_have_title("go · Windlass")
-    assert not house.ledger.counts()
+    await expect(app.page).to_have_title("go · Windlass")
+    assert not app.ledger.counts()
 
 
-async def test_several_calls_are_decided_one_after_the_other(own_house: OwnHouse) -> None:
-    async with own_house(ASKS) as house:
-        house.llm.then(call("record", effect_id="e1") + call("idempotent", effect_id="e2"), say("One of two."))
-        await house.send("go")
-        await expect(house.page).to_have_title("(2) go · Windlass")
-        await house.decide("Allow Record?", "Allow once")
-        await house.decide("Allow Idempotent?", "Deny…")
-        await house.decide("Deny Idempotent?", "Deny this call")
-        await expect(house.log.get_by_text("One of two.")).to_be_visible()
-        assert house.ledger.counts() == {"e1": 1}
+async def test_several_calls_are_decided_one_after_the_other(own_app: OwnApp) -> None:
+    async with own_app(ASKS) as app:
+        app.llm.then(call("record", effect_id="e1") + call("idempotent", effect_id="e2"), say("One of two."))
+        await app.send("go")
+        await expect(app.page).to_have_title("(2) go · Windlass")
+        await app.decide("Allow Record?", "Allow once")
+        await app.decide("Allow Idempotent?", "Deny…")
+        await app.decide("Deny Idempotent?", "Deny this call")
+        await expect(app.log.get_by_text("One of two.")).to_be_visible()
+        assert app.ledger.counts() == {"e1": 1}

@@ -5,7 +5,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.browser.test_xss import INTRUDERS, is_harmless
-from tests.browser.visit import House
+from tests.browser.visit import OpenedApp
 from windlass.testing import call, raw_event, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -29,29 +29,29 @@ OUT = "http://outside.invalid"
         ),
     ],
 )
-async def test_a_text_of_an_incident_is_only_shown(text: str, house: House) -> None:
-    house.llm.then(call("echo", text=text), say(f"{text}\n\nThe end."))
-    await house.send("go")
-    await expect(house.log.get_by_text("The end.")).to_be_visible()
-    await is_harmless(house.page)
+async def test_a_text_of_an_incident_is_only_shown(text: str, app: OpenedApp) -> None:
+    app.llm.then(call("echo", text=text), say(f"{text}\n\nThe end."))
+    await app.send("go")
+    await expect(app.log.get_by_text("The end.")).to_be_visible()
+    await is_harmless(app.page)
 
 
-async def test_cve_2025_64496_an_event_that_tells_the_page_to_execute_is_not_heard(house: House) -> None:
-    house.llm.then(say("Hello.") + raw_event('{"type": "execute", "choices": [], "code": "window.canary=1"}'))
-    await house.send("go")
-    await expect(house.log.get_by_text("Hello.")).to_be_visible()
-    assert await house.page.evaluate(INTRUDERS) == []
+async def test_cve_2025_64496_an_event_that_tells_the_page_to_execute_is_not_heard(app: OpenedApp) -> None:
+    app.llm.then(say("Hello.") + raw_event('{"type": "execute", "choices": [], "code": "window.canary=1"}'))
+    await app.send("go")
+    await expect(app.log.get_by_text("Hello.")).to_be_visible()
+    assert await app.page.evaluate(INTRUDERS) == []
 
 
-async def test_llama_cpp_25790_an_address_fills_the_box_and_never_sends(house: House) -> None:
-    await house.go("/ui/?q=delete+everything")
-    await expect(house.box).to_have_value("delete everything")
-    assert (await house.server.get("/conversations"))["count"] == 0
-    assert house.llm.requests == []
+async def test_llama_cpp_25790_an_address_fills_the_box_and_never_sends(app: OpenedApp) -> None:
+    await app.go("/ui/?q=delete+everything")
+    await expect(app.box).to_have_value("delete everything")
+    assert (await app.server.get("/conversations"))["count"] == 0
+    assert app.llm.requests == []
 
 
-async def test_cve_2026_109288_no_script_can_read_what_lets_the_page_in(house: House) -> None:
+async def test_cve_2026_109288_no_script_can_read_what_lets_the_page_in(app: OpenedApp) -> None:
     kept = "() => JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])"
-    told = await house.page.evaluate(kept)
-    session = next(one["value"] for one in await house.context.cookies() if one["name"].startswith("windlass_"))
-    assert session not in told and house.server.token not in told
+    told = await app.page.evaluate(kept)
+    session = next(one["value"] for one in await app.context.cookies() if one["name"].startswith("windlass_"))
+    assert session not in told and app.server.token not in told

@@ -6,9 +6,9 @@ from typing import Any, Literal
 import pytest
 from playwright.async_api import Page
 
-from tests.browser.conftest import ROOT, OwnHouse
+from tests.browser.conftest import ROOT, OwnApp
 from tests.browser.screens import first_run_screens, server_screens, turn_screens
-from tests.browser.visit import PHONE, WIDE, House, Visit
+from tests.browser.visit import PHONE, WIDE, OpenedApp, Visit
 from tests.proof.figures import FULL, note
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(240)]
@@ -60,15 +60,15 @@ async def test_the_first_run_and_the_pages_around_it(demo: Visit) -> None:
     assert {screen: those for screen, those in found.items() if those} == {}
 
 
-async def test_a_turn_its_inspector_and_its_approvals(house: House) -> None:
-    found = {screen: await findings(house.page) async for screen in turn_screens(house)}
+async def test_a_turn_its_inspector_and_its_approvals(app: OpenedApp) -> None:
+    found = {screen: await findings(app.page) async for screen in turn_screens(app)}
     assert len(found) == 7
     note("screens", count=len(found))
     assert {screen: those for screen, those in found.items() if those} == {}
 
 
-async def test_servers_drafts_and_their_forms(own_house: OwnHouse, tmp_path: Path) -> None:
-    found = {screen: await findings(house.page) async for house, screen in server_screens(own_house, tmp_path)}
+async def test_servers_drafts_and_their_forms(own_app: OwnApp, tmp_path: Path) -> None:
+    found = {screen: await findings(app.page) async for app, screen in server_screens(own_app, tmp_path)}
     assert len(found) == 3
     note("screens", count=len(found))
     assert {screen: those for screen, those in found.items() if those} == {}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.conftest import OwnHouse
+from tests.browser.conftest import OwnApp
 from tests.browser.payloads import payloads
-from tests.browser.visit import House, Visit, ledger_table
+from tests.browser.visit import OpenedApp, Visit, ledger_table
 from tests.kit.ledger_file import Ledger
 from tests.proof.figures import FULL, note
 from windlass.testing import ChatRequest, Reply, call, raw_call, say, think
@@ -68,33 +68,33 @@ async def is_harmless(page: Page) -> None:
     assert await page.evaluate(INTRUDERS) == []
 
 
-async def chat(house: House, texts: Sequence[str]) -> str:
-    conversation = (await house.server.post("/conversations", {"title": texts[0]}))["conversation"]["id"]
+async def chat(app: OpenedApp, texts: Sequence[str]) -> str:
+    conversation = (await app.server.post("/conversations", {"title": texts[0]}))["conversation"]["id"]
     for text in texts:
-        said = await house.server.call(
+        said = await app.server.call(
             "POST", f"/conversations/{conversation}/chat", {"content": text, "web_search": "off"}
         )
         assert said.status == 200, said
     return str(conversation)
 
 
-async def test_hostile_words_of_people_models_and_tools_are_only_shown(own_house: OwnHouse) -> None:
+async def test_hostile_words_of_people_models_and_tools_are_only_shown(own_app: OwnApp) -> None:
     every = payloads(COUNT)
-    async with own_house(script=hostile) as house:
+    async with own_app(script=hostile) as app:
         for texts in (every[start : start + A_PAGE] for start in range(0, COUNT, A_PAGE)):
-            conversation = await chat(house, texts)
-            await house.go(f"/ui/c/{conversation}")
-            await expect(house.log.get_by_role("article")).to_have_count(len(texts))
-            await is_harmless(house.page)
-        await house.page.get_by_role("button", name="Inspect this turn").last.click()
-        await expect(house.page.get_by_role("tab", name="Prompt sent")).to_be_visible()
-        await is_harmless(house.page)
-        await house.page.get_by_role("tab", name="Raw reply").click()
-        await is_harmless(house.page)
+            conversation = await chat(app, texts)
+            await app.go(f"/ui/c/{conversation}")
+            await expect(app.log.get_by_role("article")).to_have_count(len(texts))
+            await is_harmless(app.page)
+        await app.page.get_by_role("button", name="Inspect this turn").last.click()
+        await expect(app.page.get_by_role("tab", name="Prompt sent")).to_be_visible()
+        await is_harmless(app.page)
+        await app.page.get_by_role("tab", name="Raw reply").click()
+        await is_harmless(app.page)
     note("xss", payloads=len(every), sinks=SAID)
 
 
-async def test_hostile_names_titles_and_descriptions_are_only_shown(own_house: OwnHouse, tmp_path: Path) -> None:
+async def test_hostile_names_titles_and_descriptions_are_only_shown(own_app: OwnApp, tmp_path: Path) -> None:
     texts = payloads(COUNT)
     tools = [
         {"name": f"{text[:50]} {n}", "title": text, "description": text, "inputSchema": {"type": "object"}}
@@ -104,20 +104,20 @@ async def test_hostile_names_titles_and_descriptions_are_only_shown(own_house: O
     odd = Ledger(tmp_path / "odd")
     odd.folder.mkdir()
     table = {**ledger_table(odd, "--tools", str(tmp_path / "tools.json")), "tools": "", "name": texts[0]}
-    async with own_house(tables={"servers.odd": table}) as house:
-        await house.server.running("odd")
+    async with own_app(tables={"servers.odd": table}) as app:
+        await app.server.running("odd")
         for text in texts:
-            await house.server.post("/conversations", {"title": text})
-            await house.server.post("/servers", {"name": text, "command": text})
-        await house.go("/ui/servers")
-        await expect(house.page.get_by_role("region").filter(has_text="Draft")).to_have_count(len(texts))
-        await is_harmless(house.page)
-        await house.go("/ui/")
-        await expect(house.page.get_by_role("navigation").get_by_role("listitem")).to_have_count(min(len(texts), 100))
-        await house.page.get_by_role("button", name="Tools:").click()
-        picker = house.page.get_by_role("dialog", name="Tools of this conversation")
+            await app.server.post("/conversations", {"title": text})
+            await app.server.post("/servers", {"name": text, "command": text})
+        await app.go("/ui/servers")
+        await expect(app.page.get_by_role("region").filter(has_text="Draft")).to_have_count(len(texts))
+        await is_harmless(app.page)
+        await app.go("/ui/")
+        await expect(app.page.get_by_role("navigation").get_by_role("listitem")).to_have_count(min(len(texts), 100))
+        await app.page.get_by_role("button", name="Tools:").click()
+        picker = app.page.get_by_role("dialog", name="Tools of this conversation")
         await expect(picker.get_by_role("checkbox").nth(len(texts))).to_be_attached()
-        assert await house.page.evaluate(INTRUDERS) == []
+        assert await app.page.evaluate(INTRUDERS) == []
     note("xss", payloads=len(texts), sinks=NAMED)
 
 
@@ -128,11 +128,11 @@ async def test_the_check_sees_what_was_let_through(demo: Visit) -> None:
     assert len(await demo.page.evaluate(INTRUDERS)) == len(planted)
 
 
-async def test_the_browser_itself_refuses_markup_made_of_text(house: House) -> None:
+async def test_the_browser_itself_refuses_markup_made_of_text(app: OpenedApp) -> None:
     """Letters by their names are shown all the same."""
-    house.llm.then(say("A &copy; and &hearts; beside `&amp;`, and &CounterClockwiseContourIntegral;."))
-    await house.send("Letters")
-    await expect(house.log).to_contain_text("A © and ♥ beside &amp;, and ∳.")
-    assert await house.page.evaluate(REFUSED, "<img src=x onerror=canary=1>") == "TypeError"
-    assert await house.page.evaluate(REFUSED, "&copy;") is None
-    house.watch.errors.clear()
+    app.llm.then(say("A &copy; and &hearts; beside `&amp;`, and &CounterClockwiseContourIntegral;."))
+    await app.send("Letters")
+    await expect(app.log).to_contain_text("A © and ♥ beside &amp;, and ∳.")
+    assert await app.page.evaluate(REFUSED, "<img src=x onerror=canary=1>") == "TypeError"
+    assert await app.page.evaluate(REFUSED, "&copy;") is None
+    app.watch.errors.clear()

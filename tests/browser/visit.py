@@ -127,7 +127,7 @@ class Visit:
 
 
 @dataclass
-class House(Visit):
+class OpenedApp(Visit):
     """A visit to a server with a scripted model and the ledger's tools."""
 
     llm: StrictLLM

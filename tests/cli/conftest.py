@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from tests.kit.house import RunningHouse, clean_environment, running_house
+from tests.kit.app import RunningApp, clean_environment, running_app
 from windlass.cli.program import run
 
 PROGRAM = [sys.executable, "-m", "windlass"]
@@ -54,8 +54,8 @@ class Commands:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHouse]:
-    with running_house(tmp_path_factory.mktemp("served") / "home") as running:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    with running_app(tmp_path_factory.mktemp("served") / "home") as running:
         yield running
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Commands, Done
-from tests.kit.house import RunningHouse
+from tests.kit.app import RunningApp
 from windlass.cli import checks
 from windlass.testing import StrictLLM, error, say
 
@@ -70,7 +70,7 @@ def test_a_data_folder_below_a_file(tmp_path: Path) -> None:
     assert not missed(Commands(tmp_path / "file" / "home"), "file is not a folder", "WINDLASS_HOME")
 
 
-def test_a_running_server_is_asked_for_its_model_whatever_the_settings_here(served: RunningHouse) -> None:
+def test_a_running_server_is_asked_for_its_model_whatever_the_settings_here(served: RunningApp) -> None:
     abouts = [one["about"] for one in Commands(served.home)("doctor", "--json").json]
     assert "model Demo model" in abouts and "model" not in abouts
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import PROGRAM, Commands
 from tests.cli.terminal import CTRL_C, CTRL_D, Terminal, terminal
-from tests.kit.house import RunningHouse, running_house
+from tests.kit.app import RunningApp, running_app
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import wait_for
 
@@ -90,16 +90,16 @@ def test_ctrl_c_at_an_approval_stops_the_turn(alone: Commands) -> None:
 
 @pytest.mark.slow
 def test_a_second_ctrl_c_leaves_even_when_the_server_is_frozen(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with running_house(tmp_path_factory.mktemp("frozen") / "home") as house:
-        with typed(Commands(house.home), "ask", "/count_slowly to=1000 pause_ms=20") as screen:
+    with running_app(tmp_path_factory.mktemp("frozen") / "home") as app:
+        with typed(Commands(app.home), "ask", "/count_slowly to=1000 pause_ms=20") as screen:
             screen.expect("of 1000")
-            house.process.send_signal(signal.SIGSTOP)
+            app.process.send_signal(signal.SIGSTOP)
             try:
                 screen.interrupt("Ctrl-C again leaves.")
                 assert screen.interrupt_and_wait() == LEFT
             finally:
-                house.process.kill()  # told to go, it would wait for the turn
-                house.process.wait()
+                app.process.kill()  # told to go, it would wait for the turn
+                app.process.wait()
 
 
 def test_a_chat_goes_on_after_a_stopped_turn_and_ends_with_ctrl_d(windlass: Commands) -> None:
@@ -177,7 +177,7 @@ def test_what_was_typed_is_remembered_for_its_owner_only(alone: Commands) -> Non
     assert kept.stat().st_mode & 0o077 == 0
 
 
-def test_a_server_at_a_terminal_prints_one_url_and_ctrl_c_ends_it(alone: Commands, served: RunningHouse) -> None:
+def test_a_server_at_a_terminal_prints_one_url_and_ctrl_c_ends_it(alone: Commands, served: RunningApp) -> None:
     with typed(alone, "demo", "--port", "0") as screen:
         screen.expect("Windlass is at http://127.0.0.1:")
         screen.expect("?key=")
@@ -209,13 +209,13 @@ def test_what_a_tool_asks_is_answered_in_place(alone: Commands, ledger: Ledger) 
 def test_a_call_that_a_crash_left_unknown_is_resolved_from_the_command_line(alone: Commands, ledger: Ledger) -> None:
     with_ledger(alone, ledger)
     slow = f"/record_slow effect_id=x gate={ledger.gate()}"
-    with running_house(alone.home) as house:
+    with running_app(alone.home) as app:
         with terminal([*PROGRAM, "ask", slow], alone.env) as screen:
             wait_for(lambda: "x" in [event.get("effect_id") for event in ledger.events()], "the call")
-            house.process.kill()
-            house.process.wait()
+            app.process.kill()
+            app.process.wait()
             assert screen.wait() != 0
-    with running_house(alone.home):
+    with running_app(alone.home):
         listed = alone("conversations", "list", "--json").json
         turn = alone("api", "GET", f"/conversations/{listed[0]['id']}/turns").json["turns"][0]["id"]
         wait_for(lambda: "unknown" in alone("turns", "show", turn, "--json").out, "the recovered turn")

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 from tests.cli.conftest import Commands
-from tests.kit.house import RunningHouse, running_house
+from tests.kit.app import RunningApp, running_app
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import wait_for
 from tests.kit.windlass_process import model_settings
-from windlass import shapes
-from windlass.cli.checks import Finding
+from windlass.api import schemas
+from windlass.cli.checks import CheckResult
 from windlass.testing import StrictLLM, call, raw_call, say
 
 CALCULATE = "/calculate expression=6*7"
@@ -36,8 +36,8 @@ def test_ask_prints_the_answer_alone_and_the_calls_beside_it(windlass: Commands)
 
 def test_ask_as_json_is_a_turn(windlass: Commands) -> None:
     done = windlass("ask", CALCULATE, "--json")
-    turn = told(done.out, shapes.Turn)
-    assert isinstance(turn, shapes.Turn) and turn.outcome == "answered"
+    turn = told(done.out, schemas.Turn)
+    assert isinstance(turn, schemas.Turn) and turn.outcome == "answered"
     assert done.err == ""
 
 
@@ -135,15 +135,15 @@ def test_a_waiting_call_is_denied_with_a_reason_and_json(windlass: Commands) -> 
     turn = windlass("ask", "/write_note title=a text=b", "--json").json
     assert turn["state"] == "awaiting_person"
     done = windlass("turns", "approve", turn["id"], "--deny", "--reason", "not now", "--json")
-    decided = told(done.out, shapes.Turn)
-    assert isinstance(decided, shapes.Turn) and decided.calls[0].state == "denied" and done.code == 3
+    decided = told(done.out, schemas.Turn)
+    assert isinstance(decided, schemas.Turn) and decided.calls[0].state == "denied" and done.code == 3
     assert "not now" in (decided.calls[0].result or "")
 
 
 def test_a_waiting_turn_is_stopped(windlass: Commands) -> None:
     turn = windlass("ask", "/write_note title=a text=b", "--json").json
-    stopped = told(windlass("turns", "stop", turn["id"], "--json").out, shapes.Turn)
-    assert isinstance(stopped, shapes.Turn) and stopped.outcome == "stopped"
+    stopped = told(windlass("turns", "stop", turn["id"], "--json").out, schemas.Turn)
+    assert isinstance(stopped, schemas.Turn) and stopped.outcome == "stopped"
 
 
 def test_a_call_whose_outcome_is_known_cannot_be_resolved(windlass: Commands) -> None:
@@ -159,29 +159,29 @@ def test_a_turn_is_shown_as_a_timeline(windlass: Commands) -> None:
     assert names[0] == "turn_started" and names[-1] == "turn_finished"
     assert "→ calculate expression=6*7" in "\n".join(lines)
     held = windlass("turns", "show", turn["id"], "--json").json
-    assert msgspec.convert(held["turn"], shapes.Turn).id == turn["id"]
+    assert msgspec.convert(held["turn"], schemas.Turn).id == turn["id"]
     assert [event["event"] for event in held["events"]] == names
 
 
 def test_conversations_are_listed_found_shown_exported_imported_and_deleted(windlass: Commands, tmp_path: Path) -> None:
     turn = windlass("ask", "/calculate expression=123+321", "--json").json
     place = turn["conversation_id"]
-    listed = told(windlass("conversations", "list", "--json").out, list[shapes.Conversation])
+    listed = told(windlass("conversations", "list", "--json").out, list[schemas.Conversation])
     assert isinstance(listed, list) and place in [one.id for one in listed]
     assert place in windlass("conversations", "list").out
     wait_for(
         lambda: place in windlass("conversations", "list", "--find", "123").out, "the index, made in quiet moments"
     )
-    said = told(windlass("conversations", "show", place, "--json").out, list[shapes.Message])
+    said = told(windlass("conversations", "show", place, "--json").out, list[schemas.Message])
     assert isinstance(said, list) and [one.role for one in said] == ["user", "assistant", "tool", "assistant"]
     assert "→ calculate expression=123+321" in windlass("conversations", "show", place).out
     exported = windlass("conversations", "export", place)
-    assert told(exported.out, shapes.Export)
+    assert told(exported.out, schemas.Export)
     assert "calculate" in windlass("conversations", "export", place, "--format", "markdown").out
     file = tmp_path / "export.json"
     file.write_text(exported.out)
-    brought = told(windlass("conversations", "import", str(file), "--json").out, shapes.Imported)
-    assert isinstance(brought, shapes.Imported) and brought.count == 4
+    brought = told(windlass("conversations", "import", str(file), "--json").out, schemas.Imported)
+    assert isinstance(brought, schemas.Imported) and brought.count == 4
     assert windlass("conversations", "delete", place, "--yes").code == 0
     assert windlass("conversations", "show", place).code == 1
 
@@ -193,7 +193,7 @@ def test_deleting_asks_first(windlass: Commands) -> None:
 
 
 def test_servers_are_listed(windlass: Commands) -> None:
-    found = told(windlass("servers", "list", "--json").out, list[shapes.Server])
+    found = told(windlass("servers", "list", "--json").out, list[schemas.Server])
     assert isinstance(found, list) and [(one.slug, one.status) for one in found if one.slug == "demo"] == [
         ("demo", "running")
     ]
@@ -202,12 +202,12 @@ def test_servers_are_listed(windlass: Commands) -> None:
 
 def test_a_server_is_added_tested_stopped_started_and_removed(windlass: Commands, ledger: Ledger) -> None:
     done = windlass("servers", "add", "Ledger", "--json", "--", *ledger.argv())
-    made = told(done.out, shapes.Server)
-    assert isinstance(made, shapes.Server) and made.status == "running" and made.argv == ledger.argv()
+    made = told(done.out, schemas.Server)
+    assert isinstance(made, schemas.Server) and made.status == "running" and made.argv == ledger.argv()
     try:
         assert "echo" in windlass("servers", "test", "ledger").out
-        assert told(windlass("servers", "stop", "ledger", "--json").out, shapes.Server)
-        assert told(windlass("servers", "start", "ledger", "--json").out, shapes.Server)
+        assert told(windlass("servers", "stop", "ledger", "--json").out, schemas.Server)
+        assert told(windlass("servers", "start", "ledger", "--json").out, schemas.Server)
         assert told(windlass("servers", "log", "ledger", "--json").out, list[str]) == []
         assert "hello" in windlass("tools", "call", "ledger.echo", "text=hello").out
     finally:
@@ -231,8 +231,8 @@ def test_imported_servers_are_drafts_until_their_command_was_looked_at(windlass:
     argv = [sys.executable, "-m", "windlass.demo.server", "--notes", str(tmp_path)]
     file.write_text(json.dumps({"mcpServers": {"imported": {"command": argv[0], "args": argv[1:]}}}))
     done = windlass("servers", "import", str(file), "--json")
-    found = told(done.out, shapes.ImportedServers)
-    assert isinstance(found, shapes.ImportedServers)
+    found = told(done.out, schemas.ImportedServers)
+    assert isinstance(found, schemas.ImportedServers)
     assert [(one.slug, one.status) for one in found.servers] == [("imported", "draft")]
     try:
         assert windlass("servers", "start", "imported").code == 1
@@ -280,8 +280,8 @@ def test_tools_are_listed_and_called(windlass: Commands, tmp_path: Path) -> None
     listed = windlass("tools", "list", "--json").json
     assert {"server", "name", "input_schema", "annotations", "hash"} <= listed[0].keys()
     assert "demo.calculate" in windlass("tools", "list", "demo").out
-    result = told(windlass("tools", "call", "demo.calculate", "expression=2+2", "--json").out, shapes.ToolResult)
-    assert isinstance(result, shapes.ToolResult) and result.state == "ok" and '"value": 4' in result.text
+    result = told(windlass("tools", "call", "demo.calculate", "expression=2+2", "--json").out, schemas.ToolResult)
+    assert isinstance(result, schemas.ToolResult) and result.state == "ok" and '"value": 4' in result.text
     file = tmp_path / "arguments.json"
     file.write_text('{"to": 2}')
     assert "Counted to 2." in windlass("tools", "call", "demo.count_slowly", "pause_ms=0", "-f", str(file)).out
@@ -298,11 +298,11 @@ def test_models_are_listed(windlass: Commands) -> None:
 
 
 @pytest.mark.slow
-def test_models_of_a_server_are_tested(served: RunningHouse) -> None:
+def test_models_of_a_server_are_tested(served: RunningApp) -> None:
     """Once: the demo model takes its time between words. Without a server it is the table below."""
     done = Commands(served.home)("models", "test", "--json")
     [tested] = done.json
-    assert msgspec.convert(tested["test"], shapes.ProviderTest).ok and done.code == 0
+    assert msgspec.convert(tested["test"], schemas.ProviderTest).ok and done.code == 0
 
 
 def test_a_model_that_nobody_added_cannot_be_tested(windlass: Commands) -> None:
@@ -359,29 +359,29 @@ async def test_search_is_tried_with_what_the_running_server_has(tmp_path: Path) 
     (tmp_path / "home" / "windlass.toml").write_text('[web_search]\nbackend = "zai"\n')
     async with StrictLLM([], dialect="zai", search=found) as llm:
         settings = model_settings(llm.base_url)
-        with running_house(tmp_path / "home", verb="serve", **settings) as house:
-            commands = Commands(house.home)
+        with running_app(tmp_path / "home", verb="serve", **settings) as app:
+            commands = Commands(app.home)
             done = await asyncio.to_thread(commands, "search", "test", "wind", "today", "--json")
             shown = await asyncio.to_thread(commands, "search", "test", "wind")
-    [trial] = msgspec.json.decode(done.out, type=list[shapes.SearchTrial])
+    [trial] = msgspec.json.decode(done.out, type=list[schemas.SearchTrial])
     assert trial.works and trial.hits[0].url == "http://10.0.0.8/harbour"
     assert done.code == shown.code == 0 and "✓ zai: 1 results" in shown.err
 
 
 def test_the_token_is_shown_and_replaced(tmp_path: Path) -> None:
-    with running_house(tmp_path / "home") as house:
-        commands, old = Commands(house.home), house.token
+    with running_app(tmp_path / "home") as app:
+        commands, old = Commands(app.home), app.token
         assert commands("token").out.strip() == old
-        assert commands("token", "--url").out.startswith(house.url + "/?key=")
+        assert commands("token", "--url").out.startswith(app.url + "/?key=")
         new = commands("token", "--rotate").out.strip()
-        assert new not in ("", old) and commands("token").out.strip() == new == house.token
+        assert new not in ("", old) and commands("token").out.strip() == new == app.token
         assert commands("servers", "list").code == 0
         assert "needs the access token" in commands("servers", "list", WINDLASS_TOKEN=old).err
 
 
 def test_log_lines_can_be_json(tmp_path: Path) -> None:
-    with running_house(tmp_path / "home", "--log-format", "json") as house:
-        assert Commands(house.home)("ask", CALCULATE).code == 0
+    with running_app(tmp_path / "home", "--log-format", "json") as app:
+        assert Commands(app.home)("ask", CALCULATE).code == 0
     told = [json.loads(line) for line in (tmp_path / "home.log").read_text().splitlines()]
     assert "Tool calls detected: 1 tools" in [line["message"] for line in told]
     assert all(line.keys() >= {"time", "level", "logger", "message"} for line in told)
@@ -390,7 +390,7 @@ def test_log_lines_can_be_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "answer"), [(['{"name": "Ada", "number": 7}'], "Ada wants 7"), (["--decline"], "decline")]
 )
-def test_what_a_tool_asks_is_answered_later(served: RunningHouse, ledger: Ledger, argv: list[str], answer: str) -> None:
+def test_what_a_tool_asks_is_answered_later(served: RunningApp, ledger: Ledger, argv: list[str], answer: str) -> None:
     windlass = Commands(served.home)
     assert windlass("servers", "add", "Asks", "--", *ledger.argv()).code == 0
     try:
@@ -399,8 +399,8 @@ def test_what_a_tool_asks_is_answered_later(served: RunningHouse, ledger: Ledger
         turn = waiting.err.split("windlass turns answer ")[1].split()[0]
         assert windlass("turns", "answer", turn, "[]").code == 1
         done = windlass("turns", "answer", turn, *argv, "--json")
-        ended = told(done.out, shapes.Turn)
-        assert isinstance(ended, shapes.Turn) and ended.outcome == "answered" and done.code == 0
+        ended = told(done.out, schemas.Turn)
+        assert isinstance(ended, schemas.Turn) and ended.outcome == "answered" and done.code == 0
         assert answer in (ended.calls[0].result or "")
     finally:
         windlass("servers", "remove", "asks")
@@ -432,7 +432,7 @@ def test_a_backup_to_a_folder_that_is_not_there_says_so(windlass: Commands, tmp_
     assert "cannot be written: No such file or directory" in done.err and "defect" not in done.err
 
 
-def test_a_second_server_on_one_folder_is_refused(served: RunningHouse) -> None:
+def test_a_second_server_on_one_folder_is_refused(served: RunningApp) -> None:
     done = Commands(served.home)("serve", "--port", "0")
     assert done.code == 1
     assert f"A server runs already at {served.url}" in done.err
@@ -445,5 +445,5 @@ def test_a_server_that_died_hard_is_not_mistaken_for_a_running_one(alone: Comman
 
 
 def test_doctor_as_json_is_a_list_of_findings(windlass: Commands) -> None:
-    found = told(windlass("doctor", "--json").out, list[Finding])
+    found = told(windlass("doctor", "--json").out, list[CheckResult])
     assert isinstance(found, list) and {"settings", "folder"} <= {finding.about for finding in found}

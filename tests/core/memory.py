@@ -7,12 +7,12 @@ from typing import Any
 
 from windlass.core.errors import Fenced, ModelError
 from windlass.core.events import CallJudged, Event, Settings, TurnClaimed, TurnFinished, TurnStarted
-from windlass.core.messages import Message, PastTurn, ToolCall, ToolOutput, Toolset
-from windlass.core.ports import DraftCall, Hear, Heard, ModelRequest, Reply
+from windlass.core.messages import ChatMessage, PastTurn, ToolCall, ToolOutput, Toolset
+from windlass.core.ports import DraftCall, Emit, LiveEvent, ModelRequest, Reply
 
 
 def started(text: str = "hello", settings: Settings | None = None) -> TurnStarted:
-    return TurnStarted((Message("user", text),), settings or Settings())
+    return TurnStarted((ChatMessage("user", text),), settings or Settings())
 
 
 class MemoryLog:
@@ -75,17 +75,17 @@ class Script:
 
     lines: list[Reply | ModelError] = field(default_factory=list)
     judge_as: Callable[[ToolCall], CallJudged] = lambda call: CallJudged(call.id, "auto")
-    tool: Callable[[ToolCall, Hear], "asyncio.Future[ToolOutput] | ToolOutput | Exception"] = lambda call, hear: (
+    tool: Callable[[ToolCall, Emit], "asyncio.Future[ToolOutput] | ToolOutput | Exception"] = lambda call, emit: (
         ToolOutput(f"{call.name} done")
     )
     later: str | None = None
     asked: list[ModelRequest] = field(default_factory=list)
-    heard: list[Heard] = field(default_factory=list)
+    heard: list[LiveEvent] = field(default_factory=list)
     ran: list[ToolCall] = field(default_factory=list)
     toolset: Toolset = field(default_factory=Toolset)
     hangs: bool = False
 
-    async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+    async def reply(self, request: ModelRequest, emit: Emit) -> Reply:
         self.asked.append(request)
         if self.hangs:
             await asyncio.Event().wait()
@@ -97,9 +97,9 @@ class Script:
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         return self.judge_as(call)
 
-    async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
+    async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         self.ran.append(call)
-        result = self.tool(call, hear)
+        result = self.tool(call, emit)
         if isinstance(result, Exception):
             raise result
         return await result if isinstance(result, asyncio.Future) else result
@@ -108,7 +108,7 @@ class Script:
         return asyncio.get_running_loop().call_later(limit_s, sound).cancel
 
     async def before(self, turn_id: str, history_from: str) -> tuple[PastTurn, ...]:
-        return (PastTurn("turn-before", (Message("user", f"earlier, from {history_from or 'the start'}"),)),)
+        return (PastTurn("turn-before", (ChatMessage("user", f"earlier, from {history_from or 'the start'}"),)),)
 
     async def shorten(self, turn_id: str, log: Sequence[Event]) -> str | None:
         return self.later

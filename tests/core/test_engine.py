@@ -25,8 +25,8 @@ from windlass.core.events import (
     TurnClaimed,
     TurnFinished,
 )
-from windlass.core.messages import Source, ToolCall, ToolOutput
-from windlass.core.ports import Hear, Reply, ReplyReset
+from windlass.core.messages import SourceLink, ToolCall, ToolOutput
+from windlass.core.ports import Emit, Reply, ReplyReset
 from windlass.core.steps import AwaitPerson, Done
 
 
@@ -59,7 +59,7 @@ async def test_calls_of_one_reply_overlap_and_their_results_go_back() -> None:
         await both.wait()
         return ToolOutput("met")
 
-    script = Script([says("", "a", "b"), says("done")], tool=lambda call, hear: asyncio.ensure_future(meet()))
+    script = Script([says("", "a", "b"), says("done")], tool=lambda call, emit: asyncio.ensure_future(meet()))
     await drive(log, script)
     assert outcome(log).outcome == "answered"
     told = [message.content for message in script.asked[1].prompt.current if message.role == "tool"]
@@ -70,7 +70,7 @@ async def test_all_starts_are_on_the_log_before_any_call_is_sent() -> None:
     log = MemoryLog()
     seen: list[int] = []
 
-    def look(call: ToolCall, hear: Hear) -> ToolOutput:
+    def look(call: ToolCall, emit: Emit) -> ToolOutput:
         seen.append(sum(isinstance(event, ToolStarted) for event in log.events))
         return ToolOutput("")
 
@@ -95,7 +95,7 @@ async def test_a_tool_may_fail_in_any_way_and_the_turn_goes_on(
     script = Script(
         [says("", "a"), says("done")],
         judge_as=lambda call: CallJudged(call.id, "auto", safe=safe),
-        tool=lambda call, hear: error,
+        tool=lambda call, emit: error,
     )
     await drive(log, script)
     (end,) = finished(log).values()
@@ -106,7 +106,7 @@ async def test_a_tool_may_fail_in_any_way_and_the_turn_goes_on(
 
 async def test_a_result_that_says_it_failed_is_an_error() -> None:
     log = MemoryLog()
-    await drive(log, Script([says("", "a"), says("done")], tool=lambda call, hear: ToolOutput("no", failed=True)))
+    await drive(log, Script([says("", "a"), says("done")], tool=lambda call, emit: ToolOutput("no", failed=True)))
     (end,) = finished(log).values()
     assert (end.state, end.output.text) == ("error", "no")
 
@@ -164,7 +164,7 @@ async def test_a_search_that_was_asked_for_is_run_even_if_the_model_only_talks()
 
 async def test_a_search_is_not_forced_when_the_provider_searched_or_the_model_did() -> None:
     due = Settings(search="due", query="q")
-    own = Script([Reply("found", sources=(Source("t", "https://a.example"),))])
+    own = Script([Reply("found", sources=(SourceLink("t", "https://a.example"),))])
     await drive(MemoryLog(started("q", due)), own)
     asked = Script([says("", "web_search"), says("found")])
     await drive(MemoryLog(started("q", due)), asked)
@@ -174,7 +174,7 @@ async def test_a_search_is_not_forced_when_the_provider_searched_or_the_model_di
 async def test_ten_rounds_then_the_forced_answer_with_the_same_tools() -> None:
     log = MemoryLog()
     script = Script([*(says("", "a") for _ in range(10)), says("what I have")])
-    script.tool = lambda call, hear: ToolOutput(call.id)
+    script.tool = lambda call, emit: ToolOutput(call.id)
     await drive(log, script)
     assert len(script.ran) == 10
     assert [request.prompt.choice for request in script.asked] == ["auto"] * 10 + ["none"]
@@ -228,7 +228,7 @@ async def test_an_approved_call_starts_while_others_run() -> None:
     script = Script(
         [says("", "slow", "asks"), says("done")],
         judge_as=lambda call: CallJudged(call.id, "ask" if call.name == "asks" else "auto"),
-        tool=lambda call, hear: asyncio.ensure_future(slow()) if call.name == "slow" else ToolOutput("quick"),
+        tool=lambda call, emit: asyncio.ensure_future(slow()) if call.name == "slow" else ToolOutput("quick"),
     )
     task = asyncio.create_task(drive(log, script))
     await log.until(lambda events: any(isinstance(event, ToolStarted) for event in events))
@@ -255,7 +255,7 @@ async def test_a_stop_closes_running_calls_and_the_turn_in_one_append() -> None:
     script = Script(
         [says("", "unsafe", "safe", "asks")],
         judge_as=lambda call: CallJudged(call.id, "ask" if call.name == "asks" else "auto", safe=call.name == "safe"),
-        tool=lambda call, hear: asyncio.ensure_future(never()),
+        tool=lambda call, emit: asyncio.ensure_future(never()),
     )
     task = asyncio.create_task(drive(log, script))
     await under_way.wait()
@@ -292,7 +292,7 @@ async def test_one_call_can_be_stopped_and_the_turn_goes_on() -> None:
     log = MemoryLog()
     script = Script(
         [says("", "hangs", "works"), says("done")],
-        tool=lambda call, hear: (
+        tool=lambda call, emit: (
             asyncio.get_running_loop().create_future() if call.name == "hangs" else ToolOutput("worked")
         ),
     )
@@ -313,7 +313,7 @@ async def test_a_turn_that_works_too_long_fails_with_that_cause() -> None:
 async def test_a_driver_whose_claim_is_old_stops_at_once() -> None:
     log = MemoryLog()
 
-    def taken_over(call: ToolCall, hear: Hear) -> ToolOutput:
+    def taken_over(call: ToolCall, emit: Emit) -> ToolOutput:
         log.fence += 1
         return ToolOutput("")
 

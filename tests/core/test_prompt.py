@@ -24,7 +24,7 @@ from windlass.core.events import (
     TurnStarted,
 )
 from windlass.core.fold import fold
-from windlass.core.messages import CallState, Message, PastTurn, Source, ToolCall, ToolOutput
+from windlass.core.messages import CallState, ChatMessage, PastTurn, SourceLink, ToolCall, ToolOutput
 from windlass.core.ports import Prompt
 from windlass.core.prompt import numbered_sources, past_turn, prompt_for
 from windlass.testing.strict_history import history_faults
@@ -70,10 +70,10 @@ def test_a_call_is_insisted_on_in_the_first_request_only() -> None:
 
 
 def test_sources_are_numbered_once_over_the_whole_turn() -> None:
-    first, second = Source("A", "https://a.example"), Source("B", "https://b.example")
+    first, second = SourceLink("A", "https://a.example"), SourceLink("B", "https://b.example")
     log: list[Event] = [
         *log_with(ToolOutput("x", sources=(first,))),
-        ModelReplied("", (ToolCall("c2", "look"),), sources=(Source("P", "https://p.example"),)),
+        ModelReplied("", (ToolCall("c2", "look"),), sources=(SourceLink("P", "https://p.example"),)),
         CallJudged("c2", "auto"),
         ToolFinished("c2", "ok", ToolOutput("y", sources=(first, second))),
     ]
@@ -90,7 +90,7 @@ def test_reasoning_stays_within_its_turn() -> None:
 
 
 def test_deleted_messages_are_gone_from_the_prompt() -> None:
-    opening = (Message("user", ""), Message("user", "stays"))
+    opening = (ChatMessage("user", ""), ChatMessage("user", "stays"))
     log: list[Event] = [
         TurnStarted(opening, blanked=(0,)),
         ModelReplied("", (CALL,), blanked=True),
@@ -119,7 +119,7 @@ def test_the_forced_request_says_why() -> None:
 
 
 def test_earlier_turns_come_first_and_apart() -> None:
-    past = (PastTurn("turn-1", (Message("user", "before"),)),)
+    past = (PastTurn("turn-1", (ChatMessage("user", "before"),)),)
     assert prompt_for([started("now")], past).past == past
 
 
@@ -132,7 +132,7 @@ states: st.SearchStrategy[CallState] = st.sampled_from(["ok", "error", "denied",
 
 @st.composite
 def logs(draw: st.DrawFn) -> list[Event]:
-    log: list[Event] = [TurnStarted((Message("user", draw(texts) or "x"),), Settings(system=draw(texts)))]
+    log: list[Event] = [TurnStarted((ChatMessage("user", draw(texts) or "x"),), Settings(system=draw(texts)))]
     for number in range(draw(st.integers(0, 5))):
         if draw(st.booleans()):
             log.append(ModelFailed("busy", retryable=True, partial=draw(texts)))
@@ -148,7 +148,7 @@ def logs(draw: st.DrawFn) -> list[Event]:
 def _happenings(draw: st.DrawFn, calls: list[ToolCall]) -> list[Event]:
     found: list[Event] = []
     for call in calls:
-        output = ToolOutput(draw(texts), untrusted=draw(st.booleans()), sources=(Source("t", "https://t.example"),))
+        output = ToolOutput(draw(texts), untrusted=draw(st.booleans()), sources=(SourceLink("t", "https://t.example"),))
         every: list[Event] = [
             CallJudged(call.id, draw(st.sampled_from(["auto", "ask", "refuse"]))),
             CallDecided(call.id, draw(st.booleans()), arguments=draw(st.sampled_from(["", "{}"]))),
@@ -180,7 +180,7 @@ def on_the_wire(prompt: Prompt) -> dict[str, Any]:
     return {"model": "m", "messages": unique}
 
 
-def _distinct(message: Message, turn: str) -> dict[str, Any]:
+def _distinct(message: ChatMessage, turn: str) -> dict[str, Any]:
     """Call ids carry their turn; here both turns are made from one log, so they are told apart."""
     if message.role == "tool":
         return {"role": "tool", "content": message.content, "tool_call_id": turn + message.call_id}

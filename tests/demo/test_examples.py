@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from windlass import Windlass, load_config
-from windlass.providers.demo_words import EXAMPLES
+from windlass.providers.demo_text import EXAMPLES
 
 
 @pytest_asyncio.fixture

@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.kit.house import RunningHouse, clean_environment, running_house
+from tests.kit.app import RunningApp, clean_environment, running_app
 from windlass import config
+from windlass.api.routes import ROUTES
 from windlass.cli.program import VERBS
-from windlass.client.wire import KINDS
-from windlass.web.routes import ROUTES
+from windlass.client.transport import KINDS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -65,13 +65,13 @@ def test_the_settings_page_names_every_setting_and_can_be_read() -> None:
     [example] = [code for page, code in blocks("toml") if page == "settings.md"]
     shapes = (
         config._File,
-        config.Provider,
-        config.Server,
+        config.ProviderSettings,
+        config.ServerSettings,
         config.ToolSettings,
-        config.WebSearch,
+        config.WebSearchSettings,
         config.Listener,
-        config.Limits,
-        config.Rule,
+        config.LimitSettings,
+        config.RuleSettings,
     )
     names = [name for shape in shapes for name in shape.__struct_fields__]
     assert [name for name in names if not re.search(rf"\b{name}\b", example) and name != "providers"] == []
@@ -140,16 +140,16 @@ def test_every_python_example_runs(page: str, code: str, tmp_path: Path) -> None
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHouse]:
-    with running_house(tmp_path_factory.mktemp("docs") / "home") as running:
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    with running_app(tmp_path_factory.mktemp("docs") / "home") as running:
         yield running
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="the guide's commands need curl and jq")
-def test_the_guides_commands_run_as_they_stand(house: RunningHouse) -> None:
+def test_the_guides_commands_run_as_they_stand(app: RunningApp) -> None:
     script = "set -eo pipefail\n" + "".join(code for page, code in blocks("sh") if page == "api.md")
-    env = clean_environment(house.home, URL=house.url, TOKEN=house.token)
+    env = clean_environment(app.home, URL=app.url, TOKEN=app.token)
     done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert '\\"value\\": 42' in done.stdout and "event: tool_progress" in done.stdout and '"answered"' in done.stdout

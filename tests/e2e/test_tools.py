@@ -13,7 +13,7 @@ from tests.e2e.test_loop import with_ledger
 from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import WindlassProcess, model_settings, windlass
 from windlass.testing import Reply, StrictLLM, call, calls, say
-from windlass.testing.recording import ChatRequest
+from windlass.testing.recording import RecordedRequest
 
 SECRETS = {"WINDLASS_TOKEN": "token-canary-of-the-test", "ZAI_API_KEY": "zai-canary-of-the-test"}
 
@@ -53,7 +53,7 @@ async def test_a_child_sees_no_secret_of_ours(tmp_path: Path, strict_llm: Strict
 async def test_the_model_reads_on_in_a_result_that_was_too_long_to_show(tmp_path: Path, ledger: Ledger) -> None:
     found: list[str] = []
 
-    def read_on(request: ChatRequest) -> Reply:
+    def read_on(request: RecordedRequest) -> Reply:
         match len(request.results):
             case 0:
                 return call("big", chars=200_000)

@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 from starlette.testclient import TestClient
 
-from tests.kit.house import clean_environment, running_house
+from tests.kit.app import clean_environment, running_app
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -29,9 +29,9 @@ def test_every_example_is_run_here() -> None:
 
 @pytest.mark.parametrize("options", [[], ["--no-auth"]], ids=["with a token", "without one"])
 def test_the_seeds_script_goes_through_its_steps(options: list[str], tmp_path: Path) -> None:
-    with running_house(tmp_path / "home", *options, verb="serve") as house:
-        token = {} if options else {"WINDLASS_TOKEN": house.token}
-        shown = run("test_chat_with_tools.py", house.url, env=clean_environment(house.home, **token))
+    with running_app(tmp_path / "home", *options, verb="serve") as app:
+        token = {} if options else {"WINDLASS_TOKEN": app.token}
+        shown = run("test_chat_with_tools.py", app.url, env=clean_environment(app.home, **token))
     assert "list_directory (Demo tools): List what is in a folder" in shown
     assert "Chat completed successfully" in shown
     assert 'assistant calls list_directory {"path": "/docs"}' in shown

@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.fixtures.edition_1.scene import FOLDER, search_engine
-from tests.kit.house import clean_environment, running_house
+from tests.kit.app import clean_environment, running_app
 from windlass import load_config
 
 EXAMPLES = FOLDER / "examples"
@@ -42,9 +42,9 @@ def test_every_example_and_block_of_the_first_edition_is_run_here() -> None:
 
 
 async def test_the_chat_with_tools_goes_through_its_steps(tmp_path: Path) -> None:
-    with running_house(tmp_path / "home", verb="serve") as house:
-        env = clean_environment(house.home, WINDLASS_TOKEN=house.token)
-        shown = await run(str(EXAMPLES / "test_chat_with_tools.py"), house.url, env=env)
+    with running_app(tmp_path / "home", verb="serve") as app:
+        env = clean_environment(app.home, WINDLASS_TOKEN=app.token)
+        shown = await run(str(EXAMPLES / "test_chat_with_tools.py"), app.url, env=env)
     assert "Chat completed successfully" in shown
     assert 'assistant calls list_directory {"path": "/docs"}' in shown
     assert 'tool: {"path": "/docs", "files": ["API.md", "README.md"]}' in shown
@@ -92,8 +92,8 @@ def test_a_block_of_settings_is_read(code: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="the guide's commands need curl and jq")
 def test_the_commands_of_the_api_guide_run(tmp_path: Path) -> None:
     code = "".join(block["code"] for block in BLOCKS if block["kind"] == "sh" and block["page"] == "api.md")
-    with running_house(tmp_path / "home") as house:
-        env = clean_environment(house.home, URL=house.url, TOKEN=house.token)
+    with running_app(tmp_path / "home") as app:
+        env = clean_environment(app.home, URL=app.url, TOKEN=app.token)
         argv = ["bash", "-c", f"set -eo pipefail\n{code}"]
         done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

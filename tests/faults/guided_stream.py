@@ -14,13 +14,13 @@ with atheris.instrument_imports(include=["windlass.providers"]):
 
 from tests.providers.kit import TOOLS
 from windlass.core.errors import ModelError
-from windlass.core.ports import Heard
+from windlass.core.ports import LiveEvent
 
 LONGEST_LINE = 4096
 
 
 def read(data: bytes) -> None:
-    heard: list[Heard] = []
+    heard: list[LiveEvent] = []
     assembly = Assembly(TOOLS, heard.append, provider="p1")
     try:
         _feed(assembly, data[1:], data[0] if data else 0)

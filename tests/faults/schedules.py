@@ -29,10 +29,10 @@ from windlass.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from windlass.core.messages import Message, ToolCall, ToolOutput, Toolset
-from windlass.core.ports import DraftCall, Hear, ModelRequest, Reply
+from windlass.core.messages import ChatMessage, ToolCall, ToolOutput, Toolset
+from windlass.core.ports import DraftCall, Emit, ModelRequest, Reply
 from windlass.core.steps import AwaitPerson, next_step
-from windlass.store import Conversation, Store, TurnLog
+from windlass.store import ConversationRow, Store, TurnLog
 from windlass.store.turnlog import TurnLogs
 
 SAFE = {"read"}
@@ -51,7 +51,7 @@ class World:
     toolset: Toolset = field(default_factory=Toolset)
     moment: Callable[[], None] = lambda: None  # told when a driver is about to act
 
-    async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+    async def reply(self, request: ModelRequest, emit: Emit) -> Reply:
         await asyncio.sleep(self.rng.random() * 0.003)  # these pauses are the schedule
         heard = [message for message in request.prompt.current if message.role == "assistant"]
         step = self.script[len(heard) + self._failures_before(len(heard), request.attempt)]
@@ -72,7 +72,7 @@ class World:
         self.moment()
         return CallJudged(call.id, "ask" if call.name == "delete" else "auto", "rule 1", safe=call.name in SAFE)
 
-    async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
+    async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         self.ran[call.id] += 1
         await asyncio.sleep(self.rng.random() * 0.006)
         self.came_back.add(call.id)
@@ -117,8 +117,8 @@ class Schedule:
         self.rng = random.Random(self.seed)
         self.world = World(self.rng, _script(self.rng))
         self.store = Store(self.folder)
-        conversation = await self.store.conversations.create(Conversation(""))
-        started = TurnStarted((Message("user", "go"),), Settings(limits=Limits(claims=100)))
+        conversation = await self.store.conversations.create(ConversationRow(""))
+        started = TurnStarted((ChatMessage("user", "go"),), Settings(limits=Limits(claims=100)))
         self.turn = (await self.store.logs.create(conversation.id, started)).turn_id
         self.crashes = self.rng.choice([0, 0, 1, 2, 3])
         self.stop_in = self.rng.randint(0, 12) if self.rng.random() < 0.3 else None

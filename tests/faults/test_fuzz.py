@@ -21,8 +21,8 @@ from windlass.core.errors import BadInput
 from windlass.providers.arguments import read_arguments
 from windlass.providers.sse import EventStream, LineTooLong
 from windlass.servers.imports import imported_servers
-from windlass.servers.lines import Lines
-from windlass.servers.peek import peek
+from windlass.servers.lines import LineBuffer
+from windlass.servers.partial_json import peek
 
 RUNS = 1_000_000 if FULL else 3_000
 BUDGET_S = 400 if FULL else 20  # of the processor's time, so that a busy machine tries as many
@@ -43,7 +43,7 @@ def stream(data: bytes) -> None:
 
 def lines(data: bytes) -> None:
     whole: list[bytes] = []
-    reader = Lines(64, whole.append, lambda line: line.file.close() if line.file else None)
+    reader = LineBuffer(64, whole.append, lambda line: line.file.close() if line.file else None)
     for at in range(0, len(data), 23):
         reader.feed(data[at : at + 23])
     reader.close()

@@ -10,7 +10,7 @@ from tests.kit.ledger_file import Ledger
 from tests.proof.figures import FULL, note
 from tests.providers.test_corpus import CASES, essence, load, replay
 from tests.web.kit import open_site
-from windlass.config import Limits
+from windlass.config import LimitSettings
 from windlass.core.errors import ModelError
 from windlass.core.ports import Reply as WholeReply
 from windlass.testing import Reply, StrictLLM, Usage, call, raw_call, say, think
@@ -23,7 +23,7 @@ STREAMS = 24 if FULL else 3
 async def test_a_stream_that_is_always_cut_fails_with_what_was_said_and_can_go_on(tmp_path: Path) -> None:
     cut = say("Half an ", "answer").cut_after(420)
     async with StrictLLM([cut, cut, say("The whole.")]) as llm:
-        async with open_site(tmp_path, llm, limits=Limits(attempts=2)) as site:
+        async with open_site(tmp_path, llm, limits=LimitSettings(attempts=2)) as site:
             conversation = await site.conversation()
             async with site.events(f"/conversations/{conversation}/events") as events:
                 reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Hello"})
@@ -112,7 +112,7 @@ async def test_a_call_cut_at_the_models_limit_is_not_run(tmp_path: Path, ledger:
 )
 async def test_an_end_that_is_none_gives_a_cause_in_words(reason: str, code: str, tmp_path: Path) -> None:
     async with StrictLLM(lambda request: say("Some words").ending(reason)) as llm:
-        async with open_site(tmp_path, llm, limits=Limits(attempts=1)) as site:
+        async with open_site(tmp_path, llm, limits=LimitSettings(attempts=1)) as site:
             conversation = await site.conversation()
             reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "go"})
     assert (reply.body["outcome"], reply.body["error"]["code"], reply.body["assistant_message"]) == (

@@ -17,7 +17,7 @@ from tests.core.memory import Script, says
 from tests.kit.waiting import PATIENCE_S, turns_of_the_loop
 from tests.proof.checker import broken_promises
 from tests.proof.figures import FULL, note
-from tests.test_runner import HELLO, House
+from tests.test_runner import HELLO, OpenedApp
 from windlass.core.errors import Conflict, WindlassError
 from windlass.core.events import (
     CallDecided,
@@ -31,8 +31,8 @@ from windlass.core.events import (
     TurnFinished,
 )
 from windlass.core.messages import ToolCall, ToolOutput
-from windlass.core.ports import Hear
-from windlass.store import Conversation
+from windlass.core.ports import Emit
+from windlass.store import ConversationRow
 
 Word = Callable[["Stage"], Coroutine[Any, Any, object]]
 
@@ -41,22 +41,22 @@ Word = Callable[["Stage"], Coroutine[Any, Any, object]]
 class Stage:
     """A turn with one call that asks; its tool and its model wait for a tick each, so that words fit between."""
 
-    house: House
+    app: OpenedApp
     turn: str = "turn-raced"
     call: str = "call_none"  # until the model has asked for one
     ran: list[str] = field(default_factory=list)
 
     async def open(self) -> None:
-        script = self.house.script
+        script = self.app.script
         script.lines = [says("", "send"), says("done")]
         script.judge_as = lambda call: CallJudged(call.id, "ask")
         script.tool = self._tool
-        conversation = await self.house.store.conversations.create(Conversation(""))
-        await self.house.runner.start(conversation.id, HELLO, turn_id=self.turn)
-        await self.house.runner.settled(self.turn)
+        conversation = await self.app.store.conversations.create(ConversationRow(""))
+        await self.app.runner.start(conversation.id, HELLO, turn_id=self.turn)
+        await self.app.runner.settled(self.turn)
         self.call = next((c.id for c in self.calls()), self.call)
 
-    def _tool(self, call: ToolCall, hear: Hear) -> "asyncio.Future[ToolOutput]":
+    def _tool(self, call: ToolCall, emit: Emit) -> "asyncio.Future[ToolOutput]":
         self.ran.append(call.id)
         return asyncio.ensure_future(self._slowly())
 
@@ -68,30 +68,30 @@ class Stage:
         return [call for event in self.log() if isinstance(event, ModelReplied) for call in event.calls]
 
     def log(self) -> list[Event]:
-        return [row.event for row in self.house.store.conversations.log(self.turn)]
+        return [row.event for row in self.app.store.conversations.log(self.turn)]
 
 
 async def stop(stage: Stage) -> object:
-    await stage.house.runner.stop(stage.turn)
+    await stage.app.runner.stop(stage.turn)
     return True
 
 
 async def stop_call(stage: Stage) -> object:
-    await stage.house.runner.stop(stage.turn, stage.call)
+    await stage.app.runner.stop(stage.turn, stage.call)
     return True
 
 
 async def allow(stage: Stage) -> object:
-    return await stage.house.runner.decide(stage.turn, CallDecided(stage.call, allow=True))
+    return await stage.app.runner.decide(stage.turn, CallDecided(stage.call, allow=True))
 
 
 async def deny(stage: Stage) -> object:
-    return await stage.house.runner.decide(stage.turn, CallDecided(stage.call, allow=False))
+    return await stage.app.runner.decide(stage.turn, CallDecided(stage.call, allow=False))
 
 
 async def resolve(stage: Stage) -> object:
     try:
-        return await stage.house.runner.resolve(stage.turn, CallResolved(stage.call, "retry"))
+        return await stage.app.runner.resolve(stage.turn, CallResolved(stage.call, "retry"))
     except Conflict:
         return False
 
@@ -110,8 +110,8 @@ CASES = [
 async def test_whatever_the_order_of_words_there_is_one_end(
     first: Word, second: Word, gap: int, tmp_path: Path
 ) -> None:
-    house = House(tmp_path, Script())
-    stage = Stage(house)
+    app = OpenedApp(tmp_path, Script())
+    stage = Stage(app)
     await stage.open()
     try:
         one = asyncio.create_task(first(stage))
@@ -119,14 +119,14 @@ async def test_whatever_the_order_of_words_there_is_one_end(
         two = asyncio.create_task(second(stage))
         said = await asyncio.gather(one, two, return_exceptions=True)
         assert all(not isinstance(word, Exception) or isinstance(word, WindlassError) for word in said), said
-        await house.runner.settled(stage.turn, PATIENCE_S)
+        await app.runner.settled(stage.turn, PATIENCE_S)
         if not isinstance(stage.log()[-1], TurnFinished):
             await stop(stage)
-            await house.runner.settled(stage.turn, PATIENCE_S)
+            await app.runner.settled(stage.turn, PATIENCE_S)
         _check(stage)
     finally:
-        await house.runner.drain(0)
-        await house.store.close()
+        await app.runner.drain(0)
+        await app.store.close()
 
 
 def _check(stage: Stage) -> None:
@@ -237,24 +237,24 @@ async def _explored(
     monkeypatch: pytest.MonkeyPatch,
     at_once: bool = False,
 ) -> Explorer:
-    house = House(folder, Script())
-    stage = Stage(house)
+    app = OpenedApp(folder, Script())
+    stage = Stage(app)
     explorer = Explorer((lambda: second(stage)) if second else None, place, at_once)
     try:
         with monkeypatch.context() as patch:
             listen(explorer, patch)
             await stage.open()
             said = [await asyncio.gather(first(stage), return_exceptions=True)]
-            await house.runner.settled(stage.turn, PATIENCE_S)
+            await app.runner.settled(stage.turn, PATIENCE_S)
             if explorer.spoken:
                 said.append(await asyncio.gather(explorer.spoken, return_exceptions=True))
-            await house.runner.settled(stage.turn, PATIENCE_S)
+            await app.runner.settled(stage.turn, PATIENCE_S)
         odd = [word for words in said for word in words if isinstance(word, BaseException)]
         assert all(isinstance(word, WindlassError) for word in odd), f"{place}: {odd}"
         _check(stage)
     finally:
-        await house.runner.drain(0)
-        await house.store.close()
+        await app.runner.drain(0)
+        await app.store.close()
     faulty = broken_promises(folder / "windlass.db", folder / "no ledger")
     assert faulty == [], f"{first.__name__}, {second}, {place}: {faulty}"
     return explorer

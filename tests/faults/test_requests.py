@@ -12,8 +12,8 @@ import pytest
 
 from tests.proof.figures import FULL, note
 from tests.web.kit import TOKEN, Site, open_site
+from windlass.api.routes import ROUTES
 from windlass.testing import StrictLLM, say
-from windlass.web.routes import ROUTES
 
 COUNT = 20_000 if FULL else 400
 GARBAGE = 2_000 if FULL else 50

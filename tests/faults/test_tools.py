@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site, open_site
-from windlass.config import Server
+from windlass.config import ServerSettings
 from windlass.testing import StrictLLM, call, say
 
 CHANGES: list[dict[str, object]] = [
@@ -53,12 +53,12 @@ async def test_tools_that_are_on_by_default_are_held_to_their_first_definition_t
 ) -> None:
     """Over a restart, and until a person agrees; another command in the operator's file is a new beginning."""
 
-    def settings(*options: str) -> dict[str, Server]:
+    def settings(*options: str) -> dict[str, ServerSettings]:
         command, *args = ledger.argv("--only", "record", *options)
-        return {"ledger": Server(command, args, tools="*")}
+        return {"ledger": ServerSettings(command, args, tools="*")}
 
     async def ask(site: Site, llm: StrictLLM) -> list[str]:
-        await site.house.servers.wait_ready("ledger", 30)
+        await site.app.servers.wait_ready("ledger", 30)
         llm.then(call("record", effect_id="a"), say("Well."))
         conversation = await site.conversation()
         await site.post(f"/conversations/{conversation}/chat", {"content": "go"})
@@ -112,7 +112,7 @@ async def test_a_word_for_a_tool_that_changed_while_it_waited_runs_nothing(
         decision, turn = await waiting_call(site)
         arguments = {"name": "record", **change}
         await site.post("/servers/ledger/tools/call", {"name": "change_tools", "arguments": arguments})
-        await site.house.servers.wait_ready("ledger", 10)
+        await site.app.servers.wait_ready("ledger", 10)
         assert _differs((await site.get("/servers/ledger/tools"))["tools"])
         said = await site.call("POST", decision, {"decision": "allow"})
         if said.status == 409:
@@ -167,7 +167,7 @@ async def test_a_result_that_cannot_be_written_is_told_and_its_call_is_not_repea
         await site.add_ledger(ledger)
         conversation = await site.conversation()
         await site.enable(conversation, "big")
-        site.house.store._writer._connection.execute("alter table results rename to elsewhere")
+        site.app.store._writer._connection.execute("alter table results rename to elsewhere")
         answer = await site.post(f"/conversations/{conversation}/chat", {"content": "go"})
         (made,) = (await site.get(f"/turns/{answer['turn_id']}"))["turn"]["calls"]
     assert answer["outcome"] == "answered", answer

@@ -49,9 +49,9 @@ async def test_tools_run_with_progress_and_questions(ledger: Ledger, era: str) -
 
 
 async def test_calls_overlap(ledger: Ledger, era: str) -> None:
-    async with ledger_http(ledger, "--era", era) as url, Client(url) as client, asyncio.TaskGroup() as crew:
+    async with ledger_http(ledger, "--era", era) as url, Client(url) as client, asyncio.TaskGroup() as run:
         for number in range(4):
-            crew.create_task(client.call_tool("record_slow", {"effect_id": str(number), "gate": ledger.gate()}))
+            run.create_task(client.call_tool("record_slow", {"effect_id": str(number), "gate": ledger.gate()}))
         await ledger.seen("started", times=4)
         ledger.open()
     assert ledger.most_at_once() == 4

@@ -81,10 +81,10 @@ async def test_an_effect_is_in_the_ledger_with_the_callers_key(connect: Connect,
 
 
 async def test_calls_overlap(connect: Connect, ledger: Ledger) -> None:
-    async with connect() as client, asyncio.TaskGroup() as crew:
+    async with connect() as client, asyncio.TaskGroup() as run:
         for number in range(8):
             arguments = {"effect_id": str(number), "gate": ledger.gate()}
-            crew.create_task(client.call_tool("record_slow", arguments))
+            run.create_task(client.call_tool("record_slow", arguments))
         await ledger.seen("started", times=8)
         ledger.open()
     assert ledger.most_at_once() == 8
@@ -99,8 +99,8 @@ async def test_calls_one_after_the_other_do_not_overlap(connect: Connect, ledger
 
 
 async def test_the_gate_of_the_command_line_holds_slow_tools(connect: Connect, ledger: Ledger) -> None:
-    async with connect("--gate", ledger.gate("shared")) as client, asyncio.TaskGroup() as crew:
-        call = crew.create_task(client.call_tool("record_slow", {"effect_id": "a"}))
+    async with connect("--gate", ledger.gate("shared")) as client, asyncio.TaskGroup() as run:
+        call = run.create_task(client.call_tool("record_slow", {"effect_id": "a"}))
         await ledger.seen("started", "a")
         assert not call.done()
         ledger.open("shared")
@@ -110,8 +110,8 @@ async def test_the_gate_of_the_command_line_holds_slow_tools(connect: Connect, l
 async def test_a_named_pipe_is_a_gate_too(connect: Connect, ledger: Ledger) -> None:
     pipe = ledger.gate("pipe")
     os.mkfifo(pipe)
-    async with connect() as client, asyncio.TaskGroup() as crew:
-        crew.create_task(client.call_tool("record_slow", {"effect_id": "a", "gate": pipe}))
+    async with connect() as client, asyncio.TaskGroup() as run:
+        run.create_task(client.call_tool("record_slow", {"effect_id": "a", "gate": pipe}))
         await ledger.seen("started", "a")
         await asyncio.to_thread(Path(pipe).write_bytes, b"!")
     assert ledger.effects()[0].ended
@@ -144,9 +144,9 @@ async def test_progress_is_reported_step_by_step(connect: Connect, ledger: Ledge
     async def note(progress: float, total: float | None, message: str | None) -> None:
         await steps.put((progress, total, message))
 
-    async with connect() as client, asyncio.TaskGroup() as crew:
+    async with connect() as client, asyncio.TaskGroup() as run:
         arguments = {"steps": 2, "gate": ledger.gate("step")}
-        crew.create_task(client.call_tool("progress", arguments, progress_callback=note))
+        run.create_task(client.call_tool("progress", arguments, progress_callback=note))
         ledger.open("step.1")
         assert await steps.get() == (1, 2, "step 1 of 2")
         assert steps.empty()

@@ -172,7 +172,7 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{FAULTS}/test_races.py::test_a_word_at_any_fault_point_of_a_turn_leaves_one_end",
     ),
     "C5 a slow reader": (
-        "tests/test_bus.py::test_a_stalled_watcher_is_brought_up_to_date_from_the_log",
+        "tests/bus/test_bus.py::test_a_stalled_watcher_is_brought_up_to_date_from_the_log",
         f"{FAULTS}/test_clients.py::test_a_reader_that_does_not_read_holds_up_nobody",
     ),
     "C6 an approval left for days": (

@@ -19,9 +19,9 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.ledger_http import ledger_http
 from tests.kit.windlass_process import PATIENCE_S, WindlassProcess
 from tests.proof.figures import note
+from windlass.api.routes import ROUTES
 from windlass.testing import ChatRequest, StrictLLM, call, error, say
 from windlass.testing.replies import Scripted
-from windlass.web.routes import ROUTES
 
 OWN_FILES = {"secrets.json", "token", "sessions", "windlass.toml", "key-file"}  # where secrets are meant to be
 

@@ -12,8 +12,8 @@ from tests.search.kit import Answer, Names, says, watch_dialling
 from tests.search.kit import site as web_site
 from tests.web.kit import TOKEN, Site, open_site
 from windlass.core.errors import ToolError
-from windlass.demo.tools import Call, Folders, ToolFailure, read_file
-from windlass.search.guard import Guard
+from windlass.demo.tools import Folders, ToolFailure, ToolRequest, read_file
+from windlass.search.guard import FetchGuard
 from windlass.testing import StrictLLM, call, say
 
 EVIL = "https://evil.example"
@@ -128,7 +128,7 @@ async def test_no_address_leads_inside(
     dialled = watch_dialling(monkeypatch)
     async with web_site(says("the canary")) as canary, web_site(_away(canary.port)) as start:
         url = start.url() if address == "redirect" else address.format(port=canary.port)
-        guard = Guard(frozenset({f"127.0.0.1:{start.port}"}), Names(names).resolve)
+        guard = FetchGuard(frozenset({f"127.0.0.1:{start.port}"}), Names(names).resolve)
         with pytest.raises(ToolError):
             await guard.fetch(url)
         assert not canary.requests
@@ -162,7 +162,7 @@ def test_a_link_or_a_name_that_begins_alike_leads_out_of_no_folder(path: str, tm
     (outside / "secret.txt").write_text("swordfish")
     (inside / "link").symlink_to(outside)
     assert (inside / path).resolve().read_text() == "swordfish"
-    reading = Call({"path": path}, Folders(inside, tmp_path), lambda *progress: None)
+    reading = ToolRequest({"path": path}, Folders(inside, tmp_path), lambda *progress: None)
     with pytest.raises(ToolFailure, match="outside"):
         read_file(reading)
 

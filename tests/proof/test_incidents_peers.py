@@ -6,7 +6,7 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import WindlassProcess, model_settings
 from tests.proof.test_injection import Obedient, Target, directive, stage
 from tests.web.kit import open_site
-from windlass.config import Limits
+from windlass.config import LimitSettings
 from windlass.testing import StrictLLM, call, calls, error, say
 
 
@@ -74,7 +74,7 @@ async def test_exframe_the_tools_are_there_in_every_request(tmp_path: Path, ledg
 
 async def test_exframe_an_error_is_no_answer(tmp_path: Path) -> None:
     async with StrictLLM(lambda request: error(500, None, "broken")) as llm:
-        async with open_site(tmp_path, llm, limits=Limits(attempts=1)) as site:
+        async with open_site(tmp_path, llm, limits=LimitSettings(attempts=1)) as site:
             conversation = await site.conversation()
             reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "go"})
             messages = (await site.get(f"/conversations/{conversation}/messages"))["messages"]

@@ -41,7 +41,7 @@ STAMP = re.compile(rb"(\d{9,}) ")
 
 
 @asynccontextmanager
-async def house(folder: Path, ledger: Ledger, script: Any, settings: str = "") -> AsyncIterator[WindlassProcess]:
+async def app(folder: Path, ledger: Ledger, script: Any, settings: str = "") -> AsyncIterator[WindlassProcess]:
     async with StrictLLM(script) as llm:
         scene = Scene(folder, ledger, llm, "full")
         scene.write_settings()
@@ -65,7 +65,7 @@ async def conversation_of(server: WindlassProcess) -> str:
 async def test_a_long_run_leaves_nothing_behind(tmp_path: Path, ledger: Ledger) -> None:
     """Conversations made, used, watched, exported and deleted again and again; then memory, descriptors and children
     are compared with those after the warm-up."""
-    async with house(tmp_path, ledger, busy) as server:
+    async with app(tmp_path, ledger, busy) as server:
         process, rng = psutil.Process(server.pid), random.Random(SEED)
         await _warm_up(server, rng)
         first, turns, until = _state(process), 0, time.monotonic() + SOAK_S
@@ -138,7 +138,7 @@ async def test_a_huge_result_costs_little_memory_and_holds_up_nobody(tmp_path: P
     def script(request: ChatRequest) -> Scripted:
         return say("Done.") if request.rounds else call("big", megabytes=MEGABYTES)
 
-    async with house(tmp_path, ledger, script) as server:
+    async with app(tmp_path, ledger, script) as server:
         process = psutil.Process(server.pid)
         conversation = await conversation_of(server)
         await server.get("/health")
@@ -166,7 +166,7 @@ async def test_a_stop_is_confirmed_soon_whatever_is_under_way(tmp_path: Path, le
         return say("Done.") if request.rounds else call("hang", effect_id="x") + call("hang", effect_id="y")
 
     took: list[float] = []
-    async with house(tmp_path, ledger, script, "timeout_s = 600\n") as server:
+    async with app(tmp_path, ledger, script, "timeout_s = 600\n") as server:
         for number in range(STOPS):
             conversation = await conversation_of(server)
             text = "model" if number % 2 else "tool"
@@ -292,7 +292,7 @@ async def test_idle_watchers_cost_little_and_too_many_are_survived(tmp_path: Pat
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, WATCHERS * 2 + 1000), hard))
     try:
-        async with house(tmp_path, ledger, lambda request: say("Hi.")) as server:
+        async with app(tmp_path, ledger, lambda request: say("Hi.")) as server:
             process = psutil.Process(server.pid)
             conversation = await conversation_of(server)
             before = process.memory_info().rss

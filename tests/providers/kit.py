@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from windlass.core.events import Settings
-from windlass.core.messages import Choice, Message, PastTurn, Toolset, ToolSpec
-from windlass.core.ports import Heard, ModelRequest, Prompt
+from windlass.core.messages import ChatMessage, Choice, PastTurn, Toolset, ToolSpec
+from windlass.core.ports import LiveEvent, ModelRequest, Prompt
 from windlass.providers.config import ProviderConfig
 from windlass.providers.failures import Patience
 from windlass.providers.openai_chat import OpenAIChat
@@ -27,7 +27,7 @@ TOOLS = Toolset(
 
 
 def ask(
-    *messages: Message | str,
+    *messages: ChatMessage | str,
     tools: Toolset = TOOLS,
     past: tuple[PastTurn, ...] = (),
     system: str = "",
@@ -37,7 +37,7 @@ def ask(
     provider: str = "",
     attempt: int = 1,
 ) -> ModelRequest:
-    current = tuple(Message("user", one) if isinstance(one, str) else one for one in messages or ("Hello",))
+    current = tuple(ChatMessage("user", one) if isinstance(one, str) else one for one in messages or ("Hello",))
     settings = Settings(provider, model, temperature)
     return ModelRequest("turn-1", settings, Prompt(system, past, current, choice), tools, attempt)
 
@@ -46,9 +46,9 @@ class Ears:
     """Remembers what was heard."""
 
     def __init__(self) -> None:
-        self.heard: list[Heard] = []
+        self.heard: list[LiveEvent] = []
 
-    def __call__(self, heard: Heard) -> None:
+    def __call__(self, heard: LiveEvent) -> None:
         self.heard.append(heard)
 
 

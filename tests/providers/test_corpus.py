@@ -11,7 +11,7 @@ import pytest
 
 from tests.providers.kit import QUICK, TOOLS
 from windlass.core.errors import ModelError
-from windlass.core.messages import Source, Usage
+from windlass.core.messages import SourceLink, Usage
 from windlass.core.ports import DraftCall, Reply
 from windlass.providers.answer import Deadline, read_answer
 from windlass.providers.assembly import Assembly
@@ -76,7 +76,7 @@ async def test_a_stream_gives_the_expected_reply(path: Path) -> None:
     assert given.reasoning == expected.get("reasoning", "")
     assert given.finish == expected.get("finish", "stop")
     assert given.usage == Usage(**expected.get("usage", {}))
-    assert given.sources == tuple(Source(title, url) for title, url in expected.get("sources", []))
+    assert given.sources == tuple(SourceLink(title, url) for title, url in expected.get("sources", []))
     assert list(given.repairs) == expected.get("repairs", [])
     assert len(given.calls) == len(expected.get("calls", []))
     for call, wanted in zip(given.calls, expected.get("calls", []), strict=True):

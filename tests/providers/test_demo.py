@@ -7,7 +7,7 @@ import pytest
 from tests.providers.kit import Ears, ask
 from windlass.core.errors import ModelError
 from windlass.core.events import Settings
-from windlass.core.messages import Message, ToolCall, Toolset, ToolSpec
+from windlass.core.messages import ChatMessage, ToolCall, Toolset, ToolSpec
 from windlass.core.ports import DraftCall, ModelRequest, Prompt, ReasoningDelta, TextDelta
 from windlass.core.prompt import ANSWER_NOW
 from windlass.providers.demo import DemoModel, demo_reply
@@ -32,9 +32,11 @@ def calls(text: str) -> list[tuple[str, object]]:
 
 def after(*results: tuple[str, str], asked: str = "/x", forced: bool = False) -> ModelRequest:
     made = tuple(ToolCall(f"c{n}", name) for n, (name, _) in enumerate(results))
-    said = [Message("tool", text, call_id=f"c{n}", name=name) for n, (name, text) in enumerate(results)]
-    word = [Message("user", ANSWER_NOW["rounds"])] if forced else []
-    return ask(asked, Message("assistant", None, made), *said, *word, tools=TOOLS, choice="none" if forced else "auto")
+    said = [ChatMessage("tool", text, call_id=f"c{n}", name=name) for n, (name, text) in enumerate(results)]
+    word = [ChatMessage("user", ANSWER_NOW["rounds"])] if forced else []
+    return ask(
+        asked, ChatMessage("assistant", None, made), *said, *word, tools=TOOLS, choice="none" if forced else "auto"
+    )
 
 
 def test_lines_with_a_slash_are_calls_made_at_once() -> None:
@@ -130,7 +132,7 @@ def test_a_failure_can_be_seen() -> None:
 
 
 def test_a_search_that_is_due_is_made() -> None:
-    prompt = Prompt("", (), (Message("user", "weather"),))
+    prompt = Prompt("", (), (ChatMessage("user", "weather"),))
     request = ModelRequest("t", Settings(search="due", query="weather"), prompt, TOOLS)
     assert demo_reply(request).calls == (DraftCall("web_search", '{"query": "weather"}'),)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.providers.kit import TOOLS, ask
 from windlass.core.events import Settings
-from windlass.core.messages import Choice, Message, PastTurn, ToolCall, Toolset, ToolSpec
+from windlass.core.messages import ChatMessage, Choice, PastTurn, ToolCall, Toolset, ToolSpec
 from windlass.core.ports import ModelRequest
 from windlass.providers.encoding import ByteCache, Encoder
 from windlass.providers.profiles import DEFAULT, PROFILES, Profile, profile_for
@@ -27,12 +27,12 @@ def body(
     return made
 
 
-def turn_with_a_call(extra: str = "", reasoning: str = "") -> tuple[Message, ...]:
+def turn_with_a_call(extra: str = "", reasoning: str = "") -> tuple[ChatMessage, ...]:
     call = ToolCall("call_1", "get_time", "{}", extra=extra)
     return (
-        Message("user", "Time?"),
-        Message("assistant", None, (call,), reasoning=reasoning),
-        Message("tool", "12:00", call_id="call_1", name="get_time"),
+        ChatMessage("user", "Time?"),
+        ChatMessage("assistant", None, (call,), reasoning=reasoning),
+        ChatMessage("tool", "12:00", call_id="call_1", name="get_time"),
     )
 
 
@@ -101,13 +101,13 @@ def test_a_past_turn_is_encoded_once_and_again_when_it_was_revised() -> None:
         text: str = body(ask(past=(past,)), encoder=encoder)["messages"][0]["content"]
         return text
 
-    assert said(PastTurn("turn-0", (Message("user", "first"),))) == "first"
-    assert said(PastTurn("turn-0", (Message("user", "second"),))) == "first"
-    assert said(PastTurn("turn-0", (Message("user", "second"),), revision=1)) == "second"
+    assert said(PastTurn("turn-0", (ChatMessage("user", "first"),))) == "first"
+    assert said(PastTurn("turn-0", (ChatMessage("user", "second"),))) == "first"
+    assert said(PastTurn("turn-0", (ChatMessage("user", "second"),), revision=1)) == "second"
 
 
 def test_a_past_turn_with_nothing_left_leaves_no_hole() -> None:
-    past = (PastTurn("turn-0", ()), PastTurn("turn-1", (Message("user", "a"),)), PastTurn("turn-2", ()))
+    past = (PastTurn("turn-0", ()), PastTurn("turn-1", (ChatMessage("user", "a"),)), PastTurn("turn-2", ()))
     assert [message["content"] for message in body(ask("b", past=past))["messages"]] == ["a", "b"]
 
 
@@ -166,11 +166,11 @@ def test_the_cache_stays_below_its_size() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_text_is_sent_as_it_stands(text: str) -> None:
-    assert body(ask(Message("user", text)))["messages"][0]["content"] == text
+    assert body(ask(ChatMessage("user", text)))["messages"][0]["content"] == text
 
 
 def test_half_a_character_is_replaced_and_two_halves_are_joined() -> None:
-    sent = body(ask(Message("user", "a \ud83d b \ud83d\ude00 \udc00")))["messages"][0]["content"]
+    sent = body(ask(ChatMessage("user", "a \ud83d b \ud83d\ude00 \udc00")))["messages"][0]["content"]
     assert sent == "a \ufffd b \U0001f600 \ufffd"
     odd = Toolset("", (ToolSpec("a", "s", "a", "\ud83d", '{"type":"object","title":"\ud83d"}'),))
     made = body(ask(system="\ud83d", tools=odd))

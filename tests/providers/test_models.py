@@ -7,13 +7,13 @@ from yarl import URL
 
 from tests.providers.kit import QUICK, Ears, ask, raw_server
 from windlass.core.errors import ModelError
-from windlass.providers import DemoModel, LocalServer, Models, ProviderConfig, ScriptedModel, detect_local
+from windlass.providers import DemoModel, FoundServer, Models, ProviderConfig, ScriptedModel, detect_local
 from windlass.providers.scripted import call, say
 from windlass.testing import StrictLLM
 from windlass.testing import call as wire_call
 from windlass.testing import say as wire_say
-from windlass.testing.recording import ChatRequest
-from windlass.testing.replies import Reply
+from windlass.testing.recording import RecordedRequest
+from windlass.testing.replies import ScriptedReply
 
 
 def provider(name: str, base_url: str) -> ProviderConfig:
@@ -131,11 +131,11 @@ async def test_a_local_server_is_known_by_the_shape_of_its_list() -> None:
 
     async with raw_server(page) as a, raw_server(model) as b, raw_server(mute) as c:
         ports = tuple(URL(base_url).port or 0 for base_url in (a, c, b))
-        assert await detect_local(ports) == (LocalServer("Local server", b, ("llama3",)),)
+        assert await detect_local(ports) == (FoundServer("Local server", b, ("llama3",)),)
 
 
 async def test_a_good_model_passes_every_probe() -> None:
-    def answer(request: ChatRequest) -> Reply:
+    def answer(request: RecordedRequest) -> ScriptedReply:
         if not request.tools:
             return wire_say("one, ", "two, ", "three")
         twice = "twice" in request.user_text

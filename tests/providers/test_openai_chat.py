@@ -8,7 +8,7 @@ from tests.kit.loop_clock import LoopClock
 from tests.kit.waiting import until
 from tests.providers.kit import SERVER_HEAD, TOOLS, Ears, ask, chat_with, raw_server, talking
 from windlass.core.errors import ModelError
-from windlass.core.messages import Message, PastTurn, ToolCall, Toolset, Usage
+from windlass.core.messages import ChatMessage, PastTurn, ToolCall, Toolset, Usage
 from windlass.core.ports import CallDelta, DraftCall, ReasoningDelta, TextDelta
 from windlass.providers.failures import Patience
 from windlass.testing import Gate, StrictLLM, call, error, hang, headers, raw_chunks, say, think, wait_for
@@ -52,12 +52,12 @@ async def test_reasoning_is_heard_apart_from_the_answer() -> None:
 
 
 async def test_a_whole_turn_goes_back_in_the_order_providers_want() -> None:
-    past = PastTurn("turn-0", (Message("user", "Earlier"), Message("assistant", "Indeed")))
+    past = PastTurn("turn-0", (ChatMessage("user", "Earlier"), ChatMessage("assistant", "Indeed")))
     made = ToolCall("call_x_1_0", "get_weather", '{"city":"Oslo"}', wire_id="wire-1")
     request = ask(
         "Weather?",
-        Message("assistant", None, (made,), reasoning="Look it up."),
-        Message("tool", "Rain", call_id="call_x_1_0", name="get_weather"),
+        ChatMessage("assistant", None, (made,), reasoning="Look it up."),
+        ChatMessage("tool", "Rain", call_id="call_x_1_0", name="get_weather"),
         past=(past,),
         system="Be brief.",
         choice="none",
@@ -80,8 +80,8 @@ async def test_glm_gets_its_own_fields_and_its_reasoning_back() -> None:
     made = ToolCall("call_x_1_0", "get_time")
     request = ask(
         "Time?",
-        Message("assistant", None, (made,), reasoning="Look."),
-        Message("tool", "12:00", call_id="call_x_1_0"),
+        ChatMessage("assistant", None, (made,), reasoning="Look."),
+        ChatMessage("tool", "12:00", call_id="call_x_1_0"),
         temperature=0,
     )
     async with StrictLLM([say("Noon.")], dialect="zai", coding_plan=True) as llm:

@@ -9,7 +9,7 @@ from windlass.core.engine import run_turn
 from windlass.core.events import Event, HistoryTrimmed, ModelFailed, ModelReplied, Settings, ToolFinished, TurnFinished
 from windlass.core.ports import ReplyReset
 from windlass.testing import StrictLLM, call, error, raw_call, raw_chunks, say, stream_error
-from windlass.testing.recording import ChatRequest
+from windlass.testing.recording import RecordedRequest
 from windlass.testing.replies import Scripted
 
 ATTEMPTS = {"context_overflow": 1, "empty_reply": 2}
@@ -33,7 +33,7 @@ def failures(log: list[Event]) -> list[ModelFailed]:
 async def test_a_code_is_retried_only_if_it_can_heal(
     code: str, status: int, cause: str, heals: bool, words: str, in_stream: bool
 ) -> None:
-    def fail(request: ChatRequest) -> Scripted:
+    def fail(request: RecordedRequest) -> Scripted:
         return stream_error(code, "its own words") if in_stream else error(status, code, "its own words")
 
     async with StrictLLM(fail, dialect="zai") as llm:

@@ -7,9 +7,9 @@ import pytest
 from tests.kit.waiting import turns_of_the_loop
 from tests.providers.kit import Ears, ask
 from windlass.core.errors import ModelError
-from windlass.core.messages import Source
+from windlass.core.messages import SourceLink
 from windlass.core.ports import CallDelta, DraftCall, ModelRequest, ReasoningDelta, TextDelta
-from windlass.providers.scripted import Line, ScriptedModel, call, draft, say, think
+from windlass.providers.scripted import ScriptedLine, ScriptedModel, call, draft, say, think
 
 
 async def test_each_request_takes_the_next_line() -> None:
@@ -27,15 +27,15 @@ async def test_each_request_takes_the_next_line() -> None:
 async def test_lines_add_up() -> None:
     line = think("Hm.") + say("Let me see. ") + call("a") + call("b")
     ears = Ears()
-    reply = await ScriptedModel(line.citing(Source("T", "https://t.example")).ending("length")).reply(ask(), ears)
+    reply = await ScriptedModel(line.citing(SourceLink("T", "https://t.example")).ending("length")).reply(ask(), ears)
     assert (reply.reasoning, reply.text, [one.name for one in reply.calls]) == ("Hm.", "Let me see. ", ["a", "b"])
-    assert (reply.finish, reply.sources) == ("length", (Source("T", "https://t.example"),))
+    assert (reply.finish, reply.sources) == ("length", (SourceLink("T", "https://t.example"),))
     assert ears.heard[0] == ReasoningDelta(1, "Hm.")
     assert ears.heard[-1] == CallDelta(1, 1, "b", "{}")
 
 
 async def test_a_line_may_be_an_error_or_a_function_of_the_request() -> None:
-    def echo(request: ModelRequest) -> Line:
+    def echo(request: ModelRequest) -> ScriptedLine:
         return say(request.prompt.current[0].content or "")
 
     model = ScriptedModel(ModelError("timeout", "Too slow.", retryable=True))

@@ -14,7 +14,7 @@ from ddgs.engines.mojeek import Mojeek
 from tests.kit.ports import refusing_port
 from tests.search.kit import Answer, says, site
 from windlass.core.errors import ToolError
-from windlass.core.messages import Source, ToolOutput
+from windlass.core.messages import SourceLink, ToolOutput
 from windlass.search.brave import Brave
 from windlass.search.builtin import PROVIDER_SEARCH, Builtin, backend_at
 from windlass.search.ddgs import DDGS
@@ -321,7 +321,7 @@ async def test_an_error_of_zai_is_told_in_its_words(status: int) -> None:
                 Hit("Other", "https://b.test/", "2. Other https://b.test/"),
             ],
         ),
-        (ToolOutput("words", sources=(Source("A", "https://a.test/"),)), [Hit("A", "https://a.test/")]),
+        (ToolOutput("words", sources=(SourceLink("A", "https://a.test/"),)), [Hit("A", "https://a.test/")]),
         (ToolOutput("nothing that could be cited"), []),
     ],
 )

@@ -15,7 +15,7 @@ from aiohttp import web
 from tests.kit.ports import refusing_port
 from tests.search.kit import Names, fetch_without_a_guard, says, site, watch_dialling
 from windlass.core.errors import ToolError
-from windlass.search.guard import Caps, Guard
+from windlass.search.guard import FetchCaps, FetchGuard
 
 LOOPBACK = """
     127.0.0.1 127.0.0.2 127.255.255.254 127.1 127.0.1 2130706433 017700000001 0x7f000001 0x7f.0.0.1 0x7F.1
@@ -86,7 +86,7 @@ async def test_no_form_of_a_private_address_is_dialled(host: str, dress: str, mo
     async with site(says("the canary")) as canary:
         url = DRESSES[dress](host, canary.port)
         with pytest.raises(ToolError) as refused:
-            await Guard(resolve=Names(NAMES).resolve).fetch(url)
+            await FetchGuard(resolve=Names(NAMES).resolve).fetch(url)
         assert refused.value.code == "blocked_address"
         assert not dialled.addresses and not canary.requests
 
@@ -128,7 +128,7 @@ async def test_an_odd_address_is_refused_before_anything_is_asked(url: str, monk
     dialled = watch_dialling(monkeypatch)
     names = Names(NAMES)
     with pytest.raises(ToolError) as refused:
-        await Guard(resolve=names.resolve).fetch(url)
+        await FetchGuard(resolve=names.resolve).fetch(url)
     assert refused.value.code == "blocked_address"
     assert not names.asked and not dialled.addresses
 
@@ -148,7 +148,7 @@ async def test_an_odd_address_is_refused_before_anything_is_asked(url: str, monk
 async def test_a_public_address_is_dialled(url: str, dials: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     dialled = watch_dialling(monkeypatch)
     with pytest.raises(ToolError) as failed:
-        await Guard(resolve=Names(NAMES).resolve).fetch(url)
+        await FetchGuard(resolve=Names(NAMES).resolve).fetch(url)
     assert failed.value.code == "fetch_failed"
     assert dialled.addresses == [dials]
 
@@ -159,7 +159,7 @@ async def test_a_name_that_changes_after_the_check_is_dialled_as_checked(monkeyp
     async with site(says("the canary")) as canary:
         url = canary.url("rebinding.test")
         with pytest.raises(ToolError):
-            await Guard(resolve=names.resolve).fetch(url)
+            await FetchGuard(resolve=names.resolve).fetch(url)
         assert names.asked == ["rebinding.test"]
         assert dialled.addresses == [("93.184.215.14", canary.port)]
 
@@ -174,7 +174,7 @@ async def test_a_name_that_changes_between_two_hops_is_checked_again(monkeypatch
         url = canary.url("rebinding.test")
         for code in ("fetch_failed", "blocked_address"):
             with pytest.raises(ToolError) as failed:
-                await Guard(resolve=names.resolve).fetch(url)
+                await FetchGuard(resolve=names.resolve).fetch(url)
             assert failed.value.code == code
         assert dialled.addresses == [("93.184.215.14", canary.port)] and not canary.requests
 
@@ -182,7 +182,7 @@ async def test_a_name_that_changes_between_two_hops_is_checked_again(monkeypatch
 async def test_an_allowed_host_may_be_private_but_never_a_metadata_service() -> None:
     names = Names({"wiki.corp": [["127.0.0.1"], ["169.254.169.254"]]})
     async with site(says("<title>Ours</title>in-house")) as wiki:
-        own = Guard(frozenset({"Wiki.corp"}), names.resolve)
+        own = FetchGuard(frozenset({"Wiki.corp"}), names.resolve)
         page = await own.fetch(wiki.url("wiki.corp", "/start"))
         assert (page.title, page.text) == ("Ours", "in-house")
         with pytest.raises(ToolError, match="metadata"):
@@ -191,7 +191,7 @@ async def test_an_allowed_host_may_be_private_but_never_a_metadata_service() -> 
 
 async def test_an_allowed_host_with_a_port_is_allowed_on_that_port_only() -> None:
     async with site(says("ours")) as ours, site(says("the canary")) as canary:
-        own = Guard(frozenset({f"127.0.0.1:{ours.port}"}))
+        own = FetchGuard(frozenset({f"127.0.0.1:{ours.port}"}))
         assert (await own.fetch(ours.url())).text == "ours"
         with pytest.raises(ToolError, match="public internet"):
             await own.fetch(canary.url())
@@ -222,7 +222,7 @@ async def test_endless_redirects_end() -> None:
     async with site(says(status=302, Location="/again")) as start:
         with pytest.raises(ToolError, match="too often"):
             await guard(start.port).fetch(start.url("pages.test"))
-        assert len(start.requests) == Caps().redirects + 1
+        assert len(start.requests) == FetchCaps().redirects + 1
 
 
 async def test_the_host_is_named_and_nothing_of_ours_is_sent_along(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +274,7 @@ async def test_only_an_ok_page_is_read(status: int) -> None:
 
 async def test_a_large_page_is_cut() -> None:
     async with site(says("a" * 300_000, kind="text/plain")) as start:
-        page = await guard(start.port, Caps(wire_bytes=100_000)).fetch(start.url("pages.test"))
+        page = await guard(start.port, FetchCaps(wire_bytes=100_000)).fetch(start.url("pages.test"))
         assert 100_000 <= len(page.text) < 300_000
 
 
@@ -286,7 +286,7 @@ async def test_a_packed_page_is_unpacked_but_not_without_end() -> None:
         return web.Response(body=packed if request.path == "/bomb" else gzip.compress(b"small"), headers=headers)
 
     async with site(answer) as start:
-        own = guard(start.port, Caps(page_bytes=50_000))
+        own = guard(start.port, FetchCaps(page_bytes=50_000))
         assert (await own.fetch(start.url("pages.test"))).text == "small"
         bomb = await own.fetch(start.url("pages.test", "/bomb"))
         assert 49_000 < len(bomb.text) <= 50_000
@@ -308,7 +308,7 @@ async def test_a_page_that_never_ends_is_given_up() -> None:
 
     async with site(answer) as start:
         with pytest.raises(ToolError, match="too long"):
-            await guard(start.port, Caps(seconds=0.2)).fetch(start.url("pages.test"))
+            await guard(start.port, FetchCaps(seconds=0.2)).fetch(start.url("pages.test"))
 
 
 async def test_a_host_that_does_not_answer_or_exist_is_an_error() -> None:
@@ -316,12 +316,12 @@ async def test_a_host_that_does_not_answer_or_exist_is_an_error() -> None:
         await guard(port).fetch(f"http://pages.test:{port}/")
     assert failed.value.code == "fetch_failed"
     with pytest.raises(ToolError) as failed:
-        await Guard(resolve=Names({"empty.test": [[]]}).resolve).fetch("http://empty.test/")
+        await FetchGuard(resolve=Names({"empty.test": [[]]}).resolve).fetch("http://empty.test/")
     assert failed.value.code == "fetch_failed"
     with pytest.raises(ToolError) as failed:
-        await Guard(resolve=Names({}).resolve).fetch("http://unknown.test/")
+        await FetchGuard(resolve=Names({}).resolve).fetch("http://unknown.test/")
     assert failed.value.code == "fetch_failed"
 
 
-def guard(port: int, caps: Caps | None = None) -> Guard:
-    return Guard(frozenset({f"pages.test:{port}"}), Names(NAMES).resolve, caps or Caps())
+def guard(port: int, caps: FetchCaps | None = None) -> FetchGuard:
+    return FetchGuard(frozenset({f"pages.test:{port}"}), Names(NAMES).resolve, caps or FetchCaps())

@@ -8,11 +8,11 @@ from tests.kit.loop_clock import LoopClock
 from tests.kit.waiting import turns_of_the_loop
 from tests.search.kit import says, site
 from windlass.core.errors import ToolError
-from windlass.core.messages import Source
-from windlass.search.guard import Guard
+from windlass.core.messages import SourceLink
+from windlass.search.guard import FetchGuard
 from windlass.search.page import Page
 from windlass.search.ports import Backend, Hit
-from windlass.search.search import Caps, WebSearch, chosen
+from windlass.search.search import SearchCaps, WebSearch, chosen
 
 HITS = [Hit(f"Title {n}", f"https://a.test/{n}", f"snippet {n}", f"2026-02-0{n}") for n in range(1, 6)]
 
@@ -75,7 +75,7 @@ async def test_the_result_says_who_answered_and_what_was_found() -> None:
         assert f"## {hit.title}\nURL: {hit.url}\nPublished: {hit.published}\nSnippet: {hit.text}" in output.text
     assert "From the page:\nthe text of https://a.test/1" in output.text
     assert "the text of https://a.test/4" not in output.text
-    assert output.sources == tuple(Source(hit.title, hit.url) for hit in HITS)
+    assert output.sources == tuple(SourceLink(hit.title, hit.url) for hit in HITS)
     assert output.untrusted and not output.failed
 
 
@@ -100,7 +100,7 @@ async def test_a_failing_backend_falls_to_the_next_and_says_so() -> None:
 
 
 async def test_a_backend_that_hangs_leaves_time_for_the_next(clock: LoopClock) -> None:
-    search = WebSearch((Scripted("brave", hangs=clock), Scripted("zai")), read, Caps(seconds=200))
+    search = WebSearch((Scripted("brave", hangs=clock), Scripted("zai")), read, SearchCaps(seconds=200))
     output = await search.search("x")
     assert "Also tried: brave did not answer within 100 s." in output.text
 
@@ -115,10 +115,10 @@ async def test_a_slow_search_succeeds_within_its_deadline() -> None:
             await answered.wait()
             return HITS
 
-    searching = asyncio.create_task(WebSearch((Slow("zai"),), read).search("latest stock prices"))
+    search_backends = asyncio.create_task(WebSearch((Slow("zai"),), read).search("latest stock prices"))
     await begun.wait()
     answered.set()
-    assert "Found 5 results" in (await searching).text
+    assert "Found 5 results" in (await search_backends).text
 
 
 async def test_when_all_fail_the_error_names_each_cause(clock: LoopClock) -> None:
@@ -174,7 +174,7 @@ async def test_pages_are_read_side_by_side() -> None:
 async def test_pages_of_hits_go_through_the_guard() -> None:
     async with site(says("secret of the house")) as inside:
         backend = Scripted("zai", hits=[Hit("Inside", inside.url(), "snippet")])
-        output = await WebSearch((backend,), Guard().fetch).search("x")
+        output = await WebSearch((backend,), FetchGuard().fetch).search("x")
         assert "is not on the public internet" in output.text and "secret" not in output.text
         assert not inside.requests
 
@@ -204,11 +204,11 @@ async def test_a_stopped_search_stops_reading() -> None:
             stopped.set()
         raise AssertionError
 
-    searching = asyncio.create_task(WebSearch((Scripted("zai"),), endless).search("x"))
+    search_backends = asyncio.create_task(WebSearch((Scripted("zai"),), endless).search("x"))
     await started.wait()
-    searching.cancel()
+    search_backends.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await searching
+        await search_backends
     assert stopped.is_set()
 
 

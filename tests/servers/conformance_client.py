@@ -5,12 +5,12 @@ import asyncio
 import json
 import sys
 
-from windlass.servers import Answer, Question, ServerConfig, Servers
+from windlass.servers import InputReply, Question, ServerConfig, Servers
 
 
 async def main(url: str) -> None:
-    async def accept(question: Question) -> Answer:
-        return Answer("accept", {})
+    async def accept(question: Question) -> InputReply:
+        return InputReply("accept", {})
 
     def look(server: str) -> None:
         if servers.status(server).state in ("running", "failed"):

@@ -10,7 +10,7 @@ from tests.kit.loop_clock import LoopClock
 from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 from tests.servers.kit import ERAS, VERSIONS, ledger_config, run, said
 from windlass.core.errors import ToolError
-from windlass.servers import Answer, EmbeddedPart, LinkPart, MediaPart, Question, Servers, TextPart
+from windlass.servers import EmbeddedPart, InputReply, LinkPart, MediaPart, Question, Servers, TextPart
 
 pytestmark = pytest.mark.parametrize("era", ERAS)
 
@@ -147,11 +147,11 @@ async def test_a_person_is_asked_and_the_clock_stands_still(
     await run(servers, ledger_config(ledger, "--era", era))
     asked: list[Question] = []
 
-    async def answer(question: Question) -> Answer:
+    async def answer(question: Question) -> InputReply:
         asked.append(question)
         clock.jump(1000)  # more than the whole deadline
         await turns_of_the_loop()
-        return Answer("accept", {"name": "Ada", "number": 3})
+        return InputReply("accept", {"name": "Ada", "number": 3})
 
     result = await servers.call("ledger", "ask", "{}", timeout_s=100, on_input=answer)
     assert said(result) == "Ada wants 3"
@@ -168,7 +168,7 @@ async def test_a_question_ends_with_its_call(servers: Servers, ledger: Ledger, e
     await run(servers, ledger_config(ledger, "--era", era))
     asked, dropped = asyncio.Event(), asyncio.Event()
 
-    async def never(question: Question) -> Answer:
+    async def never(question: Question) -> InputReply:
         asked.set()
         try:
             return await asyncio.Future()

@@ -16,7 +16,7 @@ from tests.kit.loop_clock import LoopClock
 from tests.kit.waiting import PATIENCE_S, until
 from tests.servers.kit import ERAS, VERSIONS, run, said
 from windlass.core.errors import ToolError
-from windlass.servers import Answer, Question, ServerConfig, Servers
+from windlass.servers import InputReply, Question, ServerConfig, Servers
 
 pytestmark = pytest.mark.parametrize("era", ERAS)
 
@@ -34,8 +34,8 @@ async def running(servers: Servers, ledger: Ledger, era: str, *options: str, **m
 
 
 async def test_it_lists_calls_asks_and_reports_progress(servers: Servers, ledger: Ledger, era: str) -> None:
-    async def answer(question: Question) -> Answer:
-        return Answer("accept", {"name": "Ada", "number": 3})
+    async def answer(question: Question) -> InputReply:
+        return InputReply("accept", {"name": "Ada", "number": 3})
 
     heard: list[float] = []
     async with running(servers, ledger, era):

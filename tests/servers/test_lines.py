@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from tests.kit.cpu import linear
 from windlass.servers import lines
-from windlass.servers.lines import Lines, LongLine, stalls
-from windlass.servers.peek import Peeked, peek
+from windlass.servers.lines import LineBuffer, LongLine, stalls
+from windlass.servers.partial_json import Peeked, peek
 
 
-def cut(chunks: list[bytes], cap: int = 1000) -> tuple[list[bytes], list[LongLine], Lines]:
+def cut(chunks: list[bytes], cap: int = 1000) -> tuple[list[bytes], list[LongLine], LineBuffer]:
     short: list[bytes] = []
     long: list[LongLine] = []
-    reader = Lines(cap, short.append, long.append)
+    reader = LineBuffer(cap, short.append, long.append)
     for chunk in chunks:
         reader.feed(chunk)
     return short, long, reader

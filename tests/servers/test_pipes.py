@@ -5,7 +5,7 @@ import sys
 import psutil
 
 from tests.kit.waiting import until
-from windlass.servers.guardian import Guardian
+from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.pipes import Pipes
 from windlass.servers.sdk import SessionMessage, types
 from windlass.servers.stdio import StdioProcess
@@ -23,7 +23,7 @@ sys.stdin.read()
 
 
 async def test_what_nobody_reads_is_not_piled_up_and_not_lost() -> None:
-    guardian = Guardian()
+    guardian = OrphanGuard()
     lost: list[bool] = []
     pipes = Pipes(
         lambda on_line, on_long, on_end: StdioProcess(
@@ -55,7 +55,7 @@ async def test_what_nobody_reads_is_not_piled_up_and_not_lost() -> None:
 
 
 async def test_a_kill_for_what_came_before_the_start_was_over_is_not_forgotten() -> None:
-    guardian = Guardian()
+    guardian = OrphanGuard()
     process = StdioProcess(
         [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"],
         env={},

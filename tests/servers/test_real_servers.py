@@ -14,7 +14,9 @@ from tests.kit.ports import own_port
 from tests.kit.waiting import PATIENCE_S, until
 from tests.servers.kit import alive, program, run, said
 from windlass.core.errors import ToolError
-from windlass.servers import Answer, Checker, MediaPart, Question, ServerConfig, Servers, tool_output
+from windlass.servers import InputReply, MediaPart, Question, ServerConfig, Servers
+from windlass.toolbox.results import tool_output
+from windlass.toolbox.schemas import Checker
 
 
 async def never_kept(whole: bytes, mime: str) -> str:
@@ -142,9 +144,9 @@ async def test_a_person_is_sent_to_an_address(servers: Servers) -> None:
     await run(servers, program(real_servers.everything()))
     asked: list[Question] = []
 
-    async def answer(question: Question) -> Answer:
+    async def answer(question: Question) -> InputReply:
         asked.append(question)
-        return Answer("accept")
+        return InputReply("accept")
 
     given = {"url": "https://a.example/sign-in", "message": "Please sign in."}
     await servers.call("server", "trigger-url-elicitation", json.dumps(given), on_input=answer)

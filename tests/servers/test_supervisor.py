@@ -15,7 +15,8 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 from tests.servers.kit import Census, alive, ledger_config, program, run, said
 from windlass.core.errors import BadInput, Conflict, NotFound, ToolError
-from windlass.servers import ServerConfig, Servers, offered_names
+from windlass.servers import ServerConfig, Servers
+from windlass.toolbox.names import offered_names
 
 
 async def test_a_draft_does_not_start_until_its_command_is_confirmed(servers: Servers, ledger: Ledger) -> None:
@@ -82,7 +83,7 @@ async def test_the_waits_grow_and_after_five_failures_it_is_left_alone(
             waits.append(seconds)
         await really(min(seconds, 0.01))
 
-    monkeypatch.setattr("windlass.servers.keeper.asyncio.sleep", hurry)
+    monkeypatch.setattr("windlass.servers.lifecycle.asyncio.sleep", hurry)
     await servers.put(ledger_config(ledger, "--fault", "exit"))
     servers.start("ledger")
     await until(lambda: "left alone" in servers.status("ledger").reason, "the end of its patience")

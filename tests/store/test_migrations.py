@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.kit.waiting import until
 from windlass.core.events import Event, ModelReplied, TurnFinished, TurnStarted
-from windlass.core.messages import Message
+from windlass.core.messages import ChatMessage
 from windlass.store import Store
 from windlass.store.codec import KIND_OF, encode
 from windlass.store.migrations import STEPS
@@ -16,7 +16,7 @@ OVER, RUNNING = "turn-01m7h8g61gfkwa8vv5evpghwgb", "turn-01m7h8g61xftyrhptc46t5m
 
 
 def said(text: str) -> TurnStarted:
-    return TurnStarted((Message("user", text),))
+    return TurnStarted((ChatMessage("user", text),))
 
 
 def first_format(path: Path) -> None:

@@ -4,25 +4,25 @@ import re
 from pathlib import Path
 
 from windlass.core.events import ModelReplied, ToolFinished, TurnFinished, TurnStarted
-from windlass.core.messages import Message, ToolCall, ToolOutput
-from windlass.store import Conversation, Store
+from windlass.core.messages import ChatMessage, ToolCall, ToolOutput
+from windlass.store import ConversationRow, Store
 
 WALKS = re.compile(r"^SCAN \w+$|AUTOMATIC")
-HELLO = TurnStarted((Message("user", "hello"),), client_message_id="message-1")
+HELLO = TurnStarted((ChatMessage("user", "hello"),), client_message_id="message-1")
 
 
 async def test_no_question_of_a_turn_walks_through_a_table(tmp_path: Path) -> None:
     store = Store(tmp_path)
     asked: list[str] = []
     store._connection.set_trace_callback(asked.append)
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     created = await store.logs.create(conversation.id, HELLO, driver="d")
     unknown = ToolFinished("c1", "unknown", ToolOutput("who knows"))
     await store.logs.append(created.turn_id, [ModelReplied("", (ToolCall("c1", "look"),)), unknown])
     await store.logs.append(created.turn_id, [ModelReplied("done"), TurnFinished("answered")])
     store.logs.forget()
     assert not (await store.logs.create(conversation.id, HELLO)).is_new
-    await store.logs.create(conversation.id, TurnStarted((Message("user", "again"),)))
+    await store.logs.create(conversation.id, TurnStarted((ChatMessage("user", "again"),)))
     store.conversations.get(conversation.id)
     store.conversations.recent()
     store.conversations.turns(conversation.id)

@@ -12,14 +12,14 @@ from tests.kit.waiting import turns_of_the_loop, until
 from windlass.core.errors import NotFound, Unavailable
 from windlass.core.events import ModelReplied, Settings, ToolFinished, TurnFinished, TurnStarted
 from windlass.core.ids import Clock
-from windlass.core.messages import Message, ToolCall, ToolOutput, Toolset, ToolSpec
-from windlass.store import Conversation, Store
+from windlass.core.messages import ChatMessage, ToolCall, ToolOutput, Toolset, ToolSpec
+from windlass.store import ConversationRow, Store
 from windlass.store.migrations import STEPS
 from windlass.store.sqlite import MOST_TOOLSETS
 
 
 def said(text: str) -> TurnStarted:
-    return TurnStarted((Message("user", text),))
+    return TurnStarted((ChatMessage("user", text),))
 
 
 async def finished_turn(store: Store, conversation_id: str, text: str, answer: str) -> str:
@@ -44,7 +44,7 @@ async def test_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("durability", ["full", "normal"])
 async def test_what_was_acknowledged_is_there_after_a_crash(tmp_path: Path, durability: str) -> None:
     store = Store(tmp_path, durability=durability)  # type: ignore[arg-type]
-    conversation = await store.conversations.create(Conversation("", title="kept"))
+    conversation = await store.conversations.create(ConversationRow("", title="kept"))
     turn = await store.logs.create(conversation.id, said("kept too"))
     store.abandon()
     again = Store(tmp_path)
@@ -58,7 +58,7 @@ async def test_the_newest_turn_is_the_head_although_the_clock_was_set_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(tmp_path)
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     first = await finished_turn(store, conversation.id, "first", "1")
     await store.close()
     monkeypatch.setattr(Clock, "last", 0)  # as in a new process
@@ -70,7 +70,7 @@ async def test_the_newest_turn_is_the_head_although_the_clock_was_set_back(
 
 
 async def test_words_are_found_in_messages_and_results(store: Store) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     call = ToolCall("c1", "look")
     await store.logs.create(
         conversation.id,
@@ -87,7 +87,7 @@ async def test_words_are_found_in_messages_and_results(store: Store) -> None:
 
 
 async def test_a_deleted_conversation_leaves_nothing_in_the_file(store: Store, tmp_path: Path) -> None:
-    conversation = await store.conversations.create(Conversation("", title="zebra-title"))
+    conversation = await store.conversations.create(ConversationRow("", title="zebra-title"))
     turn = await finished_turn(store, conversation.id, "zebra-question", "zebra-answer")
     await store.keep_result(conversation.id, turn, b"zebra-result" * 10_000, "text/plain")
     await until(lambda: bool(store.conversations.search("zebra")), "the words to be indexed")
@@ -101,7 +101,7 @@ async def test_a_deleted_conversation_leaves_nothing_in_the_file(store: Store, t
 
 async def test_closing_waits_for_the_journal_to_be_emptied_although_nobody_else_does(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    conversation = await store.conversations.create(Conversation("", title="zebra-title"))
+    conversation = await store.conversations.create(ConversationRow("", title="zebra-title"))
     await store.empty_journal()
     reader = sqlite3.connect(tmp_path / "windlass.db", isolation_level=None)
     reader.execute("begin")
@@ -116,7 +116,7 @@ async def test_closing_waits_for_the_journal_to_be_emptied_although_nobody_else_
 
 
 async def test_results_left_by_a_deletion_that_was_cut_short_are_swept_away(store: Store, tmp_path: Path) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     kept = await store.keep_result(conversation.id, "turn-x", b"kept" * 50_000, "text/plain")
     left = tmp_path / "data" / "blobs" / "conversation-gone"
     left.mkdir()
@@ -127,7 +127,7 @@ async def test_results_left_by_a_deletion_that_was_cut_short_are_swept_away(stor
 
 
 async def test_large_results_are_kept_whole_and_read_in_pieces(store: Store) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     for size in (10, 1_000_000):
         body = bytes(range(256)) * (size // 256 + 1)
         result_id = await store.keep_result(conversation.id, "turn-x", body, "application/octet-stream")
@@ -155,7 +155,7 @@ async def test_a_toolset_is_kept_once_and_found_after_a_restart(tmp_path: Path) 
 
 @pytest.mark.parametrize("size", [10_000, 1_000_000], ids=["in the database", "in a file"])
 async def test_whoever_keeps_a_result_hears_that_it_could_not_be_written(store: Store, size: int) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     store._writer._connection.execute("alter table results rename to elsewhere")
     with pytest.raises(Unavailable, match="results"):
         await store.keep_result(conversation.id, "turn-x", b"x" * size, "text/plain")
@@ -168,7 +168,7 @@ async def test_a_toolset_that_could_not_be_written_is_written_the_next_time(stor
     connection.execute(f"pragma max_page_count = {pages}")
     store.keep_toolset(toolset)
     with pytest.raises(Unavailable, match="full"):
-        await store.conversations.create(Conversation("", system_prompt="x" * 100_000))
+        await store.conversations.create(ConversationRow("", system_prompt="x" * 100_000))
     connection.execute("pragma max_page_count = 1000000")
     store.keep_toolset(toolset)
     await store.check()
@@ -184,7 +184,7 @@ async def test_only_so_many_toolsets_are_held_in_memory_and_the_rest_read_again(
 
 
 async def test_the_past_of_a_turn_is_its_own_branch(store: Store) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     first = await finished_turn(store, conversation.id, "one", "1")
     second = await finished_turn(store, conversation.id, "two", "2")
     side = await store.logs.create(conversation.id, said("other"), TurnFinished("added"), parent_id=first)
@@ -197,7 +197,7 @@ async def test_the_past_of_a_turn_is_its_own_branch(store: Store) -> None:
 
 
 async def test_a_deleted_message_is_gone_from_file_prompt_and_search(store: Store, tmp_path: Path) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     first = await finished_turn(store, conversation.id, "zebra-question", "fine")
     second = await store.logs.create(conversation.id, said("next"))
     assert len((await store.history.before(second.turn_id, ""))[0].messages) == 2
@@ -212,7 +212,7 @@ async def test_a_deleted_message_is_gone_from_file_prompt_and_search(store: Stor
 
 
 async def test_one_half_of_a_tool_pair_takes_the_other_along(store: Store) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     call = ToolCall("c1", "look", '{"at": "zebra"}')
     turn = await store.logs.create(
         conversation.id,
@@ -230,7 +230,7 @@ async def test_one_half_of_a_tool_pair_takes_the_other_along(store: Store) -> No
 
 
 async def test_calls_of_unknown_outcome_are_remembered_for_the_conversation(store: Store) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     call, other = ToolCall("c1", "send", '{"to": "me"}'), ToolCall("c2", "send")
     await store.logs.create(
         conversation.id,
@@ -241,12 +241,12 @@ async def test_calls_of_unknown_outcome_are_remembered_for_the_conversation(stor
         TurnFinished("stopped"),
     )
     assert store.conversations.unknown_calls(conversation.id) == [call]
-    elsewhere = await store.conversations.create(Conversation(""))
+    elsewhere = await store.conversations.create(ConversationRow(""))
     assert store.conversations.unknown_calls(elsewhere.id) == []
 
 
 async def test_lists_are_newest_first_and_go_on_where_a_page_ended(store: Store) -> None:
-    made = [await store.conversations.create(Conversation("", title=str(n))) for n in range(5)]
+    made = [await store.conversations.create(ConversationRow("", title=str(n))) for n in range(5)]
     first = store.conversations.recent(limit=2)
     assert [one.conversation.id for one in first] == [made[4].id, made[3].id]
     last = first[-1].conversation
@@ -255,7 +255,7 @@ async def test_lists_are_newest_first_and_go_on_where_a_page_ended(store: Store)
 
 
 async def test_a_list_says_what_waits_for_a_person(store: Store) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     turn = await store.logs.create(conversation.id, said("x"))
     await store.conversations.waits(turn.turn_id, 2, 1)
     (listed,) = store.conversations.recent()
@@ -263,11 +263,11 @@ async def test_a_list_says_what_waits_for_a_person(store: Store) -> None:
 
 
 async def test_a_full_disk_is_said_plainly_and_passes(store: Store) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     connection = store._writer._connection
     (pages,) = connection.execute("pragma page_count").fetchone()
     connection.execute(f"pragma max_page_count = {pages}")
-    big = TurnStarted((Message("user", "x" * 1_000_000),), Settings())
+    big = TurnStarted((ChatMessage("user", "x" * 1_000_000),), Settings())
     with pytest.raises(Unavailable, match="full"):
         await store.logs.create(conversation.id, big)
     connection.execute("pragma max_page_count = 1000000")
@@ -276,7 +276,7 @@ async def test_a_full_disk_is_said_plainly_and_passes(store: Store) -> None:
 
 
 async def test_a_result_of_a_conversation_that_is_gone_is_not_kept(store: Store, tmp_path: Path) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     await store.conversations.delete(conversation.id)
     for size in (10, 1_000_000):
         with pytest.raises(NotFound):
@@ -286,7 +286,7 @@ async def test_a_result_of_a_conversation_that_is_gone_is_not_kept(store: Store,
 
 
 async def test_files_of_results_that_are_gone_are_swept_away(store: Store, tmp_path: Path) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     kept = await store.keep_result(conversation.id, "turn-x", b"kept" * 50_000, "text/plain")
     left = tmp_path / "data" / "blobs" / conversation.id / "result-deleted"
     left.write_bytes(b"zebra")
@@ -296,7 +296,7 @@ async def test_files_of_results_that_are_gone_are_swept_away(store: Store, tmp_p
 
 
 async def test_a_result_that_is_just_being_kept_is_not_swept_away(store: Store, tmp_path: Path) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     async with held(tmp_path / "data"):
         keeping = asyncio.create_task(store.keep_result(conversation.id, "turn-x", b"kept" * 50_000, "text/plain"))
         folder = tmp_path / "data" / "blobs" / conversation.id
@@ -308,7 +308,7 @@ async def test_a_result_that_is_just_being_kept_is_not_swept_away(store: Store, 
 async def test_a_deleted_message_is_gone_from_prompts_although_nobody_waited_for_it(
     store: Store, tmp_path: Path
 ) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     turn_id = await finished_turn(store, conversation.id, "zebra", "an answer")
     assert "zebra" in str(store.history.up_to(turn_id, conversation.id))
     async with held(tmp_path / "data"):

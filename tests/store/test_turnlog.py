@@ -19,14 +19,14 @@ from windlass.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from windlass.core.messages import Message, Toolset, ToolSpec
-from windlass.store import Conversation, Store, TurnLog
+from windlass.core.messages import ChatMessage, Toolset, ToolSpec
+from windlass.store import ConversationRow, Store, TurnLog
 
-HELLO = TurnStarted((Message("user", "hello"),))
+HELLO = TurnStarted((ChatMessage("user", "hello"),))
 
 
 async def new_turn(store: Store, started: TurnStarted = HELLO) -> str:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     return (await store.logs.create(conversation.id, started)).turn_id
 
 
@@ -54,7 +54,7 @@ async def test_a_driver_that_comes_between_commit_and_delivery_reads_the_disk(
         return deliver(result)
 
     monkeypatch.setattr(store.logs, "_told", late)
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     await store.logs.create(conversation.id, HELLO, driver="d", turn_id="turn-late")
     log = TurnLog(store.logs, "turn-late", "d", epoch=1)
     assert seen == list(await log.read()) == [HELLO, TurnClaimed("d", 1)]
@@ -139,7 +139,7 @@ async def test_a_driver_that_starts_in_the_middle_sees_each_event_once(store: St
 async def test_rows_are_published_after_they_are_on_disk_with_one_counter_per_conversation(
     store: Store, committed: list[Committed]
 ) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     for _ in range(2):
         created = await store.logs.create(conversation.id, HELLO, TurnFinished("added"))
         assert store.logs.read(created.turn_id)
@@ -149,12 +149,12 @@ async def test_rows_are_published_after_they_are_on_disk_with_one_counter_per_co
 
 
 async def test_the_same_client_message_gives_the_same_turn(store: Store) -> None:
-    conversation = await store.conversations.create(Conversation(""))
-    started = TurnStarted((Message("user", "hello"),), client_message_id="m1")
+    conversation = await store.conversations.create(ConversationRow(""))
+    started = TurnStarted((ChatMessage("user", "hello"),), client_message_id="m1")
     made = await asyncio.gather(*(store.logs.create(conversation.id, started) for _ in range(50)))
     assert len({created.turn_id for created in made}) == 1
     assert sum(created.is_new for created in made) == 1
-    other = TurnStarted((Message("user", "something else"),), client_message_id="m1")
+    other = TurnStarted((ChatMessage("user", "something else"),), client_message_id="m1")
     with pytest.raises(Conflict, match="another message"):
         await store.logs.create(conversation.id, other)
 
@@ -183,7 +183,7 @@ async def test_no_number_leads_into_another_conversation(store: Store, number: i
 
 
 async def test_a_branch_has_one_running_turn(store: Store) -> None:
-    conversation = await store.conversations.create(Conversation(""))
+    conversation = await store.conversations.create(ConversationRow(""))
     first = await store.logs.create(conversation.id, HELLO)
     with pytest.raises(Conflict, match=first.turn_id):
         await store.logs.create(conversation.id, HELLO)
@@ -199,8 +199,8 @@ async def test_a_turn_needs_its_conversation(store: Store) -> None:
 
 
 async def test_a_turn_is_refused_when_its_tools_could_not_be_written(store: Store) -> None:
-    conversation = await store.conversations.create(Conversation(""))
-    started = TurnStarted((Message("user", "hello"),), Settings(toolset="h1"))
+    conversation = await store.conversations.create(ConversationRow(""))
+    started = TurnStarted((ChatMessage("user", "hello"),), Settings(toolset="h1"))
     with pytest.raises(Unavailable, match="tools"):
         await store.logs.create(conversation.id, started)
     store.keep_toolset(Toolset("h1", (ToolSpec("look", "server-1", "look"),)))

@@ -10,7 +10,7 @@ import pytest
 from tests.kit.llm_process import llm_process
 from tests.kit.waiting import until
 from windlass.testing import StrictLLM, call, error, hang, headers, raw_call, say, think, wait_for
-from windlass.testing.recording import ChatRequest, read_recording
+from windlass.testing.recording import RecordedRequest, read_recording
 from windlass.testing.scripts import script_from_file, script_from_json
 
 HELLO: Any = [{"role": "user", "content": "hello"}]
@@ -18,8 +18,8 @@ TOOLS: Any = [{"type": "function", "function": {"name": "echo", "parameters": {"
 CALLED = [*HELLO, {"role": "assistant", "tool_calls": [{"id": "1"}]}, {"role": "tool", "content": "r"}]
 
 
-def request(messages: Any, **body: Any) -> ChatRequest:
-    return ChatRequest(0, "/", {}, {"messages": messages, **body})
+def request(messages: Any, **body: Any) -> RecordedRequest:
+    return RecordedRequest(0, "/", {}, {"messages": messages, **body})
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ from windlass.testing import (
     think,
     wait_for,
 )
-from windlass.testing.recording import ChatRequest
-from windlass.testing.replies import Reply, Scripted
+from windlass.testing.recording import RecordedRequest
+from windlass.testing.replies import Scripted, ScriptedReply
 
 TOOLS: Any = [
     {"type": "function", "function": {"name": "list_directory", "parameters": {"type": "object", "properties": {}}}}
@@ -187,8 +187,8 @@ async def test_a_pause_holds_the_stream_until_its_gate_opens(strict_llm: StrictL
 async def test_an_event_is_a_gate_too_and_holds_a_whole_answer(strict_llm: StrictLLM, asker: Asker) -> None:
     event = asyncio.Event()
     strict_llm.then(say("a", wait_for(event), "b"))
-    async with asyncio.TaskGroup() as crew:
-        answer = crew.create_task(asker.whole())
+    async with asyncio.TaskGroup() as run:
+        answer = run.create_task(asker.whole())
         await strict_llm.arrived(1)
         assert not answer.done()
         event.set()
@@ -356,10 +356,10 @@ async def test_a_request_without_a_key_is_refused(strict_llm: StrictLLM) -> None
 
 
 async def test_a_script_can_be_a_function_of_the_request() -> None:
-    def shout(request: ChatRequest) -> Reply:
+    def shout(request: RecordedRequest) -> ScriptedReply:
         return say(request.user_text.upper())
 
-    async def shout_later(request: ChatRequest) -> Scripted:
+    async def shout_later(request: RecordedRequest) -> Scripted:
         await turns_of_the_loop()
         return error(500, None, "no") if request.number else shout(request)
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import open_site
-from windlass.config import Server
+from windlass.config import ServerSettings
 from windlass.testing import StrictLLM, say
 
 
@@ -15,9 +15,9 @@ async def test_too_many_tools_are_warned_of(
     tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger, caplog: pytest.LogCaptureFixture, extra: int, crowded: bool
 ) -> None:
     command, *args = ledger.argv("--only", "echo", "--extra", str(extra))
-    servers = {"ledger": Server(command=command, args=args, tools="*")}
+    servers = {"ledger": ServerSettings(command=command, args=args, tools="*")}
     async with open_site(tmp_path / "home", strict_llm, durability="normal", servers=servers) as site:
-        await site.house.servers.wait_ready("ledger", 20)
+        await site.app.servers.wait_ready("ledger", 20)
         conversation = await site.conversation()
         found = await site.get(f"/conversations/{conversation}/tools/available")
         strict_llm.then(say("Hello."))

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from windlass.core.errors import Conflict
-from windlass.servers import Answer, Question
+from windlass.servers import InputReply, Question
 from windlass.store import Store
 from windlass.toolbox.questions import KeptQuestion, Questions
 
@@ -20,7 +20,7 @@ async def questions(tmp_path: Path) -> AsyncIterator[Questions]:
     await store.close()
 
 
-def asking(questions: Questions, message: str, put: "asyncio.Queue[str]") -> "asyncio.Task[Answer]":
+def asking(questions: Questions, message: str, put: "asyncio.Queue[str]") -> "asyncio.Task[InputReply]":
     return asyncio.create_task(
         questions.ask("call-1", Question(message), "conversation-1", lambda: put.put_nowait(message))
     )
@@ -32,11 +32,11 @@ async def test_two_questions_of_one_call_are_put_one_after_the_other(questions: 
     for task, message in ((first, "Who?"), (second, "How many?")):
         assert await put.get() == message and put.empty()
         assert questions.pending("call-1") == Question(message)
-        await questions.answer("call-1", Answer("accept", {"to": message}))
+        await questions.answer("call-1", InputReply("accept", {"to": message}))
         assert (await task).content == {"to": message}
     assert questions.pending("call-1") is None
     with pytest.raises(Conflict):
-        await questions.answer("call-1", Answer("accept"))
+        await questions.answer("call-1", InputReply("accept"))
 
 
 async def test_a_question_that_is_taken_back_makes_room_for_the_next(questions: Questions) -> None:
@@ -45,5 +45,5 @@ async def test_a_question_that_is_taken_back_makes_room_for_the_next(questions: 
     assert await put.get() == "Who?"
     first.cancel()
     assert await put.get() == "How many?"
-    await questions.answer("call-1", Answer("decline"))
+    await questions.answer("call-1", InputReply("decline"))
     assert (await second).action == "decline"

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from ui.generate_types import UI, Writer, files
-from windlass.shapes import Answer, Request
+from windlass.api.schemas import Request, Response
 
 Colour = Literal["red", "green"]
 
@@ -18,7 +18,7 @@ class Asked(Request):
     parts: list[Literal["x", "y"]] = msgspec.field(default_factory=list)
 
 
-class Given(Answer):
+class Given(Response):
     asked: Asked
     count: int = 0
     note: str | msgspec.UnsetType | None = msgspec.UNSET

@@ -14,6 +14,6 @@ from windlass.testing import StrictLLM
 @pytest_asyncio.fixture
 async def site(tmp_path: Path, strict_llm: StrictLLM, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
     # A stop is answered within two seconds, done or not; tests want it done.
-    monkeypatch.setattr("windlass.local.turns.STOP_S", PATIENCE_S)
+    monkeypatch.setattr("windlass.services.turns.STOP_S", PATIENCE_S)
     async with open_site(tmp_path / "home", strict_llm, durability="normal") as opened:
         yield opened

@@ -16,8 +16,8 @@ import uvicorn
 
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import until
-from windlass.app import House, open_house
-from windlass.config import Config, Provider
+from windlass.app import App, open_app
+from windlass.config import Config, ProviderSettings
 from windlass.testing import StrictLLM
 from windlass.web.auth import Access
 from windlass.web.server import build
@@ -40,7 +40,7 @@ class Reply:
 
 @dataclass(slots=True)
 class Site:
-    house: House
+    app: App
     access: Access
     port: int
     session: aiohttp.ClientSession = field(repr=False)
@@ -159,21 +159,21 @@ class Events:
 async def open_site(
     home: Path, llm: StrictLLM | None = None, *, auth: bool = True, **settings: Any
 ) -> AsyncIterator[Site]:
-    providers = [Provider(llm.base_url, "strict-model", "key-of-the-tests", name="strict")] if llm else []
+    providers = [ProviderSettings(llm.base_url, "strict-model", "key-of-the-tests", name="strict")] if llm else []
     config = Config(home=home, token=TOKEN, auth=auth, providers=providers, demo=llm is None, **settings)
-    async with open_house(config, grace_s=0) as house:
+    async with open_app(config, grace_s=0) as app:
         access = Access(home, token=TOKEN, open_to_all=not auth)
-        app = build(house.local, access, version="0.0.test", requests_min=config.limits.requests_min)
+        asgi = build(app.services, access, version="0.0.test", requests_min=config.limits.requests_min)
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.bind(("127.0.0.1", 0))
         listener.listen(512)
-        server = _Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
+        server = _Server(uvicorn.Config(asgi, log_config=None, access_log=False, lifespan="off"))
         serving = asyncio.create_task(server.serve([listener]))
         try:
             async with aiohttp.ClientSession() as session:
-                yield Site(house, access, listener.getsockname()[1], session)
+                yield Site(app, access, listener.getsockname()[1], session)
         finally:
-            await house.runner.drain(0)
+            await app.runner.drain(0)
             server.closing.set()
             await serving
             listener.close()

@@ -11,10 +11,10 @@ import pytest
 
 from tests.cli.conftest import Commands
 from tests.web.kit import TOKEN, Site, open_site
+from windlass.api.routes import ROUTES, Route
 from windlass.core.errors import Conflict, Unavailable
 from windlass.web.auth import Access, Credentials
 from windlass.web.errors import TooMany, Unauthorized
-from windlass.web.routes import ROUTES, Route
 
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
@@ -160,9 +160,9 @@ def test_a_session_whose_end_could_not_be_kept_ends_the_next_time(tmp_path: Path
     with unwritable(tmp_path, "sessions"), pytest.raises(OSError):
         access.log_out(session)
     access.log_out(session)
-    for house in (access, Access(tmp_path)):
+    for app in (access, Access(tmp_path)):
         with pytest.raises(Unauthorized):
-            house.admit(Credentials(session=session, same_origin=True))
+            app.admit(Credentials(session=session, same_origin=True))
 
 
 @pytest.mark.parametrize("file", ["token", "sessions"])
@@ -171,8 +171,8 @@ def test_a_token_that_could_not_be_changed_is_the_old_one(tmp_path: Path, file: 
     old, session = access.token, access.log_in(key=access.new_key())
     with unwritable(tmp_path, file), pytest.raises(OSError):
         access.rotate()
-    for house in (access, Access(tmp_path)):
-        house.admit(Credentials(bearer=old))
+    for app in (access, Access(tmp_path)):
+        app.admit(Credentials(bearer=old))
     assert access.token == old
     access.rotate()
     with pytest.raises(Unauthorized):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.web.kit import TOKEN, Site, open_site
+from windlass.api.routes import ROUTES
 from windlass.testing import StrictLLM, say
-from windlass.web.routes import ROUTES
 
 DEEP = b"[" * 100_000
 
@@ -164,7 +164,7 @@ async def test_a_blank_message_is_422_and_starts_no_turn(site: Site) -> None:
 async def test_a_draining_server_says_so(tmp_path: Path, strict_llm: StrictLLM) -> None:
     async with open_site(tmp_path / "home", strict_llm) as site:
         conversation = await site.conversation()
-        await site.house.runner.drain(0)
+        await site.app.runner.drain(0)
 
         reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Hello"})
 

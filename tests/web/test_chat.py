@@ -11,7 +11,7 @@ from tests.kit import real_servers
 from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import windlass
 from tests.web.kit import Site, open_site
-from windlass.config import Limits
+from windlass.config import LimitSettings
 from windlass.testing import StrictLLM, call, calls, error, hang, raw_call, say
 
 OPTIONAL = {"turn_id", "sources", "usage", "reasoning", "error"}
@@ -167,7 +167,10 @@ async def test_a_single_round_ends_the_seeds_way(site: Site, strict_llm: StrictL
     ],
 )
 async def test_a_failed_turn_has_the_status_of_its_cause(tmp_path: Path, failure: Any, status: int, code: str) -> None:
-    async with StrictLLM(lambda request: failure) as llm, open_site(tmp_path, llm, limits=Limits(attempts=1)) as site:
+    async with (
+        StrictLLM(lambda request: failure) as llm,
+        open_site(tmp_path, llm, limits=LimitSettings(attempts=1)) as site,
+    ):
         conversation = await site.conversation()
 
         reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Hello"})
@@ -266,7 +269,7 @@ async def test_the_time_a_person_takes_to_answer_is_no_work_of_the_turns(
     tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
 ) -> None:
     """Known by a later turn, which works until its time is up."""
-    limits = Limits(turn_s=4)
+    limits = LimitSettings(turn_s=4)
     async with open_site(tmp_path / "home", strict_llm, durability="normal", limits=limits) as site:
         await site.add_ledger(ledger)
         conversation = await site.conversation()

@@ -11,8 +11,8 @@ from tests.kit.holding import held
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import turns_of_the_loop, until
 from tests.web.kit import Site, open_site
-from windlass import shapes
-from windlass.config import Limits
+from windlass.api import schemas
+from windlass.config import LimitSettings
 from windlass.testing import StrictLLM, call, calls, history_faults, say
 
 
@@ -41,10 +41,10 @@ async def test_a_change_touches_only_what_it_names_and_null_is_a_value(site: Sit
 async def test_changes_at_the_same_moment_keep_each_others_fields(tmp_path: Path, strict_llm: StrictLLM) -> None:
     async with open_site(tmp_path / "home", strict_llm) as site:
         conversation = await site.conversation()
-        conversations = site.house.local.conversations
+        conversations = site.app.services.conversations
         await asyncio.gather(
-            conversations.change(conversation, shapes.ConversationChange(title="Docs")),
-            conversations.change(conversation, shapes.ConversationChange(description="All about them")),
+            conversations.change(conversation, schemas.ConversationChange(title="Docs")),
+            conversations.change(conversation, schemas.ConversationChange(description="All about them")),
         )
         shown = (await site.get(f"/conversations/{conversation}"))["conversation"]
     assert (shown["title"], shown["description"]) == ("Docs", "All about them")
@@ -129,21 +129,21 @@ async def test_conversations_are_kept_as_long_as_the_operator_says(
     home = tmp_path / "home"
     async with open_site(home, strict_llm) as site:
         gone = await site.conversation(title="Seven three one five")
-        await site.house.local.tidying.tidy()
+        await site.app.services.retention.purge()
         assert (await site.call("GET", f"/conversations/{gone}")).status == 200, "kept for ever by default"
-    monkeypatch.setattr("windlass.app.TIDY_S", 0.01)
-    async with open_site(home, strict_llm, limits=Limits(keep_days=1)) as site:
+    monkeypatch.setattr("windlass.app.PURGE_S", 0.01)
+    async with open_site(home, strict_llm, limits=LimitSettings(keep_days=1)) as site:
         await site.add_ledger(ledger)
         waits = await site.conversation(title="Waits")
         await site.enable(waits, "record", approval="ask")
         strict_llm.then(call("record", effect_id="a"))
         await site.post(f"/conversations/{waits}/chat", {"content": "Hello"})
-        left = site.house.store.conversations.untouched
+        left = site.app.store.conversations.untouched
         assert set(left(1e12)) == {gone, waits}
         in_two_days = time.time() + 2 * 86400
-        monkeypatch.setattr("windlass.local.tidying.time.time", lambda: in_two_days)
+        monkeypatch.setattr("windlass.services.retention.time.time", lambda: in_two_days)
         await until(lambda: left(1e12) == [waits], "the tidying")
-        await site.house.local.tidying.tidy()
+        await site.app.services.retention.purge()
         assert left(1e12) == [waits], "what waits for a person stays"
     assert not [file for file in home.rglob("*") if file.is_file() and b"Seven three" in file.read_bytes()]
 
@@ -287,12 +287,12 @@ async def test_a_bare_list_of_messages_comes_in_in_order(site: Site) -> None:
 
 
 async def test_an_import_whose_sender_left_at_its_very_beginning_leaves_nothing(site: Site) -> None:
-    async with held(site.house.config.home):
+    async with held(site.app.config.home):
         given = {"messages": [{"role": "user", "content": "Hello"}]}
-        importing = asyncio.create_task(site.house.local.conversations.take_in(given))
+        importing = asyncio.create_task(site.app.services.conversations.import_(given))
         await turns_of_the_loop()
         importing.cancel()
         await turns_of_the_loop()
     await asyncio.wait([importing])
-    await site.house.store.check()
+    await site.app.store.check()
     assert (await site.get("/conversations"))["conversations"] == []

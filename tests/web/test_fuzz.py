@@ -23,10 +23,10 @@ from schemathesis.specs.openapi.checks import (
 from tests.proof.figures import note
 from tests.web.chains import Case, Things, chain, drawn
 from tests.web.kit import TOKEN, Site, open_site
-from windlass.config import WebSearch
+from windlass.api.routes import ROUTES
+from windlass.config import WebSearchSettings
 from windlass.testing import StrictLLM, say
 from windlass.web.openapi import openapi
-from windlass.web.routes import ROUTES
 
 REQUESTS, CASES = {"small": (400, 3), "full": (20_000, 60)}[os.environ.get("SCALE", "small")]
 STEPS = 20
@@ -91,7 +91,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 
 async def _serve(home: Path, found: list[str], started: threading.Event, stop: threading.Event) -> None:
-    quiet = WebSearch(backend="off")  # `/search/test` would ask the web
+    quiet = WebSearchSettings(backend="off")  # `/search/test` would ask the web
     async with (
         StrictLLM(lambda request: say("Fine.")) as llm,
         open_site(home, llm, durability="normal", web_search=quiet) as site,

@@ -10,8 +10,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tests.kit.windlass_process import WindlassProcess, windlass
 from tests.web.kit import Site
-from windlass.web.guard import Guard, page_policy
-from windlass.web.routes import ROUTES
+from windlass.api.routes import ROUTES
+from windlass.web.guard import RequestGuard, page_policy
 
 PORT = 8420
 OURS = f"127.0.0.1:{PORT}"
@@ -105,7 +105,7 @@ async def passes(headers: dict[str, str], method: str = "GET", path: str = "/con
         "server": ("10.0.0.5", PORT),
         "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()],
     }
-    await Guard(inside, ["box.example:8420", "lan.example", "[fe80::5]", "0.0.0.0", "::"])(scope, receive, send)
+    await RequestGuard(inside, ["box.example:8420", "lan.example", "[fe80::5]", "0.0.0.0", "::"])(scope, receive, send)
     return int(sent[0]["status"])
 
 
@@ -131,7 +131,7 @@ async def test_a_host_header_that_comes_twice_is_refused() -> None:
 
     host = (b"host", OURS.encode())
     scope = {"type": "http", "method": "GET", "path": "/", "server": ("127.0.0.1", PORT), "headers": [host, host]}
-    await Guard(inside)(scope, receive, send)
+    await RequestGuard(inside)(scope, receive, send)
     assert sent[0]["status"] == 403
 
 

@@ -13,9 +13,9 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import turns_of_the_loop, until
 from tests.servers.kit import Census
 from tests.web.kit import Site, open_site
-from windlass import shapes
-from windlass.local.former import FormerServer
+from windlass.api import schemas
 from windlass.testing import StrictLLM
+from windlass.turns.deleted_servers import FormerServer
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_server_that_could_not_be_kept_is_not_there(site: Site) -> None:
     wanted = {"name": "Files", "slug": "files", "command": "x", "env": {"KEY": "a-secret"}}
-    async with held(site.house.config.home):
+    async with held(site.app.config.home):
         refused = await site.call("POST", "/servers", wanted)
     assert refused.status == 503
     assert (await site.get("/servers"))["servers"] == []
@@ -37,11 +37,11 @@ async def test_a_secret_whose_change_could_not_be_kept_reaches_the_program_the_n
     site: Site, ledger: Ledger
 ) -> None:
     await site.add_ledger(ledger, env={"LEDGER_NOTE": "old"})
-    async with held(site.house.config.home):
+    async with held(site.app.config.home):
         refused = await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_NOTE": "new"}})
     assert refused.status == 503
     assert (await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_NOTE": "new"}})).status == 200
-    await site.house.servers.wait_ready("ledger", 20)
+    await site.app.servers.wait_ready("ledger", 20)
     dumped = await site.post("/servers/ledger/tools/call", {"name": "env_dump"})
     assert json.loads(dumped["result"]["text"])["LEDGER_NOTE"] == "new"
 
@@ -49,12 +49,12 @@ async def test_a_secret_whose_change_could_not_be_kept_reaches_the_program_the_n
 async def test_a_provider_that_could_not_be_deleted_is_there_until_it_is(site: Site) -> None:
     fields = {"name": "Other", "base_url": "http://127.0.0.1:9/v1", "api_key": "other-key", "model": "m"}
     id = (await site.post("/providers", fields))["provider"]["id"]
-    async with held(site.house.config.home):
+    async with held(site.app.config.home):
         refused = await site.call("DELETE", f"/providers/{id}")
     assert refused.status == 503
     assert (await site.get(f"/providers/{id}"))["provider"]["has_key"]
     assert (await site.call("DELETE", f"/providers/{id}")).status == 200
-    assert site.house.vault.values() == []
+    assert site.app.vault.values() == []
 
 
 async def test_a_new_default_whose_sender_left_leaves_no_house_without_one(
@@ -64,12 +64,12 @@ async def test_a_new_default_whose_sender_left_leaves_no_house_without_one(
     async with open_site(tmp_path / "home", strict_llm) as site:
         await site.post("/providers", {"name": "Old", **fields})
         async with held(tmp_path / "home"):
-            new = msgspec.convert({"name": "New", **fields}, shapes.NewProvider)
-            adding = asyncio.create_task(site.house.local.providers.add(new))
+            new = msgspec.convert({"name": "New", **fields}, schemas.NewProvider)
+            adding = asyncio.create_task(site.app.services.providers.add(new))
             await turns_of_the_loop()
             adding.cancel()
             await asyncio.wait([adding])
-        await site.house.store.check()
+        await site.app.store.check()
     async with open_site(tmp_path / "home", strict_llm) as site:
         shown = [one["name"] for one in (await site.get("/providers"))["providers"] if one["default"]]
         assert shown == ["New"]
@@ -81,12 +81,12 @@ async def test_a_server_that_could_not_be_deleted_is_there_until_it_is(site: Sit
     await site.post("/servers/slow/confirm", {"argv": added["argv"]})
     await site.post("/servers/slow/start")
     deleting = asyncio.create_task(site.call("DELETE", "/servers/slow"))
-    former = site.house.store.documents("former_server", FormerServer)
-    await until(lambda: former.get(added["id"]) is not None, "it to be on its way out")
-    async with held(site.house.config.home):
+    deleted_servers = site.app.store.documents("former_server", FormerServer)
+    await until(lambda: deleted_servers.get(added["id"]) is not None, "it to be on its way out")
+    async with held(site.app.config.home):
         assert (await deleting).status == 503
     assert (await site.call("DELETE", "/servers/slow")).status == 200
-    assert site.house.vault.values() == []
+    assert site.app.vault.values() == []
 
 
 async def test_secrets_of_what_is_gone_are_forgotten_at_the_next_start(
@@ -96,10 +96,10 @@ async def test_secrets_of_what_is_gone_are_forgotten_at_the_next_start(
     async with open_site(tmp_path / "home", strict_llm) as site:
         await site.add_ledger(ledger, env={"KEY": "kept-secret"})
         await site.post("/providers", fields)
-        site.house.vault.put("srv-gone/env/KEY", "left-secret")
-        site.house.vault.put("provider/prov-gone", "left-key")
+        site.app.vault.put("srv-gone/env/KEY", "left-secret")
+        site.app.vault.put("provider/prov-gone", "left-key")
     async with open_site(tmp_path / "home", strict_llm) as site:
-        assert sorted(site.house.vault.values()) == ["kept-key", "kept-secret"]
+        assert sorted(site.app.vault.values()) == ["kept-key", "kept-secret"]
 
 
 async def test_a_server_started_while_it_is_being_deleted_leaves_no_process(site: Site, ledger: Ledger) -> None:
@@ -109,7 +109,7 @@ async def test_a_server_started_while_it_is_being_deleted_leaves_no_process(site
         site.call("DELETE", "/servers/ledger"), site.call("POST", "/servers/ledger/start")
     )
     assert deleted.status == 200 and started.status in {200, 404}
-    await site.house.servers.aclose()
+    await site.app.servers.aclose()
     assert await census.newcomers_gone() == []
 
 
@@ -129,10 +129,10 @@ async def test_a_server_that_goes_while_a_personas_tools_are_switched_on_leaves_
     monkeypatch.setattr("windlass.store.writer.BUSY_S", 60)
     await site.add_ledger(ledger)
     conversation = await site.conversation()
-    async with held(site.house.config.home):
-        switching = asyncio.create_task(site.house.local.tools.enable_matching(conversation, ["ledger.read_*"]))
+    async with held(site.app.config.home):
+        switching = asyncio.create_task(site.app.services.tools.enable_matching(conversation, ["ledger.read_*"]))
         await turns_of_the_loop()
-        await site.house.servers.stop("ledger")
+        await site.app.servers.stop("ledger")
     await switching
     enabled = (await site.get(f"/conversations/{conversation}/tools"))["enabled_tools"]
     assert [tool["tool_name"] for tool in enabled] == ["read_only"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site, open_site
-from windlass.config import Limits
+from windlass.config import LimitSettings
 from windlass.testing import StrictLLM, call, say
 
 OLD = [
@@ -96,8 +96,8 @@ async def test_messages_without_times_have_the_conversations_or_else_the_moment_
 
 
 async def test_an_old_conversation_that_came_in_today_is_not_tidied_away(tmp_path: Path, strict_llm: StrictLLM) -> None:
-    async with open_site(tmp_path / "home", strict_llm, limits=Limits(keep_days=30)) as site:
+    async with open_site(tmp_path / "home", strict_llm, limits=LimitSettings(keep_days=30)) as site:
         made = await taken_in(site, OLD)
-        await site.house.local.tidying.tidy()
+        await site.app.services.retention.purge()
         assert (await site.call("GET", f"/conversations/{made['id']}")).status == 200
-        assert site.house.store.conversations.untouched(time.time() + 1) == [made["id"]]
+        assert site.app.store.conversations.untouched(time.time() + 1) == [made["id"]]

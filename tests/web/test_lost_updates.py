@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.web.kit import Site, open_site
-from windlass import shapes
+from windlass.api import schemas
 
 CHANGES: dict[str, list[dict[str, Any]]] = {
     "personas": [{"name": "B"}, {"system_prompt": "be b"}, {"temperature": 0.5}, {"model": "b"}],
@@ -41,13 +41,13 @@ async def made(site: Site, kind: str) -> tuple[str, Change]:
     path = f"/conversations/{await site.conversation()}/context" if kind == "context" else f"/{kind}"
     body = await site.post(path, NEW[kind])
     id = body.get("context_id") or body[kind.removesuffix("s")]["id"]
-    verb = getattr(site.house.local, kind).change
+    verb = getattr(site.app.services, kind).change
     takes = {
-        "personas": shapes.PersonaChange,
-        "providers": shapes.ProviderChange,
-        "context": shapes.ContextItemChange,
-        "servers": shapes.ServerChange,
-        "conversations": shapes.ConversationChange,
+        "personas": schemas.PersonaChange,
+        "providers": schemas.ProviderChange,
+        "context": schemas.ContextItemChange,
+        "servers": schemas.ServerChange,
+        "conversations": schemas.ConversationChange,
     }[kind]
     place = (path.split("/")[2], id) if kind == "context" else (id,)
     return f"{path}/{id}", lambda change: verb(*place, msgspec.convert(change, takes))
@@ -65,7 +65,7 @@ async def test_changes_at_the_same_time_all_last(site: Site, kind: str) -> None:
 @pytest.mark.parametrize("kind", CHANGES)
 async def test_what_was_deleted_is_not_brought_back_by_a_change(site: Site, kind: str) -> None:
     path, change = await made(site, kind)
-    deleted = asyncio.create_task(getattr(site.house.local, kind).delete(*_place(path)))
+    deleted = asyncio.create_task(getattr(site.app.services, kind).delete(*_place(path)))
     await asyncio.gather(deleted, change(CHANGES[kind][0]), return_exceptions=True)
     assert (await site.call("GET", path)).status == 404
 

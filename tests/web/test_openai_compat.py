@@ -14,7 +14,7 @@ from zai import ZaiClient
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import until
 from tests.web.kit import TOKEN, Site, open_site
-from windlass.config import Server
+from windlass.config import ServerSettings
 from windlass.testing import Gate, StrictLLM, Usage, call, calls, error, loop, say, think, wait_for
 
 OWN_TOOL = {
@@ -33,9 +33,9 @@ CALL_OF_BEFORE = {"id": "call-1", "type": "function", "function": {"name": "open
 async def equipped(tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger) -> AsyncIterator[Site]:
     """With a server whose tools are on by default, as the operator's file would have it."""
     command, *args = ledger.argv()
-    servers = {"ledger": Server(command=command, args=args, tools="[er]*")}
+    servers = {"ledger": ServerSettings(command=command, args=args, tools="[er]*")}
     async with open_site(tmp_path / "home", strict_llm, durability="normal", servers=servers) as site:
-        await site.house.servers.wait_ready("ledger", 20)
+        await site.app.servers.wait_ready("ledger", 20)
         yield site
 
 
@@ -341,9 +341,9 @@ async def test_the_turn_ends_when_the_caller_goes(equipped: Site, strict_llm: St
     await gate.reached()
     request.cancel()
     await strict_llm.dropped(0)
-    (hidden,) = equipped.house.store.conversations.hidden(1e12)
-    (turn,) = equipped.house.store.conversations.turns(hidden)
-    await equipped.house.runner.settled(turn.id, 10)
+    (hidden,) = equipped.app.store.conversations.hidden(1e12)
+    (turn,) = equipped.app.store.conversations.turns(hidden)
+    await equipped.app.runner.settled(turn.id, 10)
     assert (await equipped.get(f"/turns/{turn.id}"))["turn"]["outcome"] == "stopped"
 
 
@@ -364,12 +364,12 @@ async def test_hidden_turns_are_not_listed_nor_run_on_after_a_restart(tmp_path: 
         request = asyncio.create_task(site.call("POST", "/v1/chat/completions", {"messages": HELLO}))
         await gate.reached()
         assert (await site.get("/conversations"))["count"] == 0
-        (hidden,) = site.house.store.conversations.hidden(1e12)
-        (turn,) = site.house.store.conversations.turns(hidden)
-        await site.house.runner.drain(0)
+        (hidden,) = site.app.store.conversations.hidden(1e12)
+        (turn,) = site.app.store.conversations.turns(hidden)
+        await site.app.runner.drain(0)
         request.cancel()
     async with open_site(tmp_path / "home", strict_llm) as site:
-        await site.house.runner.settled(turn.id, 10)
+        await site.app.runner.settled(turn.id, 10)
         assert (await site.get(f"/turns/{turn.id}"))["turn"]["outcome"] == "stopped"
     assert len(strict_llm.requests) == 1
 
@@ -381,11 +381,11 @@ async def test_hidden_turns_are_gone_after_a_day(
     async with open_site(tmp_path / "home", strict_llm) as site:
         await site.post("/v1/chat/completions", {"messages": HELLO})
         conversation = await site.conversation(title="Stays")
-        await site.house.local.tidying.tidy()
-        assert site.house.store.conversations.hidden(1e12), "a day is not over"
-    monkeypatch.setattr("windlass.local.tidying.HIDDEN_S", 0)
+        await site.app.services.retention.purge()
+        assert site.app.store.conversations.hidden(1e12), "a day is not over"
+    monkeypatch.setattr("windlass.services.retention.HIDDEN_S", 0)
     async with open_site(tmp_path / "home", strict_llm) as site:
-        hidden = site.house.store.conversations.hidden
+        hidden = site.app.store.conversations.hidden
         await until(lambda: not hidden(1e12), "the tidying at the start")
         assert [one["id"] for one in (await site.get("/conversations"))["conversations"]] == [conversation]
     assert not [file for file in (tmp_path / "home").rglob("*") if file.is_file() and b"7315" in file.read_bytes()]
@@ -393,10 +393,10 @@ async def test_hidden_turns_are_gone_after_a_day(
 
 async def test_the_zai_sdk_completes_two_rounds_streamed_and_not(tmp_path: Path, ledger: Ledger) -> None:
     command, *args = ledger.argv()
-    servers = {"ledger": Server(command=command, args=args, tools="*")}
+    servers = {"ledger": ServerSettings(command=command, args=args, tools="*")}
     script = loop("echo", {"text": "x"}, rounds=2, answer="Done.")
     async with StrictLLM(script) as llm, open_site(tmp_path / "home", llm, servers=servers) as site:
-        await site.house.servers.wait_ready("ledger", 20)
+        await site.app.servers.wait_ready("ledger", 20)
         whole, streamed = await asyncio.to_thread(_with_zai, f"{site.url}/v1/")
     assert (whole, streamed) == ("Done.", "Done.")
     assert len(llm.requests) == 6
@@ -426,7 +426,7 @@ def _door_with_zai(base_url: str) -> str:
 async def test_sources_come_as_annotations(tmp_path: Path, streamed: bool) -> None:
     asked: Any = [{"role": "user", "content": "/search_docs query=approval"}]
     async with open_site(tmp_path / "home") as site:
-        await site.house.servers.wait_ready("demo", 20)
+        await site.app.servers.wait_ready("demo", 20)
         async with AsyncOpenAI(api_key=TOKEN, base_url=f"{site.url}/v1", max_retries=0) as client:
             if streamed:
                 stream = await client.chat.completions.create(model="demo", messages=asked, stream=True)

@@ -8,8 +8,8 @@ import msgspec
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.web.kit import Site
+from windlass.api.routes import ROUTES
 from windlass.web.openapi import openapi
-from windlass.web.routes import ROUTES
 
 SPEC = openapi(ROUTES, "0.0.test")
 

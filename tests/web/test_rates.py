@@ -7,7 +7,7 @@ import pytest
 from openai import AsyncOpenAI, RateLimitError
 
 from tests.web.kit import TOKEN, open_site
-from windlass.config import Limits
+from windlass.config import LimitSettings
 from windlass.testing import StrictLLM, say
 from windlass.web.errors import TooMany
 from windlass.web.rates import MOST_ADDRESSES, USUAL, Rates
@@ -75,7 +75,7 @@ async def test_too_many_requests_are_429_with_the_time_to_wait_but_streams_and_f
     tmp_path: Path, strict_llm: StrictLLM
 ) -> None:
     strict_llm.then(say("Hello."))
-    async with open_site(tmp_path / "home", strict_llm, limits=Limits(requests_min=3)) as site:
+    async with open_site(tmp_path / "home", strict_llm, limits=LimitSettings(requests_min=3)) as site:
         conversation = await site.conversation()
         await site.post(f"/conversations/{conversation}/chat", {"content": "Hi"})
         refused = await site.call("GET", "/conversations")

@@ -10,7 +10,7 @@ import pytest
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import until
 from tests.web.kit import Site, open_site
-from windlass.config import Limits, WebSearch
+from windlass.config import LimitSettings, WebSearchSettings
 from windlass.providers import ProviderConfig
 from windlass.testing import StrictLLM, call, say
 
@@ -79,14 +79,14 @@ async def test_a_refused_change_leaves_the_secrets_as_they_were(site: Site, ledg
     refused = await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_NOTE": "new"}, "slug": "other"})
 
     assert refused.status == 409
-    assert site.house.vault.values() == ["old"]
+    assert site.app.vault.values() == ["old"]
 
 
 async def test_a_new_secret_reaches_the_program_at_once(site: Site, ledger: Ledger) -> None:
     await site.add_ledger(ledger, env={"LEDGER_NOTE": "old"})
 
     changed = await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_NOTE": "new"}})
-    await site.house.servers.wait_ready("ledger", 20)
+    await site.app.servers.wait_ready("ledger", 20)
 
     assert changed.status == 200 and len(ledger.pids()) == 2
 
@@ -158,7 +158,7 @@ async def test_servers_outlive_a_restart_with_their_secrets(
     async with open_site(tmp_path / "home", strict_llm) as site:
         await site.add_ledger(ledger, env={"CANARY": "the-secret-value"})
     async with open_site(tmp_path / "home", strict_llm) as site:
-        await site.house.servers.wait_ready("ledger", 20)
+        await site.app.servers.wait_ready("ledger", 20)
         shown = (await site.get("/servers/ledger"))["server"]
         dumped = await site.post("/servers/ledger/tools/call", {"name": "env_dump"})
 
@@ -180,7 +180,7 @@ async def test_no_secret_comes_back_or_lies_in_the_database(tmp_path: Path, stri
             answers += [(await site.call("POST", path.rstrip("#"), body)).text for path, body in bodies.items()]
         for path in ("/servers", "/providers", "/ready", "/metrics", "/servers/s1", "/servers/s1/log", "/policy"):
             answers.append((await site.call("GET", path)).text)
-        await site.house.store.empty_journal()
+        await site.app.store.empty_journal()
     kept = [path for path in home.rglob("*") if path.is_file() and path.name != "secrets.json"]
 
     assert not [secret for secret in SECRETS if secret in "".join(answers)]
@@ -313,14 +313,17 @@ async def test_a_personas_tools_are_on_in_its_new_conversations(
 @pytest.mark.parametrize(
     ("search", "reason"),
     [
-        (WebSearch(backend="off"), "The web search is off in windlass.toml."),
-        (WebSearch(backend="brave"), "Brave"),
-        (WebSearch(backend="mcp", mcp_tool="gone.search"), "There is no server 'gone' for web_search.mcp_tool."),
-        (WebSearch(backend="searxng", searxng_url="http://127.0.0.1:1"), ""),
+        (WebSearchSettings(backend="off"), "The web search is off in windlass.toml."),
+        (WebSearchSettings(backend="brave"), "Brave"),
+        (
+            WebSearchSettings(backend="mcp", mcp_tool="gone.search"),
+            "There is no server 'gone' for web_search.mcp_tool.",
+        ),
+        (WebSearchSettings(backend="searxng", searxng_url="http://127.0.0.1:1"), ""),
     ],
 )
 async def test_whether_the_web_can_be_searched_is_told_with_the_reason(
-    tmp_path: Path, strict_llm: StrictLLM, search: WebSearch, reason: str
+    tmp_path: Path, strict_llm: StrictLLM, search: WebSearchSettings, reason: str
 ) -> None:
     async with open_site(tmp_path / "home", strict_llm, web_search=search) as site:
         state = await site.get("/search")
@@ -331,14 +334,17 @@ async def test_whether_the_web_can_be_searched_is_told_with_the_reason(
 @pytest.mark.parametrize(
     ("search", "told"),
     [
-        (WebSearch(backend="mcp", mcp_tool="ledger.record"), ""),
-        (WebSearch(backend="mcp", mcp_tool="ledger.record", argument="effect_id"), ""),
-        (WebSearch(backend="mcp", mcp_tool="ledger.record", argument="wrong"), "under [web_search] in windlass.toml"),
-        (WebSearch(backend="mcp", mcp_tool="ledger.gone"), "The server 'ledger' has no tool 'gone'"),
+        (WebSearchSettings(backend="mcp", mcp_tool="ledger.record"), ""),
+        (WebSearchSettings(backend="mcp", mcp_tool="ledger.record", argument="effect_id"), ""),
+        (
+            WebSearchSettings(backend="mcp", mcp_tool="ledger.record", argument="wrong"),
+            "under [web_search] in windlass.toml",
+        ),
+        (WebSearchSettings(backend="mcp", mcp_tool="ledger.gone"), "The server 'ledger' has no tool 'gone'"),
     ],
 )
 async def test_a_search_tool_is_called_with_the_argument_it_has(
-    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger, search: WebSearch, told: str
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger, search: WebSearchSettings, told: str
 ) -> None:
     async with open_site(tmp_path / "home", strict_llm, web_search=search) as site:
         await site.add_ledger(ledger)
@@ -391,7 +397,7 @@ async def test_a_provider_is_tested_by_what_it_does(site: Site, strict_llm: Stri
 
 
 async def test_limits_say_what_is_in_force_and_whether_the_file_set_it(tmp_path: Path, strict_llm: StrictLLM) -> None:
-    async with open_site(tmp_path / "home", strict_llm, limits=Limits(rounds=20)) as site:
+    async with open_site(tmp_path / "home", strict_llm, limits=LimitSettings(rounds=20)) as site:
         limits = {one["name"]: one for one in (await site.get("/limits"))["limits"]}
     assert limits["rounds"] == {"name": "rounds", "value": 20, "default": 10, "source": "file"}
     assert limits["calls"]["source"] == "default" and limits["day_tokens"]["value"] is None
@@ -404,7 +410,7 @@ async def test_local_model_servers_are_looked_for(site: Site) -> None:
 
 async def test_a_provider_may_be_called_local(tmp_path: Path) -> None:
     async with open_site(tmp_path / "home") as site:
-        site.house.models.put(ProviderConfig("local", "On this machine", "http://127.0.0.1:1/v1"))
+        site.app.models.put(ProviderConfig("local", "On this machine", "http://127.0.0.1:1/v1"))
         assert (await site.get("/providers/local"))["provider"]["name"] == "On this machine"
 
 
@@ -412,7 +418,7 @@ async def test_a_tool_can_be_enabled_and_used_while_its_slow_server_starts(
     site: Site, ledger: Ledger, strict_llm: StrictLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However short a look at a list is: as `npx` does, it may take long until its first word."""
-    monkeypatch.setattr("windlass.local.tools.ARRIVING_S", 0.01)
+    monkeypatch.setattr("windlass.services.tools.ARRIVING_S", 0.01)
     gate = Path(ledger.gate("start"))
     gate.touch()
     await site.add_ledger(ledger, "--start-gate", str(gate))
@@ -421,7 +427,7 @@ async def test_a_tool_can_be_enabled_and_used_while_its_slow_server_starts(
         await site.post("/servers/ledger/stop")
         gate.unlink()
         starting = asyncio.create_task(site.post("/servers/ledger/start"))
-        await until(lambda: site.house.servers.status("ledger").state == "starting", "the start")
+        await until(lambda: site.app.servers.status("ledger").state == "starting", "the start")
         waiting = asyncio.create_task(wanted)
         await site.get(f"/conversations/{conversation}/tools")  # a look is over while the others wait
         assert not waiting.done()

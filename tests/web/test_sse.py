@@ -233,7 +233,7 @@ async def test_streams_end_when_the_house_goes_down_and_new_ones_do_too(site: Si
     async with site.events(f"/conversations/{id}/events") as stream:
         await site.post(f"/conversations/{id}/chat", {"content": "Go"})
         await stream.until("turn_finished")
-        site.house.bus.close()
+        site.app.bus.close()
         assert [event async for event in stream] == []
     async with site.events(f"/conversations/{id}/events") as late:
         assert [event async for event in late] == []

@@ -315,7 +315,7 @@ async def test_a_server_going_down_says_so_to_those_who_wait(site: Site, strict_
     await gate.reached()
     (turn,) = (await site.get(f"/conversations/{conversation}/turns"))["turns"]
 
-    await site.house.runner.drain(0)
+    await site.app.runner.drain(0)
     reply = await chat
 
     assert (reply.status, reply.code, reply.headers["Retry-After"]) == (503, "shutting_down", "5")

@@ -30,7 +30,7 @@ def api(
     if not path.startswith("/"):
         raise BadInput(f"{path} is no path.", hint="Paths begin with /, such as /conversations.")
     with opened(ctx) as session:
-        status, answer = session.run(session.w.wire.raw(method.upper(), path, content))
+        status, answer = session.run(session.w.transport.raw(method.upper(), path, content))
     sys.stdout.write(_shown(answer) + "\n")
     raise typer.Exit(0 if status < 400 else FAILED)
 

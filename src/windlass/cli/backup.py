@@ -13,8 +13,8 @@ import typer
 
 from windlass.cli.clean_settings import Cleaned, without_secrets
 from windlass.cli.options import options_of
-from windlass.cli.running import settings
-from windlass.cli.show import note
+from windlass.cli.tables import note
+from windlass.cli.terminal_run import settings
 from windlass.core.errors import BadInput, NotFound
 
 LEFT_OUT = {"windlass.db", "windlass.db-wal", "windlass.db-shm", "lock", "server.json", "token", "sessions"}

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from windlass.cli.following import follow, tell_end
 from windlass.cli.options import LEFT
-from windlass.cli.session import Session, opened, state_folder
-from windlass.cli.show import clean, line, note, table
-from windlass.cli.telling import Teller
+from windlass.cli.output import Teller
+from windlass.cli.session import Connected, opened, state_folder
+from windlass.cli.stream import follow, tell_end
+from windlass.cli.tables import clean, line, note, table
 from windlass.core.errors import WindlassError
 
 HELP = """\
@@ -36,12 +36,12 @@ def chat(
         place = conversation or session.run(session.w.begin(persona=persona))
         note(f"Conversation {place}. /help shows what you can do; Ctrl-D leaves.")
         with _Lines(state_folder(session.config) / "chat_history") as lines:
-            code = Talk(session, place, model, persona).run(lines)
+            code = ChatLoop(session, place, model, persona).run(lines)
     raise typer.Exit(code)
 
 
-class Talk:
-    def __init__(self, session: Session, conversation_id: str, model: str, persona: str) -> None:
+class ChatLoop:
+    def __init__(self, session: Connected, conversation_id: str, model: str, persona: str) -> None:
         self._session = session
         self._place = conversation_id
         self._model = model
@@ -131,14 +131,14 @@ class Talk:
 
 
 COMMANDS = {
-    "/help": Talk._help,
-    "/tools": Talk._tools,
-    "/model": Talk._use_model,
-    "/branch": Talk._branch,
-    "/stop": Talk._stop,
-    "/new": Talk._new,
-    "/quit": Talk._quit,
-    "/exit": Talk._quit,
+    "/help": ChatLoop._help,
+    "/tools": ChatLoop._tools,
+    "/model": ChatLoop._use_model,
+    "/branch": ChatLoop._branch,
+    "/stop": ChatLoop._stop,
+    "/new": ChatLoop._new,
+    "/quit": ChatLoop._quit,
+    "/exit": ChatLoop._quit,
 }
 
 

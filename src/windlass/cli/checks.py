@@ -10,25 +10,25 @@ from pathlib import Path
 from typing import Literal
 
 from windlass.cli.options import Options
-from windlass.cli.running import PAGE, found_server
-from windlass.config import Config, Server, resolve_secret
+from windlass.cli.terminal_run import PAGE, found_server
+from windlass.config import Config, ServerSettings, resolve_secret
 from windlass.core.errors import WindlassError
-from windlass.core.values import frozen
+from windlass.core.values import value
 
 Level = Literal["ok", "note", "warn", "bad"]
 LEAST_FREE = 200 << 20
 PRIVATE = ("token", "secrets.json", "sessions")
 
 
-@frozen
-class Finding:
+@value
+class CheckResult:
     about: str
     level: Level
     told: str
     fix: str = ""
 
 
-def folder_findings(config: Config) -> Iterator[Finding]:
+def folder_findings(config: Config) -> Iterator[CheckResult]:
     """The data folder and what lies in it."""
     home = config.home
     yield _writable(home)
@@ -37,27 +37,27 @@ def folder_findings(config: Config) -> Iterator[Finding]:
     yield from _readable_by_others(home)
     free = shutil.disk_usage(home).free
     if free < LEAST_FREE:
-        yield Finding(
+        yield CheckResult(
             "disk", "bad", f"Only {free >> 20} MiB are free under {home}.", "Make room, or move WINDLASS_HOME."
         )
     if (home / "windlass.db").exists():
         yield _database(home / "windlass.db")
     url, _ = found_server(Options(), config)
     if (home / "server.json").exists() and not url:
-        yield Finding(
+        yield CheckResult(
             "server", "warn", "A server left its mark but does not answer.", "It went down hard; start it again."
         )
     if url:
-        yield Finding("server", "ok", f"A server runs at {url}")
+        yield CheckResult("server", "ok", f"A server runs at {url}")
     else:
         yield _port(config)
     yield _page()
 
 
-def settings_findings(config: Config) -> Iterator[Finding]:
+def settings_findings(config: Config) -> Iterator[CheckResult]:
     url, _ = found_server(Options(), config)
     if not config.providers and not url:  # a running server has settings of its own, and is asked
-        yield Finding(
+        yield CheckResult(
             "model",
             "note",
             "No model is configured: a local one is used if found, else the demo model.",
@@ -65,33 +65,35 @@ def settings_findings(config: Config) -> Iterator[Finding]:
         )
     for provider in config.providers:
         if not provider.model:
-            yield Finding("model", "warn", f"{provider.base_url} has no model named.", "Set LLM_MODEL or model = ...")
+            yield CheckResult(
+                "model", "warn", f"{provider.base_url} has no model named.", "Set LLM_MODEL or model = ..."
+            )
         if not provider.api_key and "://127." not in provider.base_url and "://localhost" not in provider.base_url:
-            yield Finding("model", "bad", f"{provider.base_url} has no key.", "Set OPENAI_API_KEY or api_key = ...")
+            yield CheckResult("model", "bad", f"{provider.base_url} has no key.", "Set OPENAI_API_KEY or api_key = ...")
     for slug, server in config.servers.items():
         yield from _server(slug, server)
     yield from _search(config)
 
 
-def _writable(home: Path) -> Finding:
+def _writable(home: Path) -> CheckResult:
     place = home
     while not place.exists():
         place = place.parent
     if not place.is_dir():
-        return Finding("folder", "bad", f"{place} is not a folder.", "Move it away, or set WINDLASS_HOME.")
+        return CheckResult("folder", "bad", f"{place} is not a folder.", "Move it away, or set WINDLASS_HOME.")
     if not os.access(place, os.W_OK | os.X_OK):
-        return Finding("folder", "bad", f"{place} cannot be written to.", "Mend its rights, or set WINDLASS_HOME.")
-    return Finding("folder", "ok", f"Data is kept in {home}")
+        return CheckResult("folder", "bad", f"{place} cannot be written to.", "Mend its rights, or set WINDLASS_HOME.")
+    return CheckResult("folder", "ok", f"Data is kept in {home}")
 
 
-def _readable_by_others(home: Path) -> Iterator[Finding]:
+def _readable_by_others(home: Path) -> Iterator[CheckResult]:
     for name in PRIVATE:
         path = home / name
         if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) and os.name == "posix":
-            yield Finding("secrets", "bad", f"Others on this machine can read {path}.", f"chmod 600 {path}")
+            yield CheckResult("secrets", "bad", f"Others on this machine can read {path}.", f"chmod 600 {path}")
 
 
-def _database(path: Path) -> Finding:
+def _database(path: Path) -> CheckResult:
     try:
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
             [[said]] = db.execute("pragma quick_check(1)").fetchall()
@@ -99,11 +101,11 @@ def _database(path: Path) -> Finding:
     except sqlite3.Error as error:
         said = str(error)
     if said != "ok":
-        return Finding("database", "bad", f"{path} is damaged: {said}.", "Restore a backup; keep the damaged file.")
-    return Finding("database", "ok", "The database is sound.")
+        return CheckResult("database", "bad", f"{path} is damaged: {said}.", "Restore a backup; keep the damaged file.")
+    return CheckResult("database", "ok", "The database is sound.")
 
 
-def _port(config: Config) -> Finding:
+def _port(config: Config) -> CheckResult:
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -111,46 +113,46 @@ def _port(config: Config) -> Finding:
             probe.bind((config.host, config.port))
         except OSError as error:
             told = f"Port {config.port} on {config.host} cannot be used: {error.strerror}."
-            return Finding("port", "bad", told, "Stop what uses it, or set WINDLASS_PORT.")
-    return Finding("port", "ok", f"Port {config.port} on {config.host} is free.")
+            return CheckResult("port", "bad", told, "Stop what uses it, or set WINDLASS_PORT.")
+    return CheckResult("port", "ok", f"Port {config.port} on {config.host} is free.")
 
 
-def _page() -> Finding:
+def _page() -> CheckResult:
     if PAGE.exists():
-        return Finding("page", "ok", "The page is built.")
-    return Finding(
+        return CheckResult("page", "ok", "The page is built.")
+    return CheckResult(
         "page", "warn", "The page is not built; API and command line work.", "Install Node, then `make setup`."
     )
 
 
-def _server(slug: str, server: Server) -> Iterator[Finding]:
+def _server(slug: str, server: ServerSettings) -> Iterator[CheckResult]:
     about = f"server {slug}"
     if server.command and not shutil.which(server.command):
         hint = "Install Node.js." if server.command in ("npx", "node") else "Install it, or give its full path."
-        yield Finding(about, "bad", f"The command {server.command} is not found.", hint)
+        yield CheckResult(about, "bad", f"The command {server.command} is not found.", hint)
     if server.cwd and not Path(server.cwd).is_dir():
-        yield Finding(about, "bad", f"Its folder {server.cwd} does not exist.", "Make it, or correct cwd.")
+        yield CheckResult(about, "bad", f"Its folder {server.cwd} does not exist.", "Make it, or correct cwd.")
     if server.sandbox == "bwrap" and not shutil.which("bwrap"):
-        yield Finding(
+        yield CheckResult(
             about, "bad", "It wants a sandbox, and bubblewrap is not installed.", "Install bubblewrap (bwrap)."
         )
     if not server.command and not server.url:
-        yield Finding(about, "bad", "It has neither a command nor a url.", "Give one of them in windlass.toml.")
+        yield CheckResult(about, "bad", "It has neither a command nor a url.", "Give one of them in windlass.toml.")
     for name, value in {**server.env, **server.headers}.items():
         try:
             resolve_secret(value)
         except WindlassError as error:
-            yield Finding(about, "bad", f"{name}: {error.message}", error.hint or "Correct it in windlass.toml.")
+            yield CheckResult(about, "bad", f"{name}: {error.message}", error.hint or "Correct it in windlass.toml.")
 
 
-def _search(config: Config) -> Iterator[Finding]:
+def _search(config: Config) -> Iterator[CheckResult]:
     search = config.web_search
     needs = {"brave": search.brave_key, "searxng": search.searxng_url, "mcp": search.mcp_tool}
     if search.backend in needs and not needs[search.backend]:
         name = {"brave": "brave_key", "searxng": "searxng_url", "mcp": "mcp_tool"}[search.backend]
-        yield Finding("web search", "bad", f"The backend {search.backend} needs {name}.", f"Set web_search.{name}.")
+        yield CheckResult("web search", "bad", f"The backend {search.backend} needs {name}.", f"Set web_search.{name}.")
     slug = search.mcp_tool.partition(".")[0]
     if search.mcp_tool and slug not in config.servers:
-        yield Finding("web search", "warn", f"mcp_tool names the server {slug}, which is not in windlass.toml.")
+        yield CheckResult("web search", "warn", f"mcp_tool names the server {slug}, which is not in windlass.toml.")
     if search.backend == "off":
-        yield Finding("web search", "note", "Web search is off.")
+        yield CheckResult("web search", "note", "Web search is off.")

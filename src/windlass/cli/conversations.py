@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
-from windlass import shapes
+from windlass.api import schemas
 from windlass.cli.options import FAILED
 from windlass.cli.session import opened
-from windlass.cli.show import as_json, clean, note, out, shown_arguments, table
+from windlass.cli.tables import as_json, clean, note, out, shown_arguments, table
 from windlass.core.errors import BadInput
 
 conversations = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -97,7 +97,7 @@ def delete(
     note(f"{conversation} is gone.", "")
 
 
-def _tell(message: shapes.Message) -> None:
+def _tell(message: schemas.Message) -> None:
     name = f" {message.name}" if isinstance(message.name, str) else ""
     note(f"{message.role}{name}  {message.timestamp}", "bold")
     if message.content:

@@ -6,11 +6,11 @@ from typing import Annotated
 import msgspec
 import typer
 
-from windlass.cli.checks import Finding, folder_findings, settings_findings
+from windlass.cli.checks import CheckResult, folder_findings, settings_findings
 from windlass.cli.live_checks import live_findings
 from windlass.cli.options import FAILED, Options, options_of
 from windlass.cli.session import opened
-from windlass.cli.show import as_json, note
+from windlass.cli.tables import as_json, note
 from windlass.config import Config, load
 from windlass.core.errors import WindlassError
 
@@ -23,7 +23,7 @@ def doctor(
     offline: Annotated[bool, typer.Option("--offline", help="Do not ask models or start servers.")] = False,
 ) -> None:
     """Find what is wrong with the set-up, and how to mend it. Exit code 1 when something is."""
-    found: list[Finding] = []
+    found: list[CheckResult] = []
     for finding in _findings(ctx, offline):
         found.append(finding)
         if not json:
@@ -36,13 +36,13 @@ def doctor(
     raise typer.Exit(FAILED if bad else 0)
 
 
-def _findings(ctx: typer.Context, offline: bool) -> Iterator[Finding]:
+def _findings(ctx: typer.Context, offline: bool) -> Iterator[CheckResult]:
     options = options_of(ctx)
     config = _config(options)
-    if isinstance(config, Finding):
+    if isinstance(config, CheckResult):
         yield config
         return
-    yield Finding("settings", "ok", "The settings can be read.")
+    yield CheckResult("settings", "ok", "The settings can be read.")
     here = list(folder_findings(config))
     yield from here
     yield from settings_findings(config)
@@ -53,24 +53,24 @@ def _findings(ctx: typer.Context, offline: bool) -> Iterator[Finding]:
         with opened(ctx) as session:
             yield from live_findings(session)
     except WindlassError as error:
-        yield Finding("opening", "bad", error.message, error.hint)
+        yield CheckResult("opening", "bad", error.message, error.hint)
 
 
-def _config(options: Options) -> Config | Finding:
+def _config(options: Options) -> Config | CheckResult:
     try:
         return load(config=options.config)
     except WindlassError as error:
-        return Finding("settings", "bad", error.message, error.hint or "Correct it, then look again.")
+        return CheckResult("settings", "bad", error.message, error.hint or "Correct it, then look again.")
 
 
-def _limits(config: Config) -> Finding:
+def _limits(config: Config) -> CheckResult:
     told = ", ".join(
         f"{name} {'none' if value is None else value}" for name, value in msgspec.to_builtins(config.limits).items()
     )
-    return Finding("limits", "note", told)
+    return CheckResult("limits", "note", told)
 
 
-def _tell(finding: Finding) -> None:
+def _tell(finding: CheckResult) -> None:
     mark, style = MARKS[finding.level]
     note(f"{mark} {finding.about}: {finding.told}", style)
     if finding.fix:

@@ -3,35 +3,35 @@
 import time
 from collections.abc import Iterator
 
-from windlass import shapes
-from windlass.cli.checks import Finding
-from windlass.cli.session import Session
+from windlass.api import schemas
+from windlass.cli.checks import CheckResult
+from windlass.cli.session import Connected
 from windlass.core.errors import WindlassError
 
 START_S = 30.0
 
 
-def live_findings(session: Session) -> Iterator[Finding]:
+def live_findings(session: Connected) -> Iterator[CheckResult]:
     for provider in session.run(session.w.providers.list()):
         yield _provider(session, provider)
     for server in session.run(session.w.servers.list()):
         yield _server(session, server)
 
 
-def _provider(session: Session, provider: shapes.Provider) -> Finding:
+def _provider(session: Connected, provider: schemas.Provider) -> CheckResult:
     about = f"model {provider.name}"
     if provider.demo:
-        return Finding(about, "note", "The demo model answers; it is no language model.")
+        return CheckResult(about, "note", "The demo model answers; it is no language model.")
     try:
         tested = session.run(session.w.providers.test(provider.id))
     except WindlassError as error:
-        return Finding(about, "bad", error.message, error.hint)
+        return CheckResult(about, "bad", error.message, error.hint)
     if not tested.ok:
-        return Finding(about, "bad", tested.message, tested.hint or "Check its address, key and model.")
-    return Finding(about, "ok", f"{tested.model} works ({tested.took_ms} ms).")
+        return CheckResult(about, "bad", tested.message, tested.hint or "Check its address, key and model.")
+    return CheckResult(about, "ok", f"{tested.model} works ({tested.took_ms} ms).")
 
 
-def _server(session: Session, server: shapes.Server) -> Finding:
+def _server(session: Connected, server: schemas.Server) -> CheckResult:
     about = f"server {server.slug}"
     ends = time.monotonic() + START_S
     while server.status == "starting" and time.monotonic() < ends:
@@ -39,15 +39,19 @@ def _server(session: Session, server: shapes.Server) -> Finding:
         server = session.run(session.w.servers.get(server.id))
     match server.status:
         case "running":
-            return Finding(about, "ok", f"It runs and offers {server.tool_count} tools.")
+            return CheckResult(about, "ok", f"It runs and offers {server.tool_count} tools.")
         case "draft" if server.transport != "stdio":
-            return Finding(about, "warn", "It was imported and never started.", f"windlass servers start {server.slug}")
+            return CheckResult(
+                about, "warn", "It was imported and never started.", f"windlass servers start {server.slug}"
+            )
         case "draft":
-            return Finding(about, "warn", "Its command is not confirmed.", f"windlass servers confirm {server.slug}")
+            return CheckResult(
+                about, "warn", "Its command is not confirmed.", f"windlass servers confirm {server.slug}"
+            )
         case "stopped" | "configured":
-            return Finding(about, "note", "It is stopped.", f"windlass servers start {server.slug}")
+            return CheckResult(about, "note", "It is stopped.", f"windlass servers start {server.slug}")
         case _:
             said = session.run(session.w.servers.log(server.id))
             last = f" It said: {said[-1]}" if said else ""
             told = f"{server.error or 'It does not start.'}{last}"
-            return Finding(about, "bad", told, f"windlass servers log {server.slug} shows more.")
+            return CheckResult(about, "bad", told, f"windlass servers log {server.slug} shows more.")

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from windlass import shapes
+from windlass.api import schemas
 from windlass.cli.options import FAILED
-from windlass.cli.session import Session, opened
-from windlass.cli.show import as_json, table
+from windlass.cli.session import Connected, opened
+from windlass.cli.tables import as_json, table
 from windlass.core.errors import NotFound, WindlassError
 
 models = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -50,13 +50,13 @@ def test(
     raise typer.Exit(0 if all(tested.ok for _, tested in found) else FAILED)
 
 
-def _told(tested: shapes.ProviderTest) -> list[tuple[str, str, str]]:
+def _told(tested: schemas.ProviderTest) -> list[tuple[str, str, str]]:
     if not tested.findings:
         return [("answers", "yes" if tested.ok else "no", tested.message)]
     return [(one.question, one.answer, one.detail) for one in tested.findings]
 
 
-def _models(session: Session, provider: shapes.Provider) -> tuple[list[str], str]:
+def _models(session: Connected, provider: schemas.Provider) -> tuple[list[str], str]:
     try:
         return [model.id for model in session.run(session.w.providers.models(provider.id))], ""
     except WindlassError as error:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import typer
 
-from windlass.core.values import frozen
+from windlass.core.values import value
 
 ANSWERED, FAILED, USAGE, STOPPED, LIMIT, LEFT = 0, 1, 2, 3, 4, 130
 
 
-@frozen
+@value
 class Options:
     url: str = ""
     config: Path | None = None

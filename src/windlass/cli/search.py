@@ -6,7 +6,7 @@ import typer
 
 from windlass.cli.options import FAILED
 from windlass.cli.session import opened
-from windlass.cli.show import as_json, line, note
+from windlass.cli.tables import as_json, line, note
 
 search = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 

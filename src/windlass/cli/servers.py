@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from windlass import shapes
+from windlass.api import schemas
 from windlass.cli.options import FAILED
-from windlass.cli.session import Session, opened
-from windlass.cli.show import as_json, clean, note, out, table
+from windlass.cli.session import Connected, opened
+from windlass.cli.tables import as_json, clean, note, out, table
 from windlass.core.errors import BadInput
 
 servers = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -152,7 +152,7 @@ def remove(ctx: typer.Context, server: Named) -> None:
     note(f"{server} is gone.", "")
 
 
-def _started(session: Session, server: str) -> shapes.Server:
+def _started(session: Connected, server: str) -> schemas.Server:
     found = session.run(session.w.servers.get(server))
     if found.status not in ("running", "starting"):
         found = session.run(session.w.servers.start(found.id))
@@ -163,7 +163,7 @@ def _started(session: Session, server: str) -> shapes.Server:
     return found
 
 
-def _finish(session: Session, server: shapes.Server, json: bool) -> None:
+def _finish(session: Connected, server: schemas.Server, json: bool) -> None:
     if json:
         as_json(server)
     else:
@@ -183,7 +183,7 @@ def _plain_json(text: str) -> str:
     return _LAST_COMMA.sub(lambda found: "" if found[0] == "," else found[0], bare)
 
 
-def _target(server: shapes.Server) -> str:
+def _target(server: schemas.Server) -> str:
     return " ".join(server.argv) if server.transport == "stdio" else server.url
 
 

@@ -11,12 +11,12 @@ import typer
 if sys.platform != "win32":
     import uvloop
 
-from windlass.cli.loglines import Form, log_to
+from windlass.cli.http_server import serve as run_server
 from windlass.cli.options import USAGE, Options, options_of
-from windlass.cli.running import PAGE, found_server
+from windlass.cli.terminal_run import PAGE, found_server
 from windlass.config import Config, load
 from windlass.core.errors import BadInput, Unavailable
-from windlass.serving import serve as run_server
+from windlass.telemetry.logs import Form, log_to
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default.")]
 Port = Annotated[int | None, typer.Option(help="Port; 8420 by default, 0 for any free one.", min=0, max=65535)]

@@ -14,17 +14,17 @@ from typing import Any, Generic, TypeVar
 import typer
 
 from windlass.cli.options import LEFT, options_of
-from windlass.cli.running import found_server, settings
+from windlass.cli.terminal_run import found_server, settings
 from windlass.client import Windlass
 from windlass.config import Config
 from windlass.core.errors import BadInput
-from windlass.core.values import frozen
+from windlass.core.values import value
 
 T = TypeVar("T")
 
 
-@frozen
-class Session:
+@value
+class Connected:
     w: Windlass
     loop: asyncio.AbstractEventLoop
     config: Config
@@ -69,7 +69,7 @@ class Feed(Generic[T]):
 
 
 @contextmanager
-def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Session]:
+def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Connected]:
     """A client of the running server, or else of the data folder itself."""
     options = options_of(ctx)
     # What happens in a turn is told by the verb itself; the log would say it twice.
@@ -85,7 +85,7 @@ def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Sessio
         life = asyncio.run_coroutine_threadsafe(_live(windlass, ready, done), loop)
         asyncio.run_coroutine_threadsafe(_wait(ready), loop).result()
         try:
-            yield Session(windlass, loop, config, url)
+            yield Connected(windlass, loop, config, url)
         except KeyboardInterrupt:
             raise typer.Exit(LEFT) from None
         finally:

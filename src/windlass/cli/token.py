@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from windlass.cli.options import options_of
-from windlass.cli.running import kept_token, settings
 from windlass.cli.session import opened
+from windlass.cli.terminal_run import kept_token, settings
 from windlass.core.errors import NotFound
 
 
@@ -20,7 +20,7 @@ def token(
     if url or rotate:
         with opened(ctx, only_running=True) as session:
             verb = "access.rotate" if rotate else "access.new_key"
-            made = session.run(session.w.wire.call(verb))
+            made = session.run(session.w.transport.call(verb))
         sys.stdout.write((made.token if rotate else made.url) + "\n")
         return
     found = kept_token(settings(options_of(ctx)))

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from windlass import shapes
+from windlass.api import schemas
 from windlass.cli.options import FAILED
-from windlass.cli.session import Session, opened
-from windlass.cli.show import as_json, clean, line, note, table
+from windlass.cli.session import Connected, opened
+from windlass.cli.tables import as_json, clean, line, note, table
 from windlass.core.errors import BadInput, NotFound
 
 tools = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -58,12 +58,12 @@ def call(
     raise typer.Exit(0 if result.state == "ok" else FAILED)
 
 
-def _all(session: Session, server: str) -> list[tuple[str, shapes.ServerTool]]:
+def _all(session: Connected, server: str) -> list[tuple[str, schemas.ServerTool]]:
     slugs = [server] if server else [one.slug for one in session.run(session.w.servers.list())]
     return [(slug, tool) for slug in slugs for tool in session.run(session.w.servers.tools(slug)).tools]
 
 
-def _schema(session: Session, server: str, name: str) -> dict[str, Any]:
+def _schema(session: Connected, server: str, name: str) -> dict[str, Any]:
     there = session.run(session.w.servers.tools(server))
     for tool in there.tools:
         if tool.name == name:
@@ -106,7 +106,7 @@ def _typed(value: str, schema: object) -> object:
         return value
 
 
-def _nature(tool: shapes.ServerTool) -> str:
+def _nature(tool: schemas.ServerTool) -> str:
     hints = tool.annotations
     if hints.get("destructiveHint") is True and not hints.get("readOnlyHint"):
         return "destroys"

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from windlass import shapes
-from windlass.cli.following import exit_code, tell_end
-from windlass.cli.session import Session, opened
-from windlass.cli.show import as_json, clean, line, note, out, shown_arguments
+from windlass.api import schemas
+from windlass.cli.session import Connected, opened
+from windlass.cli.stream import exit_code, tell_end
+from windlass.cli.tables import as_json, clean, line, note, out, shown_arguments
 from windlass.core.errors import BadInput
 
 turns = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -107,7 +107,7 @@ def stop(
     as_json(found) if json else note(f"{found.id}: {found.outcome or found.state}", "")
 
 
-def _pending(session: Session, turn: str, call: str, kind: str) -> shapes.PendingCall:
+def _pending(session: Connected, turn: str, call: str, kind: str) -> schemas.PendingCall:
     there = session.run(session.w.turns.get(turn)).pending_calls
     fitting = [one for one in there if one.kind == kind and call in ("", one.call_id)]
     if len(fitting) == 1:
@@ -116,7 +116,7 @@ def _pending(session: Session, turn: str, call: str, kind: str) -> shapes.Pendin
     raise BadInput("There is no such call." if not fitting else "Several calls wait.", hint=f"Waiting: {waiting}.")
 
 
-def _finish(session: Session, turn: shapes.Turn, json: bool) -> None:
+def _finish(session: Connected, turn: schemas.Turn, json: bool) -> None:
     turn = session.run(session.w.turns.get(turn.id, wait=WAIT_S))
     if json:
         as_json(turn)

@@ -87,8 +87,8 @@ def _described(hint: Any) -> Any:
     """`Annotated[str, "what it is"]` as msgspec writes it."""
     if get_origin(hint) is not Annotated:
         return hint
-    kind, *said = get_args(hint)
-    return Annotated[kind, *(msgspec.Meta(description=word) if isinstance(word, str) else word for word in said)]
+    kind, *notes = get_args(hint)
+    return Annotated[kind, *(msgspec.Meta(description=note) if isinstance(note, str) else note for note in notes)]
 
 
 def _schema(arguments: type[msgspec.Struct]) -> bytes:

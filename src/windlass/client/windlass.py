@@ -8,29 +8,29 @@ from typing import Any, Literal, Self
 
 from msgspec import UNSET
 
-from windlass import shapes
-from windlass.client.http import HttpWire
-from windlass.client.verbs import (
-    Context,
-    Conversations,
-    Messages,
-    Personas,
-    Policy,
-    Providers,
-    Search,
-    Servers,
-    Tools,
-    Turns,
+from windlass.api import schemas
+from windlass.client.over_http import OverHttp
+from windlass.client.resources import (
+    ContextResource,
+    ConversationsResource,
+    MessagesResource,
+    PersonasResource,
+    PolicyResource,
+    ProvidersResource,
+    SearchResource,
+    ServersResource,
+    ToolsResource,
+    TurnsResource,
 )
-from windlass.client.wire import TurnEvent, Wire
+from windlass.client.transport import Transport, TurnEvent
 from windlass.config import Config, load
 from windlass.core.errors import BadInput
 from windlass.core.ids import new_id
 from windlass.core.ports import Model
 
 WebSearch = Literal["auto", "on", "off"]
-Decided = bool | shapes.Decision | None
-Approve = Callable[[shapes.PendingCall], Decided | Awaitable[Decided]]
+Decided = bool | schemas.Decision | None
+Approve = Callable[[schemas.PendingCall], Decided | Awaitable[Decided]]
 LONG_S = 300.0
 
 
@@ -39,15 +39,15 @@ class Windlass:
     `Windlass(url=..., token=...)` talks to a server. `functions` are Python functions the model may call; `model`
     answers instead of a configured one, such as `windlass.testing.ScriptedModel` in a test."""
 
-    conversations: Conversations
-    messages: Messages
-    context: Context
-    tools: Tools
-    turns: Turns
-    servers: Servers
-    providers: Providers
-    personas: Personas
-    policy: Policy
+    conversations: ConversationsResource
+    messages: MessagesResource
+    context: ContextResource
+    tools: ToolsResource
+    turns: TurnsResource
+    servers: ServersResource
+    providers: ProvidersResource
+    personas: PersonasResource
+    policy: PolicyResource
 
     def __init__(
         self,
@@ -69,21 +69,21 @@ class Windlass:
             raise BadInput("Functions and models of this program only work in process.", hint="Leave out `url`.")
 
     async def __aenter__(self) -> Self:
-        self.wire: Wire = HttpWire(self._url, self._token) if self._url else await self._inside()
-        self.conversations = Conversations(self.wire)
-        self.messages = Messages(self.wire)
-        self.context = Context(self.wire)
-        self.tools = Tools(self.wire)
-        self.turns = Turns(self.wire)
-        self.servers = Servers(self.wire)
-        self.providers = Providers(self.wire)
-        self.search = Search(self.wire)
-        self.personas = Personas(self.wire)
-        self.policy = Policy(self.wire)
+        self.transport: Transport = OverHttp(self._url, self._token) if self._url else await self._inside()
+        self.conversations = ConversationsResource(self.transport)
+        self.messages = MessagesResource(self.transport)
+        self.context = ContextResource(self.transport)
+        self.tools = ToolsResource(self.transport)
+        self.turns = TurnsResource(self.transport)
+        self.servers = ServersResource(self.transport)
+        self.providers = ProvidersResource(self.transport)
+        self.search = SearchResource(self.transport)
+        self.personas = PersonasResource(self.transport)
+        self.policy = PolicyResource(self.transport)
         return self
 
     async def __aexit__(self, *raised: object) -> None:
-        await self.wire.aclose()
+        await self.transport.aclose()
 
     async def ask(
         self,
@@ -98,16 +98,16 @@ class Windlass:
         web_search: WebSearch = "auto",
         max_rounds: int | None = None,
         approve: Approve | None = None,
-    ) -> shapes.Turn:
+    ) -> schemas.Turn:
         """Ask and wait for the end: `turn.answer`, `turn.sources`, `turn.outcome`. Without a conversation a new one is
         begun with these `tools`, `persona` and `system_prompt`; with one they are refused, since it has its own.
         `tools` names those to offer, as `server.tool` with `*` for any; by default those that are on for new
         conversations. `approve` is asked about each call that needs a person; without it the turn is given back
         waiting, in the state `awaiting_person`."""
         _refuse_for(conversation_id, tools, persona, system_prompt)
-        place = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
+        chosen_id = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
         return await self.chat(
-            place,
+            chosen_id,
             text,
             model=model,
             temperature=temperature,
@@ -132,9 +132,9 @@ class Windlass:
     ) -> AsyncGenerator[TurnEvent, None]:
         """The same, watched: every event of the turn as it happens, to its end. Leaving the loop does not stop it."""
         _refuse_for(conversation_id, tools, persona, system_prompt)
-        place = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
+        chosen_id = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
         request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds)
-        async for event in self.wire.chat(place, request):
+        async for event in self.transport.chat(chosen_id, request):
             yield event
 
     async def chat(
@@ -148,13 +148,13 @@ class Windlass:
         web_search: WebSearch = "auto",
         max_rounds: int | None = None,
         approve: Approve | None = None,
-    ) -> shapes.Turn:
+    ) -> schemas.Turn:
         """Say something in a conversation and wait for the end of the turn."""
         request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds)
-        answer: shapes.ChatAnswer = await self.wire.call("turns.chat", conversation_id, body=request)
+        answer: schemas.ChatAnswer = await self.transport.call("turns.chat", conversation_id, body=request)
         return await self.settle(await self.turns.get(answer.turn_id), approve)
 
-    async def settle(self, turn: shapes.Turn, approve: Approve | None = None) -> shapes.Turn:
+    async def settle(self, turn: schemas.Turn, approve: Approve | None = None) -> schemas.Turn:
         """Wait until the turn has ended, or only a person can help; `approve` is such a person."""
         while turn.state != "finished":
             if turn.state == "awaiting_person" and not (approve and await self._decide(turn, approve)):
@@ -184,21 +184,21 @@ class Windlass:
             named = "*" not in pattern or tool.annotations.get("readOnlyHint") is True
             await self.tools.enable(conversation_id, tool.server_id, tool.tool_name, None if named else "ask")
 
-    async def _decide(self, turn: shapes.Turn, approve: Approve) -> bool:
+    async def _decide(self, turn: schemas.Turn, approve: Approve) -> bool:
         """Whether anything was decided."""
-        said = False
+        any_decided = False
         for call in turn.pending_calls:
             if call.kind != "approval":
                 continue
-            word = approve(call)
-            decided = await word if inspect.isawaitable(word) else word
+            decision = approve(call)
+            decided = await decision if inspect.isawaitable(decision) else decision
             if decided is None:
                 continue
-            word = decided if isinstance(decided, shapes.Decision) else _decision(decided)
-            word.hash = word.hash or call.hash
-            await self.wire.call("turns.decide", turn.id, call.call_id, body=word)
-            said = True
-        return said
+            decision = decided if isinstance(decided, schemas.Decision) else _decision(decided)
+            decision.hash = decision.hash or call.hash
+            await self.transport.call("turns.decide", turn.id, call.call_id, body=decision)
+            any_decided = True
+        return any_decided
 
     async def _choose(self, conversation_id: str, patterns: Collection[str]) -> None:
         for tool in (await self.tools.available(conversation_id)).available_tools:
@@ -207,19 +207,19 @@ class Windlass:
         for pattern in patterns:
             await self.switch_tools(conversation_id, pattern, on=True)
 
-    async def _inside(self) -> Wire:
+    async def _inside(self) -> Transport:
         # The whole house takes 0.2 s more to load (0.6 for 0.4); a client of a server over HTTP needs none of it.
         from windlass.client.functions import as_function
-        from windlass.client.inside import InsideWire
+        from windlass.client.in_process import InProcess
 
         functions = tuple(as_function(function) for function in self._functions)
-        return await InsideWire().open(self._config or load(), functions, self._model, recover=self._recover)
+        return await InProcess().open(self._config or load(), functions, self._model, recover=self._recover)
 
 
-def ask_sync(text: str, *, url: str = "", token: str = "", **options: Any) -> shapes.Turn:
+def ask_sync(text: str, *, url: str = "", token: str = "", **options: Any) -> schemas.Turn:
     """`Windlass.ask` for programs without an event loop."""
 
-    async def asked() -> shapes.Turn:
+    async def asked() -> schemas.Turn:
         async with Windlass(url, token) as windlass:
             return await windlass.ask(text, **options)
 
@@ -245,10 +245,10 @@ def _request(
     temperature: float | None,
     web_search: WebSearch,
     max_rounds: int | None,
-) -> shapes.ChatRequest:
+) -> schemas.ChatRequest:
     if not text.strip():
         raise BadInput("There is nothing to ask.")
-    return shapes.ChatRequest(
+    return schemas.ChatRequest(
         text,
         client_message_id=new_id("sent"),
         parent_turn_id=UNSET if parent_turn_id is None else parent_turn_id,
@@ -259,10 +259,10 @@ def _request(
     )
 
 
-def _decision(allow: bool) -> shapes.Decision:
-    return shapes.Decision("allow" if allow else "deny")
+def _decision(allow: bool) -> schemas.Decision:
+    return schemas.Decision("allow" if allow else "deny")
 
 
-def _fits(tool: shapes.AvailableTool, pattern: str) -> bool:
+def _fits(tool: schemas.AvailableTool, pattern: str) -> bool:
     whole = f"{tool.server_slug}.{tool.tool_name}"
     return fnmatchcase(whole, pattern) or tool.tool_name == pattern

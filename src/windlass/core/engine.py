@@ -22,7 +22,7 @@ from windlass.core.faults import reach
 from windlass.core.fold import Folding, TurnView
 from windlass.core.ids import call_id
 from windlass.core.messages import ToolCall, ToolOutput
-from windlass.core.ports import DraftCall, Hear, History, Log, Model, ModelRequest, Reply, ReplyReset, Tools
+from windlass.core.ports import DraftCall, Emit, History, Log, Model, ModelRequest, Reply, ReplyReset, Tools
 from windlass.core.prompt import prompt_of
 from windlass.core.steps import UNKNOWN, AwaitPerson, CallModel, Close, Done, RunTools, Step, Wait, step_of
 
@@ -31,14 +31,14 @@ OVER_LIMIT = "This turn's limit of calls is reached."
 
 
 @dataclass(slots=True)
-class Crew:
+class TurnRun:
     """What one driver works with, and the tasks it has under way."""
 
     log: Log
     model: Model
     tools: Tools
     history: History
-    hear: Hear
+    emit: Emit
     group: asyncio.TaskGroup
     folding: Folding
     asking: asyncio.Task[None] | None = None
@@ -46,7 +46,7 @@ class Crew:
     running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
 
-async def run_turn(log: Log, model: Model, tools: Tools, history: History, hear: Hear) -> AwaitPerson | Done:
+async def run_turn(log: Log, model: Model, tools: Tools, history: History, emit: Emit) -> AwaitPerson | Done:
     """Drive a turn until it finishes or must wait for a person. Safe to call again at any time."""
     folding = Folding()
     view = folding.upto(await log.read())
@@ -60,7 +60,7 @@ async def run_turn(log: Log, model: Model, tools: Tools, history: History, hear:
             limit_s = view.started.settings.limits.work_s
             call_off = tools.alarm(limit_s, lambda: group.create_task(_record(log, StopRequested("deadline"))))
             try:
-                step = await _drive(Crew(log, model, tools, history, hear, group, folding))
+                step = await _drive(TurnRun(log, model, tools, history, emit, group, folding))
             finally:
                 call_off()
     except* Fenced as fenced:
@@ -68,75 +68,75 @@ async def run_turn(log: Log, model: Model, tools: Tools, history: History, hear:
     return step
 
 
-async def _drive(crew: Crew) -> AwaitPerson | Done:
+async def _drive(run: TurnRun) -> AwaitPerson | Done:
     """What the model said is written together with what it sets off, in one commit, unless a word came between."""
     while True:
-        seen = await crew.log.read()
-        facts, crew.facts = crew.facts, ()
-        view = crew.folding.upto((*seen, *facts))
+        seen = await run.log.read()
+        facts, run.facts = run.facts, ()
+        view = run.folding.upto((*seen, *facts))
         step = step_of(view)
-        _let_go(crew, view, step)
+        _cancel_unneeded(run, view, step)
         match step:
             case RunTools(calls):
                 reach("calls_ready")
                 starts = [ToolStarted(call.id, view.by_call[call.id].safe) for call in calls]
-                if await crew.log.begin(len(seen), *starts, facts=facts):
+                if await run.log.begin(len(seen), *starts, facts=facts):
                     reach("calls_begun")
                     for call, start in zip(calls, starts, strict=True):
-                        crew.running[call.id] = crew.group.create_task(_run(crew, call, start.safe))
-                    await crew.log.changed(len(seen) + len(facts) + len(starts))  # all of them landed, or none
+                        run.running[call.id] = run.group.create_task(_run(run, call, start.safe))
+                    await run.log.changed(len(seen) + len(facts) + len(starts))  # all of them landed, or none
             case Close(events):
-                await crew.log.begin(len(seen), *events, facts=facts)
+                await run.log.begin(len(seen), *events, facts=facts)
             case _ if facts:
-                await crew.log.record(*facts)
+                await run.log.record(*facts)
             case CallModel() | Wait():
-                if isinstance(step, CallModel) and (crew.asking is None or crew.asking.done()):
-                    crew.asking = crew.group.create_task(_ask(crew, seen, view, step))
-                await crew.log.changed(len(seen), crew.asking)
+                if isinstance(step, CallModel) and (run.asking is None or run.asking.done()):
+                    run.asking = run.group.create_task(_ask(run, seen, view, step))
+                await run.log.changed(len(seen), run.asking)
             case _:
                 return step
 
 
-def _let_go(crew: Crew, view: TurnView, step: Step) -> None:
+def _cancel_unneeded(run: TurnRun, view: TurnView, step: Step) -> None:
     """Cancel work whose result nobody waits for any more: a stopped call, a model asked before the turn was closed."""
-    for ended in [id for id in crew.running if not view.by_call[id].open]:
-        crew.running.pop(ended).cancel()
-    if crew.asking and not isinstance(step, CallModel):
-        crew.asking.cancel()
-        crew.asking = None
+    for ended in [id for id in run.running if not view.by_call[id].open]:
+        run.running.pop(ended).cancel()
+    if run.asking and not isinstance(step, CallModel):
+        run.asking.cancel()
+        run.asking = None
 
 
 async def _record(log: Log, fact: Event) -> None:
     await log.record(fact)
 
 
-async def _ask(crew: Crew, seen: Sequence[Event], view: TurnView, step: CallModel) -> None:
+async def _ask(run: TurnRun, seen: Sequence[Event], view: TurnView, step: CallModel) -> None:
     """The view grows while the model is asked, but not by rounds or calls: those come from here."""
     if step.attempt > 1:
         await asyncio.sleep(step.wait_s)
-        crew.hear(ReplyReset(step.attempt))
+        run.emit(ReplyReset(step.attempt))
     began = time.monotonic()
     reach("model_asked")
     try:
-        past = await crew.history.before(crew.log.turn_id, view.history_from)
+        past = await run.history.before(run.log.turn_id, view.history_from)
         prompt = prompt_of(view, past, step.forced)
-        request = ModelRequest(crew.log.turn_id, view.started.settings, prompt, crew.tools.toolset, step.attempt)
-        reply = await crew.model.reply(request, crew.hear)
-        replied = _as_event(crew.log.turn_id, view, reply, _ms(began))
+        request = ModelRequest(run.log.turn_id, view.started.settings, prompt, run.tools.toolset, step.attempt)
+        reply = await run.model.reply(request, run.emit)
+        replied = _as_event(run.log.turn_id, view, reply, _ms(began))
     except ModelError as error:
-        crew.facts = await _failure(crew, seen, error, _ms(began))
+        run.facts = await _failure(run, seen, error, _ms(began))
         return
     reach("reply_complete")
-    crew.facts = (replied, *_judged(crew, seen, view, replied))
+    run.facts = (replied, *_judged(run, seen, view, replied))
 
 
-async def _failure(crew: Crew, seen: Sequence[Event], error: ModelError, took_ms: int) -> tuple[Event, ...]:
+async def _failure(run: TurnRun, seen: Sequence[Event], error: ModelError, took_ms: int) -> tuple[Event, ...]:
     failed = ModelFailed(
         error.code, error.message, error.hint, error.retryable, error.wait_s, error.partial, error.status, took_ms
     )
     if error.code != "context_overflow":
         return (failed,)
-    later = await crew.history.shorten(crew.log.turn_id, seen)
+    later = await run.history.shorten(run.log.turn_id, seen)
     if later is None:
         return (ModelFailed(error.code, error.message, error.hint, took_ms=took_ms),)
     return (failed, HistoryTrimmed(later, "The model's context was too small for the whole history."))
@@ -177,19 +177,19 @@ def _search_due(view: TurnView, reply: Reply) -> tuple[DraftCall, ...]:
     return (DraftCall(SEARCH_TOOL, arguments, repairs=("the search that was asked for",)),)
 
 
-def _judged(crew: Crew, seen: Sequence[Event], view: TurnView, replied: ModelReplied) -> list[CallJudged]:
+def _judged(run: TurnRun, seen: Sequence[Event], view: TurnView, replied: ModelReplied) -> list[CallJudged]:
     room = max(0, view.started.settings.limits.calls - len(view.by_call))
-    judged = [crew.tools.judge(call, seen) for call in replied.calls[:room]]
+    judged = [run.tools.judge(call, seen) for call in replied.calls[:room]]
     too_many = replied.calls[room:]
     return judged + [CallJudged(c.id, "refuse", "limit", refusal="over_limit", reason=OVER_LIMIT) for c in too_many]
 
 
-async def _run(crew: Crew, call: ToolCall, safe: bool) -> None:
+async def _run(run: TurnRun, call: ToolCall, safe: bool) -> None:
     """Run one call and record how it ended. A cancelled call records nothing: either its end is in the log already, or
     the driver is going down and the next one finds the call interrupted."""
     began = time.monotonic()
     try:
-        output = await crew.tools.run(call, crew.hear)
+        output = await run.tools.run(call, run.emit)
         fact = ToolFinished(call.id, "error" if output.failed else "ok", output, took_ms=_ms(began))
     except ToolError as error:
         lost = error.sent and not safe
@@ -198,8 +198,8 @@ async def _run(crew: Crew, call: ToolCall, safe: bool) -> None:
     except Exception as error:  # a tool may fail in any way; the model is told, the turn goes on
         fact = ToolFinished(call.id, "error", ToolOutput(f"{type(error).__name__}: {error}"), "tool_error", _ms(began))
     reach("result_received")
-    crew.running.pop(call.id, None)  # from here on there is nothing left to cancel
-    await crew.log.record(fact)
+    run.running.pop(call.id, None)  # from here on there is nothing left to cancel
+    await run.log.record(fact)
     reach("result_recorded")
 
 

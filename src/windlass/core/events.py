@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from windlass.core.messages import CallState, Choice, Message, Source, ToolCall, ToolOutput, Usage
-from windlass.core.values import frozen
+from windlass.core.messages import CallState, ChatMessage, Choice, SourceLink, ToolCall, ToolOutput, Usage
+from windlass.core.values import value
 
 Outcome = Literal["answered", "limit", "stopped", "failed", "handed_over", "added"]
 Origin = Literal["chat", "continue", "retry", "call_retry", "added", "v1"]
@@ -14,7 +14,7 @@ Scope = Literal["once", "conversation", "always"]
 NO_HISTORY = "none"  # as `history_from`: the prompt shows no earlier turn
 
 
-@frozen
+@value
 class Limits:
     rounds: int = 10
     calls: int = 128
@@ -26,7 +26,7 @@ class Limits:
     tokens: int | None = None
 
 
-@frozen
+@value
 class Settings:
     """Frozen at the start, so that a turn resumed next week is the same turn."""
 
@@ -44,22 +44,22 @@ class Settings:
     choice: Choice = "auto"  # for the first request; after a call the model is free
 
 
-@frozen
+@value
 class TurnStarted:
-    opening: tuple[Message, ...]
+    opening: tuple[ChatMessage, ...]
     settings: Settings = Settings()
     origin: Origin = "chat"
     client_message_id: str = ""
     blanked: tuple[int, ...] = ()  # places in `opening` whose text was deleted
 
 
-@frozen
+@value
 class TurnClaimed:
     driver: str = ""
     epoch: int = 0
 
 
-@frozen
+@value
 class ModelReplied:
     text: str
     calls: tuple[ToolCall, ...] = ()
@@ -69,13 +69,13 @@ class ModelReplied:
     model: str = ""
     repairs: tuple[str, ...] = ()
     raw: str = ""  # kept when something was repaired
-    sources: tuple[Source, ...] = ()  # from a search the provider ran itself
+    sources: tuple[SourceLink, ...] = ()  # from a search the provider ran itself
     first_ms: int = 0
     took_ms: int = 0
     blanked: bool = False
 
 
-@frozen
+@value
 class ModelFailed:
     cause: str
     message: str = ""
@@ -87,7 +87,7 @@ class ModelFailed:
     took_ms: int = 0
 
 
-@frozen
+@value
 class CallJudged:
     call_id: str
     verdict: Verdict
@@ -99,7 +99,7 @@ class CallJudged:
     server: str = ""
 
 
-@frozen
+@value
 class CallDecided:
     call_id: str
     allow: bool
@@ -109,20 +109,20 @@ class CallDecided:
     by: str = ""
 
 
-@frozen
+@value
 class CallResolved:
     call_id: str
     how: Literal["retry", "done", "skip"]
     by: str = ""
 
 
-@frozen
+@value
 class ToolStarted:
     call_id: str
     safe: bool = False
 
 
-@frozen
+@value
 class ToolFinished:
     call_id: str
     state: CallState
@@ -132,19 +132,19 @@ class ToolFinished:
     blanked: bool = False
 
 
-@frozen
+@value
 class StopRequested:
     by: str = "person"
     call_id: str = ""  # "" stops the turn
 
 
-@frozen
+@value
 class HistoryTrimmed:
     history_from: str
     reason: str = ""
 
 
-@frozen
+@value
 class TurnFinished:
     outcome: Outcome
     cause: str = ""
@@ -156,7 +156,7 @@ OfCall = CallJudged | CallDecided | CallResolved | ToolStarted | ToolFinished | 
 Event = TurnStarted | TurnClaimed | ModelReplied | ModelFailed | OfCall | HistoryTrimmed | TurnFinished
 
 
-@frozen
+@value
 class Recorded:
     """An event in its place: `seq` counts in the turn, `number` in the conversation."""
 
@@ -167,7 +167,7 @@ class Recorded:
     body: bytes = b""  # as it is stored, if whoever made this had it at hand
 
 
-@frozen
+@value
 class Committed:
     """Rows of one turn that are on disk now, for those who watch."""
 

@@ -26,8 +26,8 @@ def call_id(turn_id: str, reply: int, index: int) -> str:
 
 
 def message_id(turn_id: str, seq: int, part: int = 0) -> str:
-    place = f"{seq}.{part}" if part else str(seq)
-    return f"msg-{turn_id.partition('-')[2]}-{place}"
+    position = f"{seq}.{part}" if part else str(seq)
+    return f"msg-{turn_id.partition('-')[2]}-{position}"
 
 
 def _letters(number: int) -> str:

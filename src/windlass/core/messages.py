@@ -3,14 +3,14 @@
 from dataclasses import field
 from typing import Literal
 
-from windlass.core.values import frozen
+from windlass.core.values import value
 
 Role = Literal["user", "assistant", "system", "tool"]
 CallState = Literal["ok", "error", "denied", "cancelled", "unknown"]
 Choice = Literal["auto", "none", "required"]
 
 
-@frozen
+@value
 class ToolCall:
     """A call the model asked for. `arguments` is always the text of a JSON object: it can go back on any wire."""
 
@@ -24,8 +24,8 @@ class ToolCall:
     extra: str = ""  # opaque JSON a provider attached; goes back to that provider only
 
 
-@frozen
-class Message:
+@value
+class ChatMessage:
     role: Role
     content: str | None
     calls: tuple[ToolCall, ...] = ()
@@ -34,16 +34,16 @@ class Message:
     reasoning: str = ""
 
 
-@frozen
+@value
 class PastTurn:
     """A finished turn as later prompts show it. `revision` grows when a message is deleted; encoders cache by both."""
 
     turn_id: str
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     revision: int = 0
 
 
-@frozen
+@value
 class Usage:
     prompt: int = 0
     completion: int = 0
@@ -59,13 +59,13 @@ class Usage:
         )
 
 
-@frozen
-class Source:
+@value
+class SourceLink:
     title: str
     url: str
 
 
-@frozen
+@value
 class ToolOutput:
     """What a tool gave: `text` is what the model reads, the whole is kept under `result_id`."""
 
@@ -74,13 +74,13 @@ class ToolOutput:
     size: int = 0
     shortened: bool = False
     digest: str = ""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourceLink, ...] = ()
     untrusted: bool = False  # from outside: afterwards, calls that reach out ask
     foreign: bool = False  # others wrote it; this and what is untrusted is fenced in the prompt
     failed: bool = False  # the tool itself says so
 
 
-@frozen
+@value
 class ToolSpec:
     """One tool as it is offered in a turn. `name` is what the model calls, `tool` what the server calls it."""
 
@@ -97,7 +97,7 @@ class ToolSpec:
     open_world: bool = False
 
 
-@frozen
+@value
 class Toolset:
     """The tools frozen into a turn; stored once per hash."""
 

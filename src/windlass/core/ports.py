@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
 from windlass.core.events import CallJudged, Event, Settings
-from windlass.core.messages import Choice, Message, PastTurn, Source, ToolCall, ToolOutput, Toolset, Usage
-from windlass.core.values import frozen
+from windlass.core.messages import ChatMessage, Choice, PastTurn, SourceLink, ToolCall, ToolOutput, Toolset, Usage
+from windlass.core.values import value
 
 
 class Log(Protocol):
@@ -31,17 +31,17 @@ class Log(Protocol):
         """Return once the log is longer than `seen`, or `also` is done."""
 
 
-@frozen
+@value
 class Prompt:
     """What a model is asked with. Past turns come apart from the current one, so that encoders may cache them."""
 
     system: str
     past: tuple[PastTurn, ...]
-    current: tuple[Message, ...]
+    current: tuple[ChatMessage, ...]
     choice: Choice = "auto"
 
 
-@frozen
+@value
 class ModelRequest:
     turn_id: str
     settings: Settings
@@ -50,7 +50,7 @@ class ModelRequest:
     attempt: int = 1
 
 
-@frozen
+@value
 class DraftCall:
     """A call as it came off the wire, repaired where needed; the engine gives it its id."""
 
@@ -63,7 +63,7 @@ class DraftCall:
     extra: str = ""
 
 
-@frozen
+@value
 class Reply:
     """A complete reply. Adapters raise `ModelError` for anything less."""
 
@@ -75,23 +75,23 @@ class Reply:
     model: str = ""
     repairs: tuple[str, ...] = ()
     raw: str = ""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourceLink, ...] = ()
     first_ms: int = 0
 
 
-@frozen
+@value
 class TextDelta:
     attempt: int
     text: str
 
 
-@frozen
+@value
 class ReasoningDelta:
     attempt: int
     text: str
 
 
-@frozen
+@value
 class CallDelta:
     attempt: int
     index: int
@@ -99,14 +99,14 @@ class CallDelta:
     arguments: str
 
 
-@frozen
+@value
 class ReplyReset:
     """What was heard of the last attempt is void; `attempt` begins."""
 
     attempt: int
 
 
-@frozen
+@value
 class ToolProgress:
     call_id: str
     progress: float
@@ -114,7 +114,7 @@ class ToolProgress:
     message: str = ""
 
 
-@frozen
+@value
 class InputNeeded:
     """A tool's server asks the person something; the call's clock stands still meanwhile."""
 
@@ -124,12 +124,12 @@ class InputNeeded:
     url: str = ""
 
 
-Heard = TextDelta | ReasoningDelta | CallDelta | ReplyReset | ToolProgress | InputNeeded
-Hear = Callable[[Heard], None]
+LiveEvent = TextDelta | ReasoningDelta | CallDelta | ReplyReset | ToolProgress | InputNeeded
+Emit = Callable[[LiveEvent], None]
 
 
 class Model(Protocol):
-    async def reply(self, request: ModelRequest, hear: Hear) -> Reply: ...
+    async def reply(self, request: ModelRequest, emit: Emit) -> Reply: ...
 
 
 class Tools(Protocol):
@@ -140,7 +140,7 @@ class Tools(Protocol):
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         """Whether the call may run: by itself, after a person's word, or not at all."""
 
-    async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
+    async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         """Give the result or raise `ToolError`; must be safe to cancel."""
 
     def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:

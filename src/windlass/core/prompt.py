@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from windlass.core.events import Event
 from windlass.core.fold import CallView, TurnView, fold, force
-from windlass.core.messages import Message, PastTurn, Source, ToolCall
+from windlass.core.messages import ChatMessage, PastTurn, SourceLink, ToolCall
 from windlass.core.ports import Prompt
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
@@ -22,7 +22,7 @@ def prompt_for(log: Sequence[Event], past: tuple[PastTurn, ...]) -> Prompt:
 def prompt_of(view: TurnView, past: tuple[PastTurn, ...], forced: str) -> Prompt:
     asked, current = view.started.settings, list(_messages(view))
     if forced:
-        current.append(Message("user", ANSWER_NOW[forced]))
+        current.append(ChatMessage("user", ANSWER_NOW[forced]))
     return Prompt(asked.system, past, tuple(current), "none" if forced else "auto" if view.rounds else asked.choice)
 
 
@@ -31,9 +31,9 @@ def past_turn(turn_id: str, log: Sequence[Event], revision: int = 0) -> PastTurn
     return PastTurn(turn_id, tuple(replace(message, reasoning="") for message in _messages(fold(log))), revision)
 
 
-def numbered_sources(view: TurnView) -> list[tuple[Source, str]]:
+def numbered_sources(view: TurnView) -> list[tuple[SourceLink, str]]:
     """The turn's sources in the order of their numbers, each with the call that gave it ("" for the provider's own)."""
-    first: dict[str, tuple[Source, str]] = {}
+    first: dict[str, tuple[SourceLink, str]] = {}
     for round_ in view.rounds:
         for source in round_.reply.sources:
             first.setdefault(source.url, (source, ""))
@@ -52,8 +52,8 @@ def result_text(call: CallView) -> str:
     return _error(call.finished.output.text or call.finished.cause)
 
 
-def _messages(view: TurnView) -> Iterator[Message]:
-    yield from (said for place, said in enumerate(view.started.opening) if place not in view.started.blanked)
+def _messages(view: TurnView) -> Iterator[ChatMessage]:
+    yield from (message for index, message in enumerate(view.started.opening) if index not in view.started.blanked)
     numbers = {source.url: n for n, (source, _) in enumerate(numbered_sources(view), 1)}
     for round_ in view.rounds:
         reply = round_.reply
@@ -61,14 +61,14 @@ def _messages(view: TurnView) -> Iterator[Message]:
             continue
         calls = tuple(_speakable(call.call) for call in round_.calls)
         if calls or reply.text:
-            yield Message("assistant", reply.text or None, calls, reasoning=reply.reasoning)
+            yield ChatMessage("assistant", reply.text or None, calls, reasoning=reply.reasoning)
         for call, speakable in zip(round_.calls, calls, strict=True):
-            yield Message("tool", _told(call, numbers), call_id=speakable.id, name=speakable.name)
+            yield ChatMessage("tool", _numbered_result(call, numbers), call_id=speakable.id, name=speakable.name)
     if view.stop and view.failures and view.failures[-1].partial:
-        yield Message("assistant", view.failures[-1].partial)
+        yield ChatMessage("assistant", view.failures[-1].partial)
 
 
-def _told(call: CallView, numbers: dict[str, int]) -> str:
+def _numbered_result(call: CallView, numbers: dict[str, int]) -> str:
     """The result and what the model should know of it: changed arguments, what may be cited, what is untrusted."""
     text = result_text(call)
     if call.decided and call.decided.arguments:

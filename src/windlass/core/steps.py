@@ -6,40 +6,40 @@ from dataclasses import replace
 from windlass.core.events import Event, ModelFailed, ToolFinished, TurnFinished
 from windlass.core.fold import CallView, TurnView, fold, force
 from windlass.core.messages import CallState, ToolCall, ToolOutput
-from windlass.core.values import frozen
+from windlass.core.values import value
 
 FEWER_ATTEMPTS = {"empty_reply": 2, "context_overflow": 2}  # these rarely heal; a trimmed history is worth one more try
 
 
-@frozen
+@value
 class CallModel:
     attempt: int
     forced: str = ""
     wait_s: float = 0
 
 
-@frozen
+@value
 class RunTools:
     calls: tuple[ToolCall, ...]
 
 
-@frozen
+@value
 class Wait:
     calls: tuple[str, ...]
 
 
-@frozen
+@value
 class AwaitPerson:
     approvals: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
-@frozen
+@value
 class Close:
     events: tuple[ToolFinished | TurnFinished, ...]
 
 
-@frozen
+@value
 class Done:
     finished: TurnFinished
 
@@ -65,7 +65,7 @@ def _end(view: TurnView) -> TurnFinished | None:
     last = view.rounds[-1] if view.rounds else None
     if last and not last.calls:
         cut = last.forced or ("length" if last.reply.finish == "length" else "")
-        return TurnFinished("limit", cut, LIMIT_WORDS[cut]) if cut else TurnFinished("answered")
+        return TurnFinished("limit", cut, LIMIT_TEXTS[cut]) if cut else TurnFinished("answered")
     if view.stop:
         return _stopped(view.stop.by)
     if view.claims > view.started.settings.limits.claims:
@@ -76,7 +76,7 @@ def _end(view: TurnView) -> TurnFinished | None:
             "Look at its log, then continue.",
         )
     if last and last.forced:
-        return TurnFinished("limit", last.forced, LIMIT_WORDS[last.forced])
+        return TurnFinished("limit", last.forced, LIMIT_TEXTS[last.forced])
     if len(view.rounds) > 1 and view.started.settings.limits.rounds == 1:
         return TurnFinished("limit", "rounds", "Multi-round tool calls not supported")
     if last and any(call.judged and call.judged.refusal == "handed_over" and call.open for call in last.calls):
@@ -157,8 +157,8 @@ def _closed(call: CallView) -> ToolFinished:
     """How an open call ends when nothing more may happen to it."""
     if call.sent and not call.safe:
         return ToolFinished(call.call.id, "unknown", ToolOutput(UNKNOWN), "stopped")
-    words = "This call was stopped before it gave a result." if call.sent else "This call was not run."
-    return ToolFinished(call.call.id, "cancelled", ToolOutput(words), "stopped")
+    text = "This call was stopped before it gave a result." if call.sent else "This call was not run."
+    return ToolFinished(call.call.id, "cancelled", ToolOutput(text), "stopped")
 
 
 UNKNOWN = (
@@ -166,7 +166,7 @@ UNKNOWN = (
     "Do not assume either, and do not repeat it unless the person asks for that."
 )
 
-LIMIT_WORDS = {
+LIMIT_TEXTS = {
     "rounds": "Stopped at the limit of tool rounds. The answer uses what was found so far.",
     "calls": "Stopped at the limit of tool calls. The answer uses what was found so far.",
     "tokens": "Stopped at the token budget. The answer uses what was found so far.",

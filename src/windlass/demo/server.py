@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
-from windlass.demo.tools import TOOLS, Call, Cancelled, Folders, ToolFailure, text_block
+from windlass.demo.tools import TOOLS, Cancelled, Folders, ToolFailure, ToolRequest, text_block
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 SAMPLE = Path(__file__).parent / "sample"
@@ -36,7 +36,7 @@ def serve(incoming: TextIO, outgoing: TextIO, folders: Folders) -> None:
             outgoing.write(line + "\n")
             outgoing.flush()
 
-    server = Server(folders, send)
+    server = DemoServer(folders, send)
     for line in incoming:
         if line.strip():
             server.receive(line)
@@ -48,11 +48,11 @@ class RpcError(Exception):
         self.code = code
 
 
-class Server:
+class DemoServer:
     def __init__(self, folders: Folders, send: Callable[[Json], None]) -> None:
         self._folders = folders
         self._send = send
-        self._calls: dict[object, Call] = {}
+        self._calls: dict[object, ToolRequest] = {}
 
     def receive(self, line: str) -> None:
         try:
@@ -84,10 +84,10 @@ class Server:
         if not isinstance(arguments, dict) or not isinstance(meta, dict):
             return self._refuse(request_id, RpcError(-32602, "`arguments` and `_meta` must be objects."))
         # Known before the thread starts, or a cancel that follows at once would find nothing to cancel.
-        call = self._calls[request_id] = Call(arguments, self._folders, self._teller(meta.get("progressToken")))
+        call = self._calls[request_id] = ToolRequest(arguments, self._folders, self._teller(meta.get("progressToken")))
         threading.Thread(target=self._run, args=(request_id, name, call), daemon=True).start()
 
-    def _run(self, request_id: object, name: str, call: Call) -> None:
+    def _run(self, request_id: object, name: str, call: ToolRequest) -> None:
         try:
             result = TOOLS[name].result(call)
         except Cancelled:

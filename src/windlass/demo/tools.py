@@ -34,7 +34,7 @@ class Folders:
         self.notes = notes
 
 
-class Call:
+class ToolRequest:
     def __init__(self, arguments: Json, folders: Folders, tell: Callable[[int, int, str], None]) -> None:
         self.arguments = arguments
         self.folders = folders
@@ -59,7 +59,7 @@ class Tool:
         self,
         title: str,
         description: str,
-        run: Callable[[Call], Json],
+        run: Callable[[ToolRequest], Json],
         properties: Json,
         required: tuple[str, ...] = (),
         changes: bool = False,
@@ -90,13 +90,13 @@ def text_block(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
-def get_time(call: Call) -> Json:
+def get_time(call: ToolRequest) -> Json:
     zone = call.text("timezone", "UTC") or "UTC"
     now = datetime.now(UTC if zone.upper() == "UTC" else _zone(zone))
     return _structured({"timezone": zone, "time": now.isoformat(timespec="seconds"), "weekday": now.strftime("%A")})
 
 
-def calculate(call: Call) -> Json:
+def calculate(call: ToolRequest) -> Json:
     expression = call.text("expression")
     try:
         return _structured({"expression": expression, "value": value_of(expression)})
@@ -104,7 +104,7 @@ def calculate(call: Call) -> Json:
         raise ToolFailure(str(problem)) from None
 
 
-def list_directory(call: Call) -> Json:
+def list_directory(call: ToolRequest) -> Json:
     folder = _inside(call.folders.sample, call.text("path", "/"))
     if not folder.is_dir():
         raise ToolFailure(f"{_shown(call, folder)} is not a folder.")
@@ -112,14 +112,14 @@ def list_directory(call: Call) -> Json:
     return _structured({"path": _shown(call, folder), "files": names})
 
 
-def read_file(call: Call) -> Json:
+def read_file(call: ToolRequest) -> Json:
     path = _inside(call.folders.sample, call.text("path"))
     if not path.is_file():
         raise ToolFailure(f"There is no file {_shown(call, path)}. `list_directory` shows what there is.")
     return {"content": [text_block(path.read_text("utf-8", "replace")[:MOST_READ])]}
 
 
-def search_docs(call: Call) -> Json:
+def search_docs(call: ToolRequest) -> Json:
     words = set(re.findall(r"\w+", call.text("query").lower())) - COMMON
     pages = [_Page(path) for path in sorted(call.folders.sample.rglob("*.md"))]
     found = [page for page in pages if page.address and page.score(words)]
@@ -133,7 +133,7 @@ def search_docs(call: Call) -> Json:
     return {"content": [text_block(listed), *links], "structuredContent": {"results": results}}
 
 
-def count_slowly(call: Call) -> Json:
+def count_slowly(call: ToolRequest) -> Json:
     to, pause_ms = call.number("to", 5, 1, 1000), call.number("pause_ms", 500, 0, 10_000)
     for number in range(1, to + 1):
         if call.cancelled.wait(pause_ms / 1000):
@@ -142,7 +142,7 @@ def count_slowly(call: Call) -> Json:
     return {"content": [text_block(f"Counted to {to}.")]}
 
 
-def write_note(call: Call) -> Json:
+def write_note(call: ToolRequest) -> Json:
     title, text = call.text("title"), call.text("text")
     if len(text) > MOST_NOTE:
         raise ToolFailure(f"A note has at most {MOST_NOTE} characters.")
@@ -175,7 +175,7 @@ def _inside(root: Path, path: str) -> Path:
     return real
 
 
-def _shown(call: Call, path: Path) -> str:
+def _shown(call: ToolRequest, path: Path) -> str:
     return "/" + path.relative_to(call.folders.sample).as_posix().removeprefix(".")
 
 

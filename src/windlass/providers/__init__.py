@@ -1,12 +1,12 @@
 """Models behind one port: every OpenAI-compatible server, the demo model, and a scripted one for tests."""
 
-from windlass.providers.catalogue import LocalServer, chat_models, detect_local
+from windlass.providers.catalogue import FoundServer, chat_models, detect_local
 from windlass.providers.config import ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.failures import Patience
 from windlass.providers.models import Models
 from windlass.providers.openai_chat import OpenAIChat
-from windlass.providers.probe import Finding, Findings
+from windlass.providers.probe import Findings, ProbeFinding
 from windlass.providers.profiles import PROFILES, Profile, profile_for
 from windlass.providers.scripted import ScriptedModel
 
@@ -14,9 +14,9 @@ __all__ = [
     "DEMO_MODEL",
     "PROFILES",
     "DemoModel",
-    "Finding",
+    "ProbeFinding",
     "Findings",
-    "LocalServer",
+    "FoundServer",
     "Models",
     "OpenAIChat",
     "Patience",

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterator
 
-from windlass.core.values import frozen
+from windlass.core.values import value
 
 DEPTH = 100  # deeper ones exhaust the stack of whoever reads them next
 
 
-@frozen
+@value
 class Arguments:
     """`text` is always a JSON object; when `broken` says why the model's own text could not be read, it is `{}`."""
 

@@ -11,11 +11,11 @@ from dataclasses import replace
 import msgspec
 
 from windlass.core.errors import ModelError
-from windlass.core.messages import Source, Toolset, Usage
-from windlass.core.ports import DraftCall, Hear, Reply
+from windlass.core.messages import SourceLink, Toolset, Usage
+from windlass.core.ports import DraftCall, Emit, Reply
 from windlass.providers.calls import CallParts
+from windlass.providers.coalesce import Joined
 from windlass.providers.failures import CUT, FILTERED, INVALID, OVERFLOW, Kind, failure, shown, stream_failure
-from windlass.providers.joining import Joined
 from windlass.providers.markup import LEAKED, Sieve, recover_calls, split_thoughts
 
 RAW_CAP = 64 * 1024
@@ -39,7 +39,7 @@ class Assembly:
     def __init__(
         self,
         offered: Toolset,
-        hear: Hear,
+        emit: Emit,
         *,
         attempt: int = 1,
         provider: str = "",
@@ -47,22 +47,22 @@ class Assembly:
         backoff_s: float = 0,
     ) -> None:
         self._offered = offered
-        self._hear = Joined(hear, attempt)  # its methods are handed on, not ours: a circle would wait for the collector
+        self._emit = Joined(emit, attempt)  # its methods are handed on, not ours: a circle would wait for the collector
         self._provider = provider
         self._finish_words = dict(finish_words)
         self.backoff_s = backoff_s
         self._texts: list[str] = []
         self._thoughts: list[str] = []
-        self._calls = CallParts(offered, self._hear.call)
+        self._calls = CallParts(offered, self._emit.call)
         self._events: list[bytes] = []
         self._room = RAW_CAP
         self._repairs: dict[str, None] = {}
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, SourceLink] = {}
         self._usage = Usage()
         self._model = ""
         self._finish = ""
         self._chosen = False
-        self._sieve = Sieve(self._hear.say, self._hear.think, calls=bool(offered.tools))
+        self._sieve = Sieve(self._emit.say, self._emit.think, calls=bool(offered.tools))
         self.done = False
 
     @property
@@ -98,7 +98,7 @@ class Assembly:
                 else:
                     self._feed(data)
         finally:
-            self._hear.flush()
+            self._emit.flush()
 
     def _feed(self, data: bytes) -> None:
         try:
@@ -122,7 +122,7 @@ class Assembly:
         if not isinstance(value, dict):
             raise self._unexpected(value)
         self._take(value)
-        self._hear.flush()
+        self._emit.flush()
         if not self._chosen:
             raise self._unexpected(value)
         if not self._finish:
@@ -314,7 +314,7 @@ class Assembly:
     def _thought(self, thought: object) -> None:
         if isinstance(thought, str) and thought:
             self._thoughts.append(thought)
-            self._hear.think(thought)
+            self._emit.think(thought)
 
     def _cite(self, found: object) -> None:
         for one in found if isinstance(found, list) else [found]:
@@ -324,7 +324,7 @@ class Assembly:
             entry = cited if isinstance(cited, dict) else one
             url, title = entry.get("link") or entry.get("url"), entry.get("title")
             if isinstance(url, str) and url.startswith(("http://", "https://")):
-                self._sources.setdefault(url, Source(title if isinstance(title, str) and title else url, url))
+                self._sources.setdefault(url, SourceLink(title if isinstance(title, str) and title else url, url))
 
     def _unexpected(self, value: object) -> ModelError:
         if isinstance(value, dict) and value.keys() & _COMPLAINTS:

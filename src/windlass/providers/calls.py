@@ -33,9 +33,9 @@ class _Slot:
 class CallParts:
     """`hear` is told of each part: the call's place, its name so far, and a piece of its arguments."""
 
-    def __init__(self, offered: Toolset, hear: Callable[[int, str, str], None]) -> None:
+    def __init__(self, offered: Toolset, emit: Callable[[int, str, str], None]) -> None:
         self._offered = offered
-        self._hear = hear
+        self._emit = emit
         self._slots: list[_Slot] = []
         self._by_index: dict[int, _Slot] = {}
         self._by_id: dict[str, _Slot] = {}
@@ -126,7 +126,7 @@ class CallParts:
         if not part.keys() <= _KNOWN_KEYS:
             slot.extra.update({key: part[key] for key in part.keys() - _KNOWN_KEYS})
         self.pieces += 1
-        self._hear(slot.place, slot.name, piece)
+        self._emit(slot.place, slot.name, piece)
 
     def _note_numbers(self, slots: list[_Slot]) -> None:
         indexes = [slot.index for slot in slots if slot.index is not None]

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from windlass.core.values import frozen
+from windlass.core.values import value
 from windlass.providers.address import way_to
 from windlass.providers.answer import read_up_to
 from windlass.providers.config import ProviderConfig
 from windlass.providers.failures import INVALID, BadAnswer, exception_failure, failure, http_failure, shown
-from windlass.providers.wire import Wire
+from windlass.providers.http_client import HttpClient
 
 LOCAL_PORTS = (11434, 1234, 8080, 8000)
 LIST_S = 20.0
@@ -23,8 +23,8 @@ _NO_CHAT = re.compile(
 _NAMES = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 
 
-@frozen
-class LocalServer:
+@value
+class FoundServer:
     name: str
     base_url: str
     models: tuple[str, ...]
@@ -46,7 +46,7 @@ async def fetch_models(config: ProviderConfig) -> tuple[str, ...]:
     return names
 
 
-async def detect_local(ports: tuple[int, ...] = LOCAL_PORTS) -> tuple[LocalServer, ...]:
+async def detect_local(ports: tuple[int, ...] = LOCAL_PORTS) -> tuple[FoundServer, ...]:
     """Model servers that answer on this machine, in the order of the ports."""
     async with asyncio.TaskGroup() as looking:
         looks = [looking.create_task(_look(port)) for port in ports]
@@ -72,19 +72,19 @@ def model_names(body: bytes) -> tuple[str, ...] | None:
     return found if len(found) == len(names) else None
 
 
-async def _look(port: int) -> LocalServer | None:
+async def _look(port: int) -> FoundServer | None:
     base_url = f"http://127.0.0.1:{port}/v1"
     try:
         status, _, body = await _listed(ProviderConfig("", base_url=base_url), LOOK_S)
     except (OSError, ValueError, BadAnswer):
         return None
     names = model_names(body) if status == 200 else None
-    return LocalServer(_NAMES.get(port, "Local server"), base_url, names) if names else None
+    return FoundServer(_NAMES.get(port, "Local server"), base_url, names) if names else None
 
 
 async def _listed(config: ProviderConfig, most_s: float) -> tuple[int, Mapping[str, str], bytes]:
     async with asyncio.timeout(most_s):
-        line = await Wire(way_to(config, "/models"), most_s).send("GET", b"")
+        line = await HttpClient(way_to(config, "/models"), most_s).send("GET", b"")
         try:
             return await line.answered(), line.headers, await read_up_to(line, _LIST_CAP)
         finally:

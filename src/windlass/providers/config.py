@@ -3,13 +3,13 @@
 from dataclasses import field
 from typing import Literal
 
-from windlass.core.values import frozen
+from windlass.core.values import value
 from windlass.providers.failures import Patience
 
 Kind = Literal["openai", "demo"]
 
 
-@frozen
+@value
 class ProviderConfig:
     id: str
     name: str = ""

@@ -7,9 +7,9 @@ import re
 import shlex
 
 from windlass.core.errors import ModelError
-from windlass.core.messages import Message, Toolset, ToolSpec, Usage
-from windlass.core.ports import CallDelta, DraftCall, Hear, ModelRequest, ReasoningDelta, Reply, TextDelta
-from windlass.providers.demo_words import (
+from windlass.core.messages import ChatMessage, Toolset, ToolSpec, Usage
+from windlass.core.ports import CallDelta, DraftCall, Emit, ModelRequest, ReasoningDelta, Reply, TextDelta
+from windlass.providers.demo_text import (
     EXAMPLES,
     FAILURE,
     FAILURE_HINT,
@@ -37,17 +37,17 @@ class DemoModel:
     def __init__(self, pause_s: float = PAUSE_S) -> None:
         self._pause_s = pause_s
 
-    async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+    async def reply(self, request: ModelRequest, emit: Emit) -> Reply:
         _check_name(request.settings.model)
         reply = demo_reply(request)
         for word in _WORDS.findall(reply.reasoning):
-            hear(ReasoningDelta(request.attempt, word))
+            emit(ReasoningDelta(request.attempt, word))
             await asyncio.sleep(self._pause_s)
         for word in _WORDS.findall(reply.text):
-            hear(TextDelta(request.attempt, word))
+            emit(TextDelta(request.attempt, word))
             await asyncio.sleep(self._pause_s)
         for index, call in enumerate(reply.calls):
-            hear(CallDelta(request.attempt, index, call.name, call.arguments))
+            emit(CallDelta(request.attempt, index, call.name, call.arguments))
             await asyncio.sleep(self._pause_s)
         return reply
 
@@ -140,7 +140,7 @@ def _over_and_over(asked: str, request: ModelRequest, done: int) -> Reply | None
     return _called(request, [DraftCall("calculate", json.dumps({"expression": f"{done} + 1"}))])
 
 
-def _summary(results: list[Message]) -> str:
+def _summary(results: list[ChatMessage]) -> str:
     said = [_result(message) for message in results]
     cited = sorted({int(n) for message in results for n, _ in _CITED.findall(message.content or "")})
     sources = f"\n\nSources: {' '.join(f'[{n}]' for n in cited)}" if cited else ""
@@ -148,7 +148,7 @@ def _summary(results: list[Message]) -> str:
     return f"{opening}\n\n" + "\n\n".join(said) + sources
 
 
-def _result(message: Message) -> str:
+def _result(message: ChatMessage) -> str:
     text = _unfenced(message.content or "")
     failed = _error_in(text)
     if failed:
@@ -193,11 +193,11 @@ def _example(tool: ToolSpec) -> str:
     return " ".join([f"/{tool.name}", *(f"{name}=…" for name in needed)])
 
 
-def _results(current: tuple[Message, ...]) -> list[Message]:
+def _results(current: tuple[ChatMessage, ...]) -> list[ChatMessage]:
     return [message for message in current if message.role == "tool"]
 
 
-def _asked(current: tuple[Message, ...]) -> str:
+def _asked(current: tuple[ChatMessage, ...]) -> str:
     """The person's own words: the first user message; a later one is the loop's word to answer now."""
     said = [message.content or "" for message in current if message.role == "user"]
     return said[0] if said else ""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import msgspec
 
-from windlass.core.messages import Message, PastTurn, ToolCall, Toolset
+from windlass.core.messages import ChatMessage, PastTurn, ToolCall, Toolset
 from windlass.core.ports import ModelRequest
 from windlass.providers.profiles import Profile
 
@@ -78,7 +78,7 @@ class Encoder:
             held = self._cache.keep(key, b",".join(self._message(message, profile) for message in turn.messages))
         return held
 
-    def _message(self, message: Message, profile: Profile) -> bytes:
+    def _message(self, message: ChatMessage, profile: Profile) -> bytes:
         wire: dict[str, object] = {"role": message.role, "content": message.content}
         if message.calls:
             wire["tool_calls"] = [self._call(call) for call in message.calls]

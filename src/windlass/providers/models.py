@@ -4,7 +4,7 @@ from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from windlass.core.errors import ModelError
-from windlass.core.ports import Hear, Model, ModelRequest, Reply
+from windlass.core.ports import Emit, Model, ModelRequest, Reply
 from windlass.providers.catalogue import fetch_models
 from windlass.providers.config import ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
@@ -56,8 +56,8 @@ class Models:
     def configs(self) -> tuple[ProviderConfig, ...]:
         return tuple(self._configs.values())
 
-    def reply(self, request: ModelRequest, hear: Hear) -> Coroutine[Any, Any, Reply]:
-        return self.model(request.settings.provider).reply(request, hear)
+    def reply(self, request: ModelRequest, emit: Emit) -> Coroutine[Any, Any, Reply]:
+        return self.model(request.settings.provider).reply(request, emit)
 
     def model(self, provider: str = "") -> Model:
         config = self.config(provider)

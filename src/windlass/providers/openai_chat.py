@@ -4,7 +4,7 @@ import re
 import time
 
 from windlass.core.errors import ModelError
-from windlass.core.ports import Hear, ModelRequest, Reply
+from windlass.core.ports import Emit, ModelRequest, Reply
 from windlass.providers.address import way_to
 from windlass.providers.answer import Deadline, read_answer, read_up_to
 from windlass.providers.assembly import Assembly
@@ -20,9 +20,9 @@ from windlass.providers.failures import (
     failure,
     http_failure,
 )
+from windlass.providers.http_client import HttpClient
 from windlass.providers.limiter import Limiter
 from windlass.providers.profiles import Profile, profile_for
-from windlass.providers.wire import Wire
 
 ERROR_CAP = 64 * 1024
 
@@ -39,15 +39,15 @@ class OpenAIChat:
         self.config = config
         self.limiter = limiter or Limiter()
         self._encoder = Encoder(config.id, cache or ByteCache())
-        self._wire = Wire(way_to(config, "/chat/completions"), config.patience.connect_s)
+        self._transport = HttpClient(way_to(config, "/chat/completions"), config.patience.connect_s)
         self._profiles: dict[str, Profile] = {}
 
-    async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+    async def reply(self, request: ModelRequest, emit: Emit) -> Reply:
         if not (request.settings.model or self.config.model):
             raise failure(NAMELESS, self.config.base_url)
         await self.limiter.acquire()
         try:
-            reply = await self._ask(request, hear)
+            reply = await self._ask(request, emit)
         except ModelError as error:
             if error.code == RATE.cause and error.retryable:
                 self.limiter.slow_down(error.wait_s)
@@ -58,7 +58,7 @@ class OpenAIChat:
         return reply
 
     def close(self) -> None:
-        self._wire.close()
+        self._transport.close()
 
     def body(self, request: ModelRequest) -> bytes:
         """The request exactly as it is sent."""
@@ -72,11 +72,11 @@ class OpenAIChat:
             self._profiles[model] = profile_for(self.config.base_url, model, self.config.profile)
         return self._profiles[model]
 
-    async def _ask(self, request: ModelRequest, hear: Hear) -> Reply:
+    async def _ask(self, request: ModelRequest, emit: Emit) -> Reply:
         model = request.settings.model or self.config.model
         assembly = Assembly(
             request.tools,
-            hear,
+            emit,
             attempt=request.attempt,
             provider=self.config.id,
             finish_words=self.profile(model).finish,
@@ -104,7 +104,7 @@ class OpenAIChat:
 
     async def _send(self, body: bytes, assembly: Assembly) -> float:
         """Ask and read the answer; gives the moment of its first word."""
-        line = await self._wire.send("POST", body)
+        line = await self._transport.send("POST", body)
         deadline = Deadline(self.config.patience, line.give_up)
         try:
             status = await line.answered()
@@ -118,7 +118,7 @@ class OpenAIChat:
                 raise
         finally:
             deadline.over()
-            self._wire.give_back(line)
+            self._transport.give_back(line)
         return deadline.first_at
 
     def _learn(self, error: ModelError, body: bytes, model: str) -> None:

@@ -5,9 +5,9 @@ from typing import Literal
 
 from windlass.core.errors import ModelError
 from windlass.core.events import Settings
-from windlass.core.messages import Choice, Message, Toolset, ToolSpec
-from windlass.core.ports import Heard, Model, ModelRequest, Prompt, Reply, TextDelta
-from windlass.core.values import frozen
+from windlass.core.messages import ChatMessage, Choice, Toolset, ToolSpec
+from windlass.core.ports import LiveEvent, Model, ModelRequest, Prompt, Reply, TextDelta
+from windlass.core.values import value
 
 _SCHEMA = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
 _TOOLS = Toolset(
@@ -15,25 +15,25 @@ _TOOLS = Toolset(
 )
 
 
-@frozen
-class Finding:
+@value
+class ProbeFinding:
     question: str
     answer: Literal["yes", "no", "failed"]
     detail: str = ""
 
 
-@frozen
+@value
 class Findings:
     provider: str
     model: str
-    findings: tuple[Finding, ...]
+    findings: tuple[ProbeFinding, ...]
 
     @property
     def usable(self) -> bool:
         return any(found.question == "answers" and found.answer == "yes" for found in self.findings)
 
 
-@frozen
+@value
 class _Seen:
     reply: Reply | None
     deltas: int = 0
@@ -43,7 +43,7 @@ class _Seen:
 async def probe(model: Model, provider: str, name: str) -> Findings:
     plain = await _ask(model, provider, name, "Count from one to ten in words, separated by commas.")
     if plain.reply is None:
-        return Findings(provider, name, (Finding("answers", "failed", plain.problem),))
+        return Findings(provider, name, (ProbeFinding("answers", "failed", plain.problem),))
     one = await _ask(model, provider, name, "What is the weather in Oslo? Use the tool.", _TOOLS)
     two = await _ask(model, provider, name, "Weather in Oslo and in Lima? Call the tool twice, at once.", _TOOLS)
     forced = await _ask(model, provider, name, "Say hello.", _TOOLS, "required")
@@ -63,22 +63,22 @@ async def _ask(
 ) -> _Seen:
     deltas = 0
 
-    def hear(heard: Heard) -> None:
+    def emit(heard: LiveEvent) -> None:
         nonlocal deltas
         deltas += isinstance(heard, TextDelta)
 
-    prompt = Prompt("", (), (Message("user", text),), choice)
+    prompt = Prompt("", (), (ChatMessage("user", text),), choice)
     request = ModelRequest("turn-probe", Settings(provider, name), prompt, tools or Toolset())
     try:
-        return _Seen(await model.reply(request, hear), deltas)
+        return _Seen(await model.reply(request, emit), deltas)
     except ModelError as error:
         return _Seen(None, deltas, error.message)
 
 
-def _finding(question: str, yes: bool, seen: _Seen, detail: str = "") -> Finding:
+def _finding(question: str, yes: bool, seen: _Seen, detail: str = "") -> ProbeFinding:
     if seen.reply is None:
-        return Finding(question, "failed", seen.problem)
-    return Finding(question, "yes" if yes else "no", detail)
+        return ProbeFinding(question, "failed", seen.problem)
+    return ProbeFinding(question, "yes" if yes else "no", detail)
 
 
 def _calls(seen: _Seen) -> int:

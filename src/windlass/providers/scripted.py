@@ -11,21 +11,21 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from windlass.core.errors import ModelError
-from windlass.core.messages import Source, Usage
-from windlass.core.ports import CallDelta, DraftCall, Hear, ModelRequest, ReasoningDelta, Reply, TextDelta
-from windlass.core.values import frozen
+from windlass.core.messages import SourceLink, Usage
+from windlass.core.ports import CallDelta, DraftCall, Emit, ModelRequest, ReasoningDelta, Reply, TextDelta
+from windlass.core.values import value
 
 
-@frozen
-class Line:
+@value
+class ScriptedLine:
     """A reply in the pieces it is heard in. Lines add up: `say("Let me see. ") + call("look")`."""
 
     pieces: tuple["str | DraftCall | _Thought | asyncio.Event", ...] = ()
     usage: Usage = Usage(10, 5)
     finish: str = ""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourceLink, ...] = ()
 
-    def __add__(self, more: "Line") -> "Line":
+    def __add__(self, more: "ScriptedLine") -> "ScriptedLine":
         return replace(
             self,
             pieces=self.pieces + more.pieces,
@@ -33,10 +33,10 @@ class Line:
             sources=self.sources + more.sources,
         )
 
-    def ending(self, finish: str) -> "Line":
+    def ending(self, finish: str) -> "ScriptedLine":
         return replace(self, finish=finish)
 
-    def citing(self, *sources: Source) -> "Line":
+    def citing(self, *sources: SourceLink) -> "ScriptedLine":
         return replace(self, sources=sources)
 
     def reply(self) -> Reply:
@@ -52,30 +52,30 @@ class Line:
         )
 
 
-@frozen
+@value
 class _Thought:
     text: str
 
 
-Script = Line | ModelError | Callable[[ModelRequest], Line | ModelError]
+Script = ScriptedLine | ModelError | Callable[[ModelRequest], ScriptedLine | ModelError]
 
 
-def say(*pieces: str | asyncio.Event) -> Line:
+def say(*pieces: str | asyncio.Event) -> ScriptedLine:
     """Text in these pieces. At an event the reply waits until it is set."""
-    return Line(pieces)
+    return ScriptedLine(pieces)
 
 
-def think(*pieces: str) -> Line:
-    return Line(tuple(_Thought(piece) for piece in pieces))
+def think(*pieces: str) -> ScriptedLine:
+    return ScriptedLine(tuple(_Thought(piece) for piece in pieces))
 
 
-def call(tool: str, /, **arguments: object) -> Line:
-    return Line((DraftCall(tool, json.dumps(arguments, ensure_ascii=False)),))
+def call(tool: str, /, **arguments: object) -> ScriptedLine:
+    return ScriptedLine((DraftCall(tool, json.dumps(arguments, ensure_ascii=False)),))
 
 
-def draft(one: DraftCall) -> Line:
+def draft(one: DraftCall) -> ScriptedLine:
     """A call exactly as given: broken, repaired, with a wire id."""
-    return Line((one,))
+    return ScriptedLine((one,))
 
 
 class ScriptedModel:
@@ -92,29 +92,29 @@ class ScriptedModel:
     def then(self, *script: Script) -> None:
         self._script += script
 
-    async def reply(self, request: ModelRequest, hear: Hear) -> Reply:
+    async def reply(self, request: ModelRequest, emit: Emit) -> Reply:
         self.requests.append(request)
         if not self._script:
             raise ModelError("script_over", f"The script has no line for request {len(self.requests)}.")
         line = self._script.pop(0)
-        if not isinstance(line, Line | ModelError):
+        if not isinstance(line, ScriptedLine | ModelError):
             line = line(request)
         if isinstance(line, ModelError):
             raise line
-        await _speak(line, request.attempt, hear)
+        await _speak(line, request.attempt, emit)
         return line.reply()
 
 
-async def _speak(line: Line, attempt: int, hear: Hear) -> None:
+async def _speak(line: ScriptedLine, attempt: int, emit: Emit) -> None:
     calls = 0
     for piece in line.pieces:
         match piece:
             case str(text):
-                hear(TextDelta(attempt, text))
+                emit(TextDelta(attempt, text))
             case _Thought(text):
-                hear(ReasoningDelta(attempt, text))
+                emit(ReasoningDelta(attempt, text))
             case DraftCall(name, arguments):
-                hear(CallDelta(attempt, calls, name, arguments))
+                emit(CallDelta(attempt, calls, name, arguments))
                 calls += 1
             case asyncio.Event():
                 await piece.wait()

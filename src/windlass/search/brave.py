@@ -4,9 +4,9 @@ from dataclasses import field
 
 import msgspec
 
-from windlass.core.values import frozen
+from windlass.core.values import value
+from windlass.search.http_json import ask, tidy_hits
 from windlass.search.ports import Hit
-from windlass.search.wire import ask, tidy_hits
 
 BASE_URL = "https://api.search.brave.com"
 _LONGEST_QUERY = 400
@@ -14,7 +14,7 @@ _MOST_WORDS = 50
 _MOST_RESULTS = 20
 
 
-class _Result(msgspec.Struct):
+class _BraveResult(msgspec.Struct):
     url: str | None = None
     title: str | None = None
     description: str | None = None
@@ -24,14 +24,14 @@ class _Result(msgspec.Struct):
 
 
 class _Web(msgspec.Struct):
-    results: list[_Result] | None = None
+    results: list[_BraveResult] | None = None
 
 
-class _Answer(msgspec.Struct):
+class _BraveAnswer(msgspec.Struct):
     web: _Web | None = None
 
 
-@frozen
+@value
 class Brave:
     api_key: str = field(default="", repr=False)
     base_url: str = BASE_URL
@@ -45,7 +45,7 @@ class Brave:
         answer = await ask(
             "Brave search",
             f"{self.base_url.rstrip('/')}/res/v1/web/search",
-            _Answer,
+            _BraveAnswer,
             params={"q": short, "count": str(min(count, _MOST_RESULTS))},
             headers={"X-Subscription-Token": self.api_key},
         )
@@ -53,6 +53,6 @@ class Brave:
         return tidy_hits(map(_hit, results), count)
 
 
-def _hit(result: _Result) -> Hit:
+def _hit(result: _BraveResult) -> Hit:
     snippets = [result.description or "", *(result.extra_snippets or [])]
     return Hit(result.title or "", result.url or "", "<br>".join(snippets), result.page_age or result.age or "")

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 
-from windlass.core.values import frozen
+from windlass.core.values import value
+from windlass.search.http_json import failed, tidy_hits
 from windlass.search.ports import Hit
-from windlass.search.wire import failed, tidy_hits
 
 ENGINES = "duckduckgo,brave,mojeek,startpage,yahoo"
 Results = list[dict[str, str]]
 
 
-@frozen
+@value
 class DDGS:
     """`engines` leaves out the encyclopedias, which answer first and know nothing of today."""
 

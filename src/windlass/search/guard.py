@@ -14,7 +14,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from windlass.core.errors import ToolError
-from windlass.core.values import frozen
+from windlass.core.values import value
 from windlass.search.addresses import Address
 from windlass.search.page import Page, page_from
 from windlass.search.targets import Target, blocked, check_address, target_of
@@ -29,8 +29,8 @@ _KINDS = ("text/html", "text/plain", "application/json")
 _MOVED = (301, 302, 303, 307, 308)
 
 
-@frozen
-class Caps:
+@value
+class FetchCaps:
     seconds: float = 20
     redirects: int = 5
     wire_bytes: int = 2 * 1024 * 1024
@@ -42,13 +42,13 @@ async def system_addresses(host: str, port: int) -> list[str]:
     return [str(entry[4][0]) for entry in found]
 
 
-@frozen
-class Guard:
+@value
+class FetchGuard:
     """`allow` names hosts the operator trusts although they are private; `tls` replaces the system's certificates."""
 
     allow: frozenset[str] = frozenset()
     resolve: Resolve = system_addresses
-    caps: Caps = Caps()
+    caps: FetchCaps = FetchCaps()
     tls: SSLContext | None = None
 
     async def fetch(self, url: str) -> Page:

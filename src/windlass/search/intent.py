@@ -6,15 +6,15 @@ from typing import Literal
 
 from windlass.core.errors import BadInput
 from windlass.core.events import Search
-from windlass.core.values import frozen
-from windlass.search.talk import is_small_talk
+from windlass.core.values import value
+from windlass.search.smalltalk import is_small_talk
 
 Mode = Literal["auto", "on", "off"]
 _PREFIX = re.compile(r"\s*(?:/|\N{FULLWIDTH SOLIDUS}){2,}\s*")
 _LONGEST_QUERY = 300
 
 
-@frozen
+@value
 class Intent:
     """`text` is the message without its prefix, `query` what to search for should the model not choose itself, `unmet`
     a wish for the web that the operator's settings forbid: the answer has to say so."""

@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-from windlass.core.values import frozen
+from windlass.core.values import value
 
 
-@frozen
+@value
 class Hit:
     title: str
     url: str

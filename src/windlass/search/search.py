@@ -6,26 +6,26 @@ from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 
 from windlass.core.errors import ToolError
-from windlass.core.messages import Source, ToolOutput
-from windlass.core.values import frozen
+from windlass.core.messages import SourceLink, ToolOutput
+from windlass.core.values import value
 from windlass.search.page import Page
 from windlass.search.ports import Backend, Hit
-from windlass.search.report import Reading, report
+from windlass.search.results_text import Reading, report
 
 AUTO_ORDER = ("brave", "searxng", "mcp", "zai", "ddgs")
 Read = Callable[[str], Awaitable[Page]]
 Say = Callable[[str], None]
 
 
-@frozen
-class Caps:
+@value
+class SearchCaps:
     seconds: float = 240  # for the whole search
     reading_seconds: float = 25  # of these, for the pages
     pages: int = 3
     most_hits: int = 10
 
 
-@frozen
+@value
 class Trial:
     """One backend, tried by itself: what `windlass search test` shows."""
 
@@ -45,11 +45,11 @@ def chosen(setting: str, backends: Mapping[str, Backend]) -> tuple[Backend, ...]
     return tuple(backends[name] for name in AUTO_ORDER if name in backends and backends[name].ready() is None)
 
 
-@frozen
+@value
 class WebSearch:
     backends: tuple[Backend, ...]
     read: Read
-    caps: Caps = Caps()
+    caps: SearchCaps = SearchCaps()
 
     async def search(self, query: str, count: int = 5, say: Say = lambda _: None) -> ToolOutput:
         """Search and read; `ToolError` in words a person can act on. `say` hears what is under way."""
@@ -59,7 +59,7 @@ class WebSearch:
         ends = monotonic() + self.caps.seconds
         backend, hits, failures = await self._hits(query.strip(), wanted, ends, say)
         readings = await self._readings(hits, ends, say)
-        sources = tuple(Source(hit.title, hit.url) for hit in hits)
+        sources = tuple(SourceLink(hit.title, hit.url) for hit in hits)
         return ToolOutput(report(query, backend, hits, readings, failures), sources=sources, untrusted=True)
 
     async def trials(self, query: str, count: int = 3) -> list[Trial]:

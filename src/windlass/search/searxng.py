@@ -2,23 +2,23 @@
 
 import msgspec
 
-from windlass.core.values import frozen
+from windlass.core.values import value
+from windlass.search.http_json import ask, tidy_hits
 from windlass.search.ports import Hit
-from windlass.search.wire import ask, tidy_hits
 
 
-class _Result(msgspec.Struct):
+class _SearxngResult(msgspec.Struct):
     url: str | None = None
     title: str | None = None
     content: str | None = None
     publishedDate: str | None = None
 
 
-class _Answer(msgspec.Struct):
-    results: list[_Result] = []
+class _SearxngAnswer(msgspec.Struct):
+    results: list[_SearxngResult] = []
 
 
-@frozen
+@value
 class SearXNG:
     base_url: str = ""
     name: str = "searxng"
@@ -30,14 +30,14 @@ class SearXNG:
         answer = await ask(
             "SearXNG",
             f"{self.base_url.rstrip('/')}/search",
-            _Answer,
+            _SearxngAnswer,
             params={"q": query, "format": "json"},
             why=_WHY,
         )
         return tidy_hits(map(_hit, answer.results), count)
 
 
-def _hit(result: _Result) -> Hit:
+def _hit(result: _SearxngResult) -> Hit:
     return Hit(result.title or "", result.url or "", result.content or "", result.publishedDate or "")
 
 

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from windlass.core.values import frozen
+from windlass.core.values import value
+from windlass.search.http_json import ask, failed, tidy_hits
 from windlass.search.ports import Hit
-from windlass.search.wire import ask, failed, tidy_hits
 
 _MOST_RESULTS = 50
 _PATH = "/paas/v4"  # below any host: its own, a proxy before it, or a stand-in for tests
@@ -17,24 +17,24 @@ def is_zai(base_url: str) -> bool:
     return urlsplit(base_url).path.rstrip("/").endswith(_PATH)
 
 
-class _Result(msgspec.Struct):
+class _ZaiResult(msgspec.Struct):
     title: str | None = None
     link: str | None = None
     content: str | None = None
     publish_date: str | None = None
 
 
-class _Error(msgspec.Struct):
+class _ZaiError(msgspec.Struct):
     code: str | int = ""
     message: str = ""
 
 
-class _Answer(msgspec.Struct):
-    search_result: list[_Result] | _Result | None = None  # an array in the documentation, one object in the SDK
-    error: _Error | None = None
+class _ZaiAnswer(msgspec.Struct):
+    search_result: list[_ZaiResult] | _ZaiResult | None = None  # an array in the documentation, one object in the SDK
+    error: _ZaiError | None = None
 
 
-@frozen
+@value
 class ZAI:
     """`base_url` is the provider's chat base; both its plans have the endpoint at the same place below it."""
 
@@ -50,7 +50,7 @@ class ZAI:
         answer = await ask(
             "Z.AI search",
             f"{self.base_url.rstrip('/')}/web_search",
-            _Answer,
+            _ZaiAnswer,
             json={
                 "search_engine": self.engine,
                 "search_query": query,
@@ -64,10 +64,10 @@ class ZAI:
         if answer.error:
             raise failed("Z.AI search", f"answered {answer.error.code}: {answer.error.message}")
         found = answer.search_result or []
-        return tidy_hits(map(_hit, [found] if isinstance(found, _Result) else found), count)
+        return tidy_hits(map(_hit, [found] if isinstance(found, _ZaiResult) else found), count)
 
 
-def _hit(result: _Result) -> Hit:
+def _hit(result: _ZaiResult) -> Hit:
     return Hit(result.title or "", result.link or "", result.content or "", result.publish_date or "")
 
 

@@ -10,11 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from windlass.core.errors import ToolError, Unavailable, WindlassError
+from windlass.servers.call_deadline import CallDeadline
 from windlass.servers.config import ServerConfig
 from windlass.servers.environment import environment
-from windlass.servers.flight import Flight
-from windlass.servers.guardian import Guardian
 from windlass.servers.lines import LongLine
+from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.sandbox import sandboxed
 from windlass.servers.stdio import StdioProcess
 from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ToolDefinition
@@ -34,7 +34,7 @@ class Connection:
     """`on_change` is called when the tools changed, `ended` is set when the connection is over, `why` says how."""
 
     def __init__(
-        self, config: ServerConfig, guardian: Guardian, *, reveal: Reveal, on_change: Callable[[], None]
+        self, config: ServerConfig, guardian: OrphanGuard, *, reveal: Reveal, on_change: Callable[[], None]
     ) -> None:
         self.config = config
         self.tools: tuple[ToolDefinition, ...] = ()
@@ -96,7 +96,7 @@ class Connection:
             if self._session is None or self.lost:
                 raise ToolError("The server is not running.", cause="not_running")
             quiet = timeout_s or self.config.timeout_of(tool)
-            flight = Flight(quiet, max(quiet, self.config.longest_s), on_input)
+            flight = CallDeadline(quiet, max(quiet, self.config.longest_s), on_input)
             self._under_way += 1
             self._quiet.clear()
             try:
@@ -172,7 +172,7 @@ class Connection:
         ):
             # Listen first, then list: a change between the two would be told to nobody.
             listening = asyncio.Event()
-            listener = asyncio.create_task(loaded.hear_changes(session, self._note_change, listening))
+            listener = asyncio.create_task(loaded.watch_changes(session, self._note_change, listening))
             try:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(listening.wait(), LISTEN_S)
@@ -294,6 +294,6 @@ class _Loaded(Protocol):
         on_lost: Callable[[], None],
     ) -> AbstractAsyncContextManager["Session"]: ...
 
-    async def hear_changes(
+    async def watch_changes(
         self, session: "Session", on_changed: Callable[[], None], listening: asyncio.Event
     ) -> None: ...

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from windlass.servers.flight import current
+from windlass.servers.call_deadline import current
 from windlass.servers.sdk import SessionMessage, httpx2, sse_client, streamable_http_client
 
 _CONNECT_S, _READ_S = 30.0, 900.0
@@ -14,7 +14,7 @@ _GOODBYE_S = 2.0  # a server that hears nothing any more must not keep us from g
 Streams = tuple[Any, Any]
 
 
-class HttpClient(httpx2.AsyncClient):
+class McpHttpClient(httpx2.AsyncClient):
     """`trouble` says what went wrong last; the SDK only passes on that something did."""
 
     def __init__(self, headers: Mapping[str, str], cap: int) -> None:
@@ -69,14 +69,14 @@ class _Capped(httpx2.AsyncByteStream):
 
 
 @asynccontextmanager
-async def http_streams(url: str, client: HttpClient, cap: int) -> AsyncIterator[Streams]:
+async def http_streams(url: str, client: McpHttpClient, cap: int) -> AsyncIterator[Streams]:
     async with client, streamable_http_client(url, http_client=client, max_sse_event_size=cap) as (read, write):
         yield read, _Marked(write)
 
 
 @asynccontextmanager
-async def sse_streams(url: str, client: HttpClient, cap: int) -> AsyncIterator[Streams]:
-    def ours(**_: object) -> HttpClient:
+async def sse_streams(url: str, client: McpHttpClient, cap: int) -> AsyncIterator[Streams]:
+    def ours(**_: object) -> McpHttpClient:
         return client
 
     async with sse_client(url, None, httpx_client_factory=cast(Any, ours)) as (read, write):

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 from windlass.core.errors import BadInput, WindlassError
 from windlass.core.ids import new_id
-from windlass.core.values import frozen
+from windlass.core.values import value
 from windlass.servers.config import ServerConfig, check
 from windlass.servers.environment import denied
 
@@ -20,8 +20,8 @@ _PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
 _WORDS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamableHttp": "http", "sse": "sse"}
 
 
-@frozen
-class Imported:
+@value
+class ImportedConfig:
     """One entry: a draft, or why it cannot be one. `warnings` are for the person who is asked to confirm it."""
 
     name: str
@@ -30,7 +30,7 @@ class Imported:
     warnings: tuple[str, ...] = ()
 
 
-def imported_servers(text: str | bytes, taken: Collection[str] = ()) -> list[Imported]:
+def imported_servers(text: str | bytes, taken: Collection[str] = ()) -> list[ImportedConfig]:
     """`taken` are the slugs in use. Raises `BadInput` when the text is no server list at all."""
     if len(text) > LARGEST:
         raise BadInput("The import is larger than 20 MiB.", code="too_large")
@@ -56,16 +56,16 @@ def _entries(document: object) -> Mapping[str, object]:
     raise BadInput("No servers were found.", hint='The text should look like {"mcpServers": {"name": {...}}}.')
 
 
-def _one(name: str, entry: object, slugs: set[str]) -> Imported:
+def _one(name: str, entry: object, slugs: set[str]) -> ImportedConfig:
     if not isinstance(entry, dict):
-        return Imported(name[:100], problem="It is not an object.")
+        return ImportedConfig(name[:100], problem="It is not an object.")
     try:
         config = _config(name, _flat(entry), slugs)
         check(config)
     except WindlassError as error:
-        return Imported(name[:100], problem=error.message)
+        return ImportedConfig(name[:100], problem=error.message)
     slugs.add(config.slug)
-    return Imported(name[:100], config, warnings=tuple(_warnings(config)))
+    return ImportedConfig(name[:100], config, warnings=tuple(_warnings(config)))
 
 
 def _flat(entry: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable
 from typing import IO
 
-from windlass.core.values import frozen
+from windlass.core.values import value
 
 PEEK = 4096
 KEEP_CAP = 64 << 20
@@ -14,7 +14,7 @@ _HEAVY = 1 << 20
 _TOKENS = 300_000
 
 
-@frozen
+@value
 class LongLine:
     """`file` holds all of it, or None when it was longer than is kept."""
 
@@ -24,7 +24,7 @@ class LongLine:
     file: IO[bytes] | None
 
 
-class Lines:
+class LineBuffer:
     """Feed it chunks; it calls `on_line` for what may be parsed and `on_long` for what may not."""
 
     def __init__(self, cap: int, on_line: Callable[[bytes], None], on_long: Callable[[LongLine], None]) -> None:

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Self
 
-from windlass.servers.flight import Flight, current
+from windlass.servers.call_deadline import CallDeadline, current
+from windlass.servers.direct_calls import DirectCalls, Progress, call_line, cancel_line
+from windlass.servers.fast_decode import quickly
 from windlass.servers.lines import PEEK, LongLine
-from windlass.servers.peek import Peeked, peek
-from windlass.servers.quick import quickly
+from windlass.servers.partial_json import Peeked, peek
 from windlass.servers.sdk import MCPError, SessionMessage, anyio, types
 from windlass.servers.stdio import StdioProcess
-from windlass.servers.straight import Progress, Straight, call_line, cancel_line
 
 TOO_LONG, UNREADABLE = -32010, -32011
 SPILLED = "windlass/spilled"
@@ -41,7 +41,7 @@ class Pipes:
         self.spilled: dict[int | str, LongLine] = {}
         self._on_lost = on_lost
         self._waiting: set[int | str] = set()
-        self._straight = Straight()
+        self._straight = DirectCalls()
         self._inbox = _Inbox(lambda: self.process.pause(False))
 
     async def __aenter__(self) -> tuple["_Inbox", "_Outbox"]:
@@ -74,7 +74,7 @@ class Pipes:
             self._waiting.discard((message.params or {}).get("requestId", ""))
 
     async def call(
-        self, tool: str, arguments: dict[str, Any], meta: dict[str, Any], flight: Flight, on_progress: Progress
+        self, tool: str, arguments: dict[str, Any], meta: dict[str, Any], flight: CallDeadline, on_progress: Progress
     ) -> dict[str, Any]:
         """`tools/call` of the handshake era, without the SDK's session around it. Raises `MCPError`. The server is
         told of a call that is cancelled."""

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 from windlass.core.errors import ToolError, Unavailable
+from windlass.servers.call_deadline import CallDeadline, current
 from windlass.servers.config import ServerConfig
-from windlass.servers.flight import Flight, current
-from windlass.servers.http import HttpClient, Streams, http_streams, sse_streams
-from windlass.servers.parts import definition_of, parts_of, raw_of
+from windlass.servers.content import definition_of, parts_of, raw_of
+from windlass.servers.direct_calls import Progress
+from windlass.servers.fast_decode import plain_result
+from windlass.servers.http import McpHttpClient, Streams, http_streams, sse_streams
 from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, Pipes
-from windlass.servers.quick import plain_result
 from windlass.servers.sdk import (
     Client,
     ClientRequestContext,
@@ -26,8 +27,7 @@ from windlass.servers.sdk import (
     httpx2,
     types,
 )
-from windlass.servers.straight import Progress
-from windlass.servers.values import Answer, Answered, CallResult, OnProgress, Question, ToolDefinition
+from windlass.servers.values import Answered, CallResult, InputReply, OnProgress, Question, ToolDefinition
 
 LIST_S = 30.0
 _PAGES = 1000
@@ -38,7 +38,9 @@ _NO_ANSWER = ("Unexpected content type", "server answered a request with 202", "
 
 
 class Session:
-    def __init__(self, client: Client, flights: list[Flight], pipes: Pipes | None, http: HttpClient | None) -> None:
+    def __init__(
+        self, client: Client, flights: list[CallDeadline], pipes: Pipes | None, http: McpHttpClient | None
+    ) -> None:
         self._client = client
         self._flights = flights
         self._pipes = pipes
@@ -79,7 +81,7 @@ class Session:
         arguments: Mapping[str, Any],
         *,
         key: str,
-        flight: Flight,
+        flight: CallDeadline,
         on_progress: OnProgress | None,
         answered: Answered | None = None,
     ) -> CallResult:
@@ -115,7 +117,7 @@ class Session:
         tool: str,
         arguments: dict[str, Any],
         meta: dict[str, Any],
-        flight: Flight,
+        flight: CallDeadline,
         note: Progress,
         answered: Answered | None,
     ) -> CallResult:
@@ -143,7 +145,7 @@ class Session:
             return CallResult(spilled=line)
         return CallResult(parts_of(result), result.structured_content, result.is_error, raw=raw_of(result))
 
-    def _failure(self, error: MCPError, flight: Flight) -> ToolError:
+    def _failure(self, error: MCPError, flight: CallDeadline) -> ToolError:
         """What the engine must know is whether the call may have had an effect: an answer that says "error" means it is
         over and known; silence after sending does not."""
         trouble = self._http.trouble if self._http else ""
@@ -175,10 +177,10 @@ async def open_session(
     on_lost: Callable[[], None],
 ) -> AsyncIterator[Session]:
     pipes = Pipes(make_process, on_lost) if config.transport == "stdio" else None
-    http = HttpClient(headers, config.line_cap) if pipes is None else None
-    flights: list[Flight] = []
+    http = McpHttpClient(headers, config.line_cap) if pipes is None else None
+    flights: list[CallDeadline] = []
     client = Client(
-        cast(Any, pipes or _streams(config, cast(HttpClient, http))),
+        cast(Any, pipes or _streams(config, cast(McpHttpClient, http))),
         mode="auto" if config.transport != "sse" else "legacy",  # that wire is older than the stateless era
         message_handler=_changes(on_changed),
         elicitation_callback=_questions(flights),
@@ -225,12 +227,12 @@ def _responses(answered: Answered) -> types.InputResponses:
     return {answered.question.request: types.ElicitResult(action=said.action, content=content)}
 
 
-def _streams(config: ServerConfig, http: HttpClient) -> AbstractAsyncContextManager[Streams]:
+def _streams(config: ServerConfig, http: McpHttpClient) -> AbstractAsyncContextManager[Streams]:
     open_streams = http_streams if config.transport == "http" else sse_streams
     return open_streams(config.url, http, config.line_cap)
 
 
-async def hear_changes(session: Session, on_changed: Callable[[], None], listening: asyncio.Event) -> None:
+async def watch_changes(session: Session, on_changed: Callable[[], None], listening: asyncio.Event) -> None:
     """In the stateless era changes are subscribed to; in the other they come by themselves. Returns when the server
     will not tell. `listening` is set once no change can be missed, or none will be told."""
     client = session._client
@@ -248,14 +250,14 @@ async def hear_changes(session: Session, on_changed: Callable[[], None], listeni
 
 
 def _changes(on_changed: Callable[[], None]) -> MessageHandlerFnT:
-    async def hear(message: IncomingMessage) -> None:
+    async def emit(message: IncomingMessage) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             on_changed()
 
-    return hear
+    return emit
 
 
-def _questions(flights: list[Flight]) -> ElicitationFnT:
+def _questions(flights: list[CallDeadline]) -> ElicitationFnT:
     """In the stateless era a question is asked inside its own call. In the other it comes loose, and belongs most
     likely to the call that began last."""
 
@@ -273,14 +275,14 @@ def _questions(flights: list[Flight]) -> ElicitationFnT:
     return ask
 
 
-async def _unless_over(flight: Flight, question: Question) -> Answer:
+async def _unless_over(flight: CallDeadline, question: Question) -> InputReply:
     """Nobody waits for the answer once the call has ended."""
     assert flight.on_input is not None  # noqa: S101 - looked at by the caller
     asking = asyncio.ensure_future(flight.on_input(question))
     over = asyncio.ensure_future(flight.over.wait())
     try:
         await asyncio.wait({asking, over}, return_when=asyncio.FIRST_COMPLETED)
-        return asking.result() if asking.done() else Answer("cancel")
+        return asking.result() if asking.done() else InputReply("cancel")
     finally:
         asking.cancel()
         over.cancel()
@@ -292,7 +294,7 @@ def _question(params: types.ElicitRequestParams) -> Question:
     return Question(params.message, params.requested_schema)
 
 
-def _content(answer: Answer, question: Question) -> dict[str, Any] | None:
+def _content(answer: InputReply, question: Question) -> dict[str, Any] | None:
     """What the person left out of a form gets the default that the form shows."""
     if answer.action != "accept" or question.schema is None:
         return None

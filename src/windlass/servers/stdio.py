@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from windlass.core.errors import ToolError, Unavailable
-from windlass.servers.guardian import Guardian
-from windlass.servers.lines import Lines, LongLine
+from windlass.servers.lines import LineBuffer, LongLine
+from windlass.servers.orphan_guard import OrphanGuard
 
 STDERR_CAP = 256 << 10
 WRITE_S = 10.0
@@ -31,7 +31,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
         env: Mapping[str, str],
         cwd: str = "",
         line_cap: int,
-        guardian: Guardian,
+        guardian: OrphanGuard,
         on_line: Callable[[bytes], None],
         on_long: Callable[[LongLine], None],
         on_end: Callable[[], None],
@@ -41,7 +41,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
         self._cwd = cwd or None
         self._guardian = guardian
         self._on_end = on_end
-        self._lines = Lines(line_cap, on_line, on_long)
+        self._lines = LineBuffer(line_cap, on_line, on_long)
         self._stderr = Ring(STDERR_CAP)
         self._room = asyncio.Event()
         self._room.set()

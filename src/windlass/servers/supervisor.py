@@ -9,8 +9,8 @@ from typing import Any
 from windlass.core.errors import Conflict, NotFound, ToolError
 from windlass.servers.config import ServerConfig, check
 from windlass.servers.connection import Reveal
-from windlass.servers.guardian import Guardian
-from windlass.servers.keeper import Keeper, ServerStatus
+from windlass.servers.lifecycle import ServerLifecycle, ServerStatus
+from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ToolDefinition
 
 
@@ -24,8 +24,8 @@ class Servers:
         """`reveal` turns a stored value of `env` and `headers` into the secret it stands for."""
         self._on_change = on_change
         self._reveal = reveal
-        self._guardian = Guardian()
-        self._keepers: dict[str, Keeper] = {}
+        self._guardian = OrphanGuard()
+        self._keepers: dict[str, ServerLifecycle] = {}
 
     def check(self, config: ServerConfig) -> None:
         """Raise unless it could be put."""
@@ -38,7 +38,9 @@ class Servers:
         self.check(config)
         keeper = self._keepers.get(config.id)
         if keeper is None:
-            self._keepers[config.id] = Keeper(config, self._guardian, self._reveal, lambda: self._on_change(config.id))
+            self._keepers[config.id] = ServerLifecycle(
+                config, self._guardian, self._reveal, lambda: self._on_change(config.id)
+            )
             self._on_change(config.id)
         else:
             await keeper.change(config)
@@ -131,7 +133,7 @@ class Servers:
         finally:
             self._guardian.close()
 
-    def _keeper(self, server: str) -> Keeper:
+    def _keeper(self, server: str) -> ServerLifecycle:
         if keeper := self._keepers.get(server):
             return keeper
         for keeper in self._keepers.values():

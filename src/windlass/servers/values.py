@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
-from windlass.core.values import frozen
+from windlass.core.values import value
 from windlass.servers.lines import LongLine
 
 
-@frozen
+@value
 class ToolDefinition:
     """A tool exactly as its server defines it. The hints are claims; None means it made none."""
 
@@ -39,19 +39,19 @@ class ToolDefinition:
         return value if isinstance(value, bool) else None
 
 
-@frozen
+@value
 class TextPart:
     text: str
 
 
-@frozen
+@value
 class MediaPart:
     kind: Literal["image", "audio"]
     mime: str
     data: str  # base64, as it came
 
 
-@frozen
+@value
 class LinkPart:
     uri: str
     name: str = ""
@@ -60,7 +60,7 @@ class LinkPart:
     mime: str = ""
 
 
-@frozen
+@value
 class EmbeddedPart:
     uri: str
     mime: str = ""
@@ -71,7 +71,7 @@ class EmbeddedPart:
 Part = TextPart | MediaPart | LinkPart | EmbeddedPart
 
 
-@frozen
+@value
 class CallResult:
     parts: tuple[Part, ...] = ()
     structured: object = None
@@ -80,7 +80,7 @@ class CallResult:
     spilled: LongLine | None = None  # the whole answer, when it was too long to be parsed
 
 
-@frozen
+@value
 class Question:
     """A server asks the person something: a form with a JSON schema, or an address to visit. In the stateless era the
     call can be taken up with the answer at any later time: `request` and `state` are what the server wants back."""
@@ -92,19 +92,19 @@ class Question:
     state: str | None = None
 
 
-@frozen
-class Answer:
+@value
+class InputReply:
     action: Literal["accept", "decline", "cancel"]
     content: Mapping[str, Any] | None = None
 
 
-@frozen
+@value
 class Answered:
     """With this a call goes on that stood still when its question was asked."""
 
     question: Question
-    answer: Answer
+    answer: InputReply
 
 
-OnInput = Callable[[Question], Awaitable[Answer]]
+OnInput = Callable[[Question], Awaitable[InputReply]]
 OnProgress = Callable[[float, float | None, str], None]

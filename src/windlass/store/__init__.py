@@ -1,6 +1,6 @@
 """What is kept: the log of turns, and the plain rows around them."""
 
-from windlass.store.conversations import Conversation, Found, Listed, Turn
+from windlass.store.conversations import ConversationRow, Found, Listed, TurnRow
 from windlass.store.documents import Documents
 from windlass.store.sqlite import Durability, KeptResult, Store
 from windlass.store.turnlog import HEAD, NO_TURN, Created, TurnLog
@@ -8,7 +8,7 @@ from windlass.store.turnlog import HEAD, NO_TURN, Created, TurnLog
 __all__ = [
     "HEAD",
     "NO_TURN",
-    "Conversation",
+    "ConversationRow",
     "Created",
     "Documents",
     "Durability",
@@ -16,6 +16,6 @@ __all__ = [
     "KeptResult",
     "Listed",
     "Store",
-    "Turn",
+    "TurnRow",
     "TurnLog",
 ]

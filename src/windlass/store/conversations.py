@@ -23,17 +23,17 @@ from windlass.core.events import (
 )
 from windlass.core.fold import fold
 from windlass.core.ids import new_id
-from windlass.core.messages import Message, ToolCall, ToolOutput
+from windlass.core.messages import ChatMessage, ToolCall, ToolOutput
 from windlass.core.steps import as_decided
-from windlass.core.values import frozen
+from windlass.core.values import value
 from windlass.store.codec import decode, encode
-from windlass.store.places import BITS, LAST, OF_CONVERSATION, OF_TURN, place_of
+from windlass.store.positions import BITS, LAST, OF_CONVERSATION, OF_TURN, position_of
 from windlass.store.turnlog import NO_TURN, TurnLogs, tokens_of
 from windlass.store.writer import Writer
 
 
-@frozen
-class Conversation:
+@value
+class ConversationRow:
     id: str
     title: str = ""
     description: str = ""
@@ -50,8 +50,8 @@ class Conversation:
     updated_at: float = 0
 
 
-@frozen
-class Turn:
+@value
+class TurnRow:
     """A turn's row: what can be known of it without its log."""
 
     id: str
@@ -65,11 +65,11 @@ class Turn:
     revision: int
 
 
-@frozen
+@value
 class Listed:
     """A conversation in a list, with the state of its newest turn and how much of it waits for a person."""
 
-    conversation: Conversation
+    conversation: ConversationRow
     state: str
     outcome: str
     approvals: int
@@ -77,9 +77,9 @@ class Listed:
     head: str
 
 
-@frozen
+@value
 class Found:
-    conversation: Conversation
+    conversation: ConversationRow
     turn_id: str
     snippet: str
 
@@ -91,7 +91,7 @@ _LIST = "GET /conversations shows those that are there."
 _PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
 
 
-class Conversations:
+class ConversationStore:
     def __init__(
         self,
         writer: Writer,
@@ -107,7 +107,7 @@ class Conversations:
         self._drop_blobs = drop_blobs
         self._spent: tuple[float, int] | None = None  # since when, and how much of it the log has not counted
 
-    async def create(self, conversation: Conversation) -> Conversation:
+    async def create(self, conversation: ConversationRow) -> ConversationRow:
         """One that brings its times keeps them."""
         now = time.time()
         made = replace(
@@ -126,16 +126,16 @@ class Conversations:
         await self._writer.put(work, durable=True)
         return made
 
-    def get(self, id: str) -> Conversation:
+    def get(self, id: str) -> ConversationRow:
         row = self._reader.execute(_ONE, (id,)).fetchone()
         if not row:
             raise NotFound(f"There is no conversation {id}.", hint=_LIST)
         return _conversation(row)
 
-    async def change(self, id: str, given: Mapping[str, Any]) -> Conversation:
+    async def change(self, id: str, given: Mapping[str, Any]) -> ConversationRow:
         """Set the fields that are given. Read where it is written, or two changes at once would undo each other."""
 
-        def work(db: sqlite3.Connection) -> Conversation:
+        def work(db: sqlite3.Connection) -> ConversationRow:
             row = db.execute(_ONE, (id,)).fetchone()
             if not row:
                 raise NotFound(f"There is no conversation {id}.", hint=_LIST)
@@ -177,28 +177,28 @@ class Conversations:
         )
         return [Found(_conversation(row[:6]), row[6], row[7]) for row in rows]
 
-    def turns(self, conversation_id: str) -> list[Turn]:
+    def turns(self, conversation_id: str) -> list[TurnRow]:
         rows = self._reader.execute(
             f"select {_TURN} from turns t join conversations c on c.n = t.conversation where c.id = ? order by t.id",  # noqa: S608
             (conversation_id,),
         )
-        return [Turn(*row) for row in rows]
+        return [TurnRow(*row) for row in rows]
 
-    def turn(self, turn_id: str) -> Turn:
+    def turn(self, turn_id: str) -> TurnRow:
         row = self._reader.execute(
             f"select {_TURN} from turns t join conversations c on c.n = t.conversation where t.id = ?",  # noqa: S608
             (turn_id,),
         ).fetchone()
         if not row:
             raise NotFound(f"There is no turn {turn_id}.", hint=NO_TURN)
-        return Turn(*row)
+        return TurnRow(*row)
 
-    def unfinished(self) -> list[Turn]:
+    def unfinished(self) -> list[TurnRow]:
         rows = self._reader.execute(
             f"select {_TURN} from turns t indexed by turns_pending join conversations c on c.n = t.conversation"  # noqa: S608
             " where t.pending and t.state <> 'finished' order by t.id"
         )
-        return [Turn(*row) for row in rows]
+        return [TurnRow(*row) for row in rows]
 
     def hidden(self, before: float) -> list[str]:
         """Conversations of stateless requests that were made before this time."""
@@ -219,10 +219,10 @@ class Conversations:
         ).fetchone()
         return found[0] if found else None
 
-    def path(self, conversation_id: str, head: str | None = None) -> list[Turn]:
+    def path(self, conversation_id: str, head: str | None = None) -> list[TurnRow]:
         """The turns from the first to `head` (the newest when not named), oldest first."""
         by_id = {turn.id: turn for turn in self.turns(conversation_id)}
-        found: list[Turn] = []
+        found: list[TurnRow] = []
         place = head or max(by_id, default=None)
         while place:
             if place not in by_id:
@@ -311,7 +311,7 @@ class Conversations:
             db.execute("insert into words(words) values('optimize')")  # else the words stay in old index segments
             db.execute("delete from results where conversation = ?", (id,))
             db.execute("delete from documents where parent = ?", (id,))
-            db.execute("delete from events where place between ? and ?", (place_of(n, 0), place_of(n, LAST)))
+            db.execute("delete from events where place between ? and ?", (position_of(n, 0), position_of(n, LAST)))
             db.execute("delete from turns where conversation = ?", (n,))
             db.execute("delete from conversations where id = ?", (id,))
             self._logs.forget()
@@ -356,7 +356,8 @@ def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tupl
         case TurnStarted(opening=opening) if part < len(opening) and part not in target.blanked:
             gone_with = _belonging(opening, part)
             kept = tuple(
-                Message(message.role, "") if place in gone_with else message for place, message in enumerate(opening)
+                ChatMessage(message.role, "") if place in gone_with else message
+                for place, message in enumerate(opening)
             )
             places = tuple(sorted({*target.blanked, *gone_with}))
             settings = replace(target.settings, query="")
@@ -391,7 +392,7 @@ def _results(log: Sequence[tuple[int, Event]], places: set[int]) -> list[str]:
     ]
 
 
-def _belonging(opening: Sequence[Message], part: int) -> set[int]:
+def _belonging(opening: Sequence[ChatMessage], part: int) -> set[int]:
     """The place of a message and, where it makes calls or answers one, the places of all that hang together with it."""
     call_id = opening[part].call_id
     makers = [place for place, message in enumerate(opening) if any(call.id == call_id for call in message.calls)]
@@ -400,12 +401,12 @@ def _belonging(opening: Sequence[Message], part: int) -> set[int]:
     return {maker, part, *(place for place, message in enumerate(opening) if message.call_id in calls)}
 
 
-def _body(conversation: Conversation) -> bytes:
+def _body(conversation: ConversationRow) -> bytes:
     fields = msgspec.to_builtins(conversation)
     return msgspec.json.encode({name: value for name, value in fields.items() if name not in _PLAIN})
 
 
-def _conversation(row: Sequence[Any]) -> Conversation:
+def _conversation(row: Sequence[Any]) -> ConversationRow:
     plain, body = row[:5], row[5]
     fields = msgspec.json.decode(body)
-    return msgspec.convert({**dict(zip(_PLAIN, plain, strict=True)), **fields}, Conversation, strict=False)
+    return msgspec.convert({**dict(zip(_PLAIN, plain, strict=True)), **fields}, ConversationRow, strict=False)

@@ -15,15 +15,15 @@ from windlass.core.events import Committed
 from windlass.core.ids import ALPHABET, Clock, new_id
 from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.prompt import past_turn
-from windlass.core.values import frozen
+from windlass.core.values import value
 from windlass.store.codec import decode
-from windlass.store.conversations import Conversations
+from windlass.store.conversations import ConversationStore
 from windlass.store.disk import Disk, connect
 from windlass.store.documents import Documents
 from windlass.store.history import PastTurns
 from windlass.store.lock import lock_folder
 from windlass.store.migrations import migrate
-from windlass.store.places import OF_TURN
+from windlass.store.positions import OF_TURN
 from windlass.store.turnlog import TurnLogs
 from windlass.store.writer import Writer
 
@@ -35,7 +35,7 @@ _KNOWN = "select 1 from conversations where id = ?"
 MOST_TOOLSETS = 256  # in memory; callers of /v1 may bring another one with every request
 
 
-@frozen
+@value
 class KeptResult:
     """A tool result, or a piece of one, as the tool gave it."""
 
@@ -51,7 +51,7 @@ class KeptResult:
 class Store:
     """`publish` is called on the loop for every commit, in order."""
 
-    conversations: Conversations
+    conversations: ConversationStore
     logs: TurnLogs
     history: PastTurns
 
@@ -76,7 +76,9 @@ class Store:
         )
         self.history = PastTurns(connection)
         self.logs = TurnLogs(self._writer, connection, publish, self.history.know)
-        self.conversations = Conversations(self._writer, connection, self.logs, self.history.forget, self._drop_blobs)
+        self.conversations = ConversationStore(
+            self._writer, connection, self.logs, self.history.forget, self._drop_blobs
+        )
         self._toolsets: dict[str, Toolset] = {}
         self._parents: dict[str, set[str]] = {}
         self._being_kept: set[str] = set()  # results whose files may be there before their rows

@@ -27,9 +27,9 @@ from windlass.core.events import (
 )
 from windlass.core.faults import reach
 from windlass.core.ids import new_id
-from windlass.core.values import frozen
+from windlass.core.values import value
 from windlass.store.codec import KIND_OF, VERSION, decode, encode
-from windlass.store.places import LAST, OF_TURN, place_of
+from windlass.store.positions import LAST, OF_TURN, position_of
 from windlass.store.writer import Writer
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ NO_TURN = "GET /conversations/{id}/messages shows what is there, with its turns.
 HEAD = "head"  # as a parent: the conversation's newest turn, whichever that is when the row is written
 
 
-@frozen
+@value
 class Created:
     turn_id: str
     is_new: bool
@@ -127,8 +127,8 @@ class TurnLogs:
                 return Created(same, False), None
             _check_tools(db, started.settings.toolset)
             head = _Head(conversation, conversation_id, parent, 1 if driver else 0, 0, set(), False)
-            first = place_of(conversation, self._number(db, conversation) + 1)
-            last, now = place_of(conversation, LAST), span[0] if span else time.time()
+            first = position_of(conversation, self._number(db, conversation) + 1)
+            last, now = position_of(conversation, LAST), span[0] if span else time.time()
             db.execute(
                 "insert into turns values(?, ?, ?, ?, 'running', '', 0, 0, ?, ?, 0, 0, 1, ?, ?)",
                 (turn_id, conversation, parent, head.epoch, started.client_message_id or None, now, first, last),
@@ -237,7 +237,7 @@ class TurnLogs:
     ) -> Committed | None:
         now = span[0] if span else time.time()
         number = self._number(db, head.conversation)
-        start = place_of(head.conversation, 0)
+        start = position_of(head.conversation, 0)
         rows: list[Recorded] = []
         for event in events:
             once = _ONCE.get(type(event))
@@ -271,7 +271,7 @@ class TurnLogs:
         if conversation not in self._numbers:
             (last,) = db.execute(
                 "select coalesce(max(place), 0) from events where place between ? and ?",
-                (place_of(conversation, 0), place_of(conversation, LAST)),
+                (position_of(conversation, 0), position_of(conversation, LAST)),
             ).fetchone()
             self._numbers[conversation] = last & LAST
         return self._numbers[conversation]

@@ -2,12 +2,11 @@
 model without a network, whose lines are made by `scripted.say` and `scripted.call`."""
 
 from windlass.providers import ScriptedModel, scripted
-from windlass.testing.recording import ChatRequest, read_recording
+from windlass.testing.recording import RecordedRequest as ChatRequest
+from windlass.testing.recording import read_recording
 from windlass.testing.replies import (
     FileGate,
     Gate,
-    Reply,
-    Usage,
     call,
     calls,
     error,
@@ -21,6 +20,12 @@ from windlass.testing.replies import (
     stream_error,
     think,
     wait_for,
+)
+from windlass.testing.replies import (
+    ScriptedReply as Reply,
+)
+from windlass.testing.replies import (
+    ScriptedUsage as Usage,
 )
 from windlass.testing.scripts import by_round, loop
 from windlass.testing.strict_history import history_faults

@@ -4,13 +4,24 @@ import json
 from collections.abc import Iterator
 from dataclasses import field
 
-from windlass.core.values import frozen
-from windlass.testing.replies import Call, Hang, Headers, Pause, RawDelta, RawEvent, Reasoning, Reply, Text, Usage
+from windlass.core.values import value
+from windlass.testing.replies import (
+    Hang,
+    Headers,
+    Pause,
+    RawDelta,
+    RawEvent,
+    Reasoning,
+    ScriptedCall,
+    ScriptedReply,
+    ScriptedUsage,
+    Text,
+)
 
 Step = bytes | Pause | Headers | Hang
 
 
-@frozen
+@value
 class Answering:
     """What of the request, and of the provider's manners, shapes the bytes of the answer."""
 
@@ -32,7 +43,7 @@ class Answering:
         return f"call_{self.number}_{index}"
 
 
-def answer_steps(reply: Reply, answering: Answering) -> Iterator[Step]:
+def answer_steps(reply: ScriptedReply, answering: Answering) -> Iterator[Step]:
     """Everything the reply sends, in order, with its pauses."""
     if answering.stream:
         yield from _streamed(reply, answering)
@@ -41,12 +52,12 @@ def answer_steps(reply: Reply, answering: Answering) -> Iterator[Step]:
     yield _encoded(_completion(reply, answering))
 
 
-def answer_body(reply: Reply, answering: Answering) -> bytes:
+def answer_body(reply: ScriptedReply, answering: Answering) -> bytes:
     """The whole body, for tests that cut it at every offset."""
     return b"".join(step for step in answer_steps(reply, answering) if isinstance(step, bytes))
 
 
-def _completion(reply: Reply, answering: Answering) -> dict[str, object]:
+def _completion(reply: ScriptedReply, answering: Answering) -> dict[str, object]:
     message: dict[str, object] = {"role": "assistant", "content": reply.text or None}
     if reply.reasoning and answering.reasoning:
         message["reasoning_content"] = reply.reasoning
@@ -63,18 +74,18 @@ def _completion(reply: Reply, answering: Answering) -> dict[str, object]:
     return body
 
 
-def _whole_call(call: Call, index: int, answering: Answering) -> dict[str, object]:
+def _whole_call(call: ScriptedCall, index: int, answering: Answering) -> dict[str, object]:
     call_id = answering.call_id(index) if call.id is None else call.id
     return {"id": call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
-def _streamed(reply: Reply, answering: Answering) -> Iterator[Step]:
+def _streamed(reply: ScriptedReply, answering: Answering) -> Iterator[Step]:
     yield from _lead(reply)
     yield _chunk(answering, {"role": "assistant", "content": ""})
     calls = 0
     for part in reply.parts[_lead_length(reply) :]:
         match part:
-            case Call():
+            case ScriptedCall():
                 yield from _call_chunks(part, calls, reply.piece_chars, answering)
                 calls += 1
             case Text(text):
@@ -92,21 +103,21 @@ def _streamed(reply: Reply, answering: Answering) -> Iterator[Step]:
     yield from _tail(reply, answering)
 
 
-def _lead(reply: Reply) -> Iterator[Step]:
+def _lead(reply: ScriptedReply) -> Iterator[Step]:
     """Pauses at the very front come before the first byte, even before the role chunk."""
     for part in reply.parts[: _lead_length(reply)]:
         if isinstance(part, Pause | Headers | Hang):
             yield part
 
 
-def _lead_length(reply: Reply) -> int:
+def _lead_length(reply: ScriptedReply) -> int:
     for index, part in enumerate(reply.parts):
         if not isinstance(part, Pause | Headers | Hang):
             return index
     return len(reply.parts)
 
 
-def _call_chunks(call: Call, index: int, piece_chars: int | None, answering: Answering) -> Iterator[bytes]:
+def _call_chunks(call: ScriptedCall, index: int, piece_chars: int | None, answering: Answering) -> Iterator[bytes]:
     whole = _whole_call(call, index, answering)
     if answering.whole_arguments:
         yield _chunk(answering, {"tool_calls": [{"index": index, **whole}]})
@@ -117,7 +128,7 @@ def _call_chunks(call: Call, index: int, piece_chars: int | None, answering: Ans
         yield _chunk(answering, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
 
 
-def _tail(reply: Reply, answering: Answering) -> Iterator[bytes]:
+def _tail(reply: ScriptedReply, answering: Answering) -> Iterator[bytes]:
     usage = _usage(reply, answering)
     reason = _finish_reason(reply)
     if reason is not None:
@@ -145,13 +156,13 @@ def _envelope(answering: Answering, kind: str) -> dict[str, object]:
     return {"id": answering.completion_id, "object": kind, "created": 1_700_000_000, "model": answering.model}
 
 
-def _finish_reason(reply: Reply) -> str | None:
+def _finish_reason(reply: ScriptedReply) -> str | None:
     if reply.finish_reason == "natural":
         return "tool_calls" if reply.calls else "stop"
     return reply.finish_reason
 
 
-def _usage(reply: Reply, answering: Answering) -> dict[str, object] | None:
+def _usage(reply: ScriptedReply, answering: Answering) -> dict[str, object] | None:
     if reply.usage is None:
         return None
     usage = _natural_usage(reply, answering) if reply.usage == "natural" else reply.usage
@@ -164,9 +175,11 @@ def _usage(reply: Reply, answering: Answering) -> dict[str, object] | None:
     }
 
 
-def _natural_usage(reply: Reply, answering: Answering) -> Usage:
+def _natural_usage(reply: ScriptedReply, answering: Answering) -> ScriptedUsage:
     said = len(reply.text) + len(reply.reasoning) + sum(len(c.name) + len(c.arguments) for c in reply.calls)
-    return Usage(prompt=1 + answering.prompt_chars // 4, completion=1 + said // 4, reasoning=len(reply.reasoning) // 4)
+    return ScriptedUsage(
+        prompt=1 + answering.prompt_chars // 4, completion=1 + said // 4, reasoning=len(reply.reasoning) // 4
+    )
 
 
 def _pieces(text: str, chars: int | None) -> list[str]:

@@ -9,11 +9,11 @@ from dataclasses import asdict, field
 from pathlib import Path
 from typing import IO, Any
 
-from windlass.core.values import frozen
+from windlass.core.values import value
 
 
-@frozen
-class ChatRequest:
+@value
+class RecordedRequest:
     """One request as it came; `body` is its JSON, `headers` have lower-case names, `at` is the monotonic clock."""
 
     number: int
@@ -79,13 +79,13 @@ class Recording:
     """Grows by one request at a time; tests wait on it instead of sleeping."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.requests: list[ChatRequest] = []
+        self.requests: list[RecordedRequest] = []
         self.dropped: list[int] = []
         self._changed = asyncio.Condition()
         self._file: IO[str] | None = path.open("a") if path else None
 
-    async def add(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> ChatRequest:
-        request = ChatRequest(len(self.requests), path, headers, body)
+    async def add(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> RecordedRequest:
+        request = RecordedRequest(len(self.requests), path, headers, body)
         self.requests.append(request)
         if self._file:
             self._file.write(json.dumps(asdict(request)) + "\n")
@@ -95,13 +95,13 @@ class Recording:
             self._changed.notify_all()
         return request
 
-    async def drop(self, request: ChatRequest) -> None:
+    async def drop(self, request: RecordedRequest) -> None:
         """The client went away before its answer was complete."""
         self.dropped.append(request.number)
         async with self._changed:
             self._changed.notify_all()
 
-    async def arrived(self, count: int) -> ChatRequest:
+    async def arrived(self, count: int) -> RecordedRequest:
         async with self._changed:
             await self._changed.wait_for(lambda: len(self.requests) >= count)
         return self.requests[count - 1]
@@ -115,6 +115,6 @@ class Recording:
             self._file.close()
 
 
-def read_recording(path: Path) -> list[ChatRequest]:
+def read_recording(path: Path) -> list[RecordedRequest]:
     whole_lines = path.read_text().split("\n")[:-1]
-    return [ChatRequest(**json.loads(line)) for line in whole_lines]
+    return [RecordedRequest(**json.loads(line)) for line in whole_lines]

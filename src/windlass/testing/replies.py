@@ -19,7 +19,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Literal
 
-from windlass.core.values import frozen
+from windlass.core.values import value
 
 
 class Gate:
@@ -40,7 +40,7 @@ class Gate:
         await self._open.wait()
 
 
-@frozen
+@value
 class FileGate:
     """A gate for a server in another process: opens when the file exists; `PATH.reached` says that it is waited for."""
 
@@ -52,18 +52,18 @@ class FileGate:
             await asyncio.sleep(0.005)
 
 
-@frozen
+@value
 class Text:
     text: str
 
 
-@frozen
+@value
 class Reasoning:
     text: str
 
 
-@frozen
-class Call:
+@value
+class ScriptedCall:
     """`arguments` is sent as it stands, JSON or not. Without an id the server mints one; an empty id is sent empty."""
 
     name: str
@@ -71,73 +71,73 @@ class Call:
     id: str | None = None
 
 
-@frozen
+@value
 class Pause:
     gate: Gate | FileGate | asyncio.Event
 
 
-@frozen
+@value
 class Headers:
     """Status and headers go out here, before anything else is known."""
 
 
-@frozen
+@value
 class Hang:
     """Nothing more is ever sent; the connection stays open."""
 
 
-@frozen
+@value
 class RawDelta:
     """A `delta` object as it stands, for what no well-behaved provider sends. Streamed replies only."""
 
     delta: Mapping[str, object]
 
 
-@frozen
+@value
 class RawEvent:
     """One `data:` line as it stands. Streamed replies only."""
 
     payload: str
 
 
-Part = Text | Reasoning | Call | Pause | Headers | Hang | RawDelta | RawEvent
+Part = Text | Reasoning | ScriptedCall | Pause | Headers | Hang | RawDelta | RawEvent
 
 
-@frozen
-class Usage:
+@value
+class ScriptedUsage:
     prompt: int
     completion: int
     cached: int = 0
     reasoning: int = 0
 
 
-@frozen
-class Cut:
+@value
+class CutStream:
     after: int
     cleanly: bool
 
 
-@frozen
-class Reply:
+@value
+class ScriptedReply:
     """One answer of the model. `natural` means what a healthy provider would send."""
 
     parts: tuple[Part, ...] = ()
     finish_reason: str | None = "natural"
-    usage: Usage | Literal["natural"] | None = "natural"
+    usage: ScriptedUsage | Literal["natural"] | None = "natural"
     done: bool = True
     piece_chars: int | None = None
     byte_sizes: tuple[int, ...] = ()
-    cut: Cut | None = None
+    cut: CutStream | None = None
     despite_choice: bool = False
 
-    def __add__(self, more: "Reply") -> "Reply":
+    def __add__(self, more: "ScriptedReply") -> "ScriptedReply":
         """The parts of both; where both set an option, the right one counts."""
         left = {f.name: getattr(self, f.name) for f in fields(self) if getattr(more, f.name) == f.default}
         return replace(more, **{**left, "parts": self.parts + more.parts})
 
     @property
-    def calls(self) -> tuple[Call, ...]:
-        return tuple(part for part in self.parts if isinstance(part, Call))
+    def calls(self) -> tuple[ScriptedCall, ...]:
+        return tuple(part for part in self.parts if isinstance(part, ScriptedCall))
 
     @property
     def text(self) -> str:
@@ -147,31 +147,31 @@ class Reply:
     def reasoning(self) -> str:
         return "".join(part.text for part in self.parts if isinstance(part, Reasoning))
 
-    def ending(self, finish_reason: str | None = "natural", done: bool = True) -> "Reply":
+    def ending(self, finish_reason: str | None = "natural", done: bool = True) -> "ScriptedReply":
         """End with this finish reason (None: with none at all), and without `[DONE]` if so asked."""
         return replace(self, finish_reason=finish_reason, done=done)
 
-    def using(self, usage: Usage | None) -> "Reply":
+    def using(self, usage: ScriptedUsage | None) -> "ScriptedReply":
         return replace(self, usage=usage)
 
-    def in_pieces(self, chars: int) -> "Reply":
+    def in_pieces(self, chars: int) -> "ScriptedReply":
         """Text, reasoning and arguments in deltas of this many characters."""
         return replace(self, piece_chars=chars)
 
-    def in_bytes(self, *sizes: int) -> "Reply":
+    def in_bytes(self, *sizes: int) -> "ScriptedReply":
         """The body in writes of these sizes, over and over, so that lines and characters are torn."""
         return replace(self, byte_sizes=sizes)
 
-    def cut_after(self, count: int, *, cleanly: bool = False) -> "Reply":
+    def cut_after(self, count: int, *, cleanly: bool = False) -> "ScriptedReply":
         """Drop the connection after `count` bytes of the body; `cleanly` ends the body as if it were whole."""
-        return replace(self, cut=Cut(count, cleanly))
+        return replace(self, cut=CutStream(count, cleanly))
 
-    def anyway(self) -> "Reply":
+    def anyway(self) -> "ScriptedReply":
         """Call tools even though the request forbade it with `tool_choice: none`."""
         return replace(self, despite_choice=True)
 
 
-@frozen
+@value
 class Failure:
     status: int
     code: str | None
@@ -179,7 +179,7 @@ class Failure:
     headers: Mapping[str, str]
 
 
-@frozen
+@value
 class RawBody:
     chunks: tuple[bytes, ...]
     status: int
@@ -187,53 +187,53 @@ class RawBody:
     cut: bool = False
 
 
-Scripted = Reply | Failure | RawBody
+Scripted = ScriptedReply | Failure | RawBody
 
 
-def say(*parts: str | Reply) -> Reply:
-    return _joined(Reply((Text(part),)) if isinstance(part, str) else part for part in parts)
+def say(*parts: str | ScriptedReply) -> ScriptedReply:
+    return _joined(ScriptedReply((Text(part),)) if isinstance(part, str) else part for part in parts)
 
 
-def think(*parts: str | Reply) -> Reply:
+def think(*parts: str | ScriptedReply) -> ScriptedReply:
     """Reasoning, sent as `reasoning_content`."""
-    return _joined(Reply((Reasoning(part),)) if isinstance(part, str) else part for part in parts)
+    return _joined(ScriptedReply((Reasoning(part),)) if isinstance(part, str) else part for part in parts)
 
 
-def call(tool: str, /, **arguments: object) -> Reply:
+def call(tool: str, /, **arguments: object) -> ScriptedReply:
     return raw_call(tool, json.dumps(arguments, ensure_ascii=False))
 
 
-def raw_call(tool: str, arguments: str = "{}", id: str | None = None) -> Reply:
+def raw_call(tool: str, arguments: str = "{}", id: str | None = None) -> ScriptedReply:
     """A call with its argument text, and if wanted its id, as they stand."""
-    return Reply((Call(tool, arguments, id),))
+    return ScriptedReply((ScriptedCall(tool, arguments, id),))
 
 
-def calls(*replies: Reply) -> Reply:
+def calls(*replies: ScriptedReply) -> ScriptedReply:
     return _joined(replies)
 
 
-def wait_for(gate: Gate | FileGate | asyncio.Event | Path | str) -> Reply:
+def wait_for(gate: Gate | FileGate | asyncio.Event | Path | str) -> ScriptedReply:
     """Pause here. A path is a gate that opens when the file appears."""
-    return Reply((Pause(FileGate(Path(gate)) if isinstance(gate, Path | str) else gate),))
+    return ScriptedReply((Pause(FileGate(Path(gate)) if isinstance(gate, Path | str) else gate),))
 
 
-def headers() -> Reply:
-    return Reply((Headers(),))
+def headers() -> ScriptedReply:
+    return ScriptedReply((Headers(),))
 
 
-def hang() -> Reply:
-    return Reply((Hang(),))
+def hang() -> ScriptedReply:
+    return ScriptedReply((Hang(),))
 
 
-def raw_delta(**delta: object) -> Reply:
-    return Reply((RawDelta(delta),))
+def raw_delta(**delta: object) -> ScriptedReply:
+    return ScriptedReply((RawDelta(delta),))
 
 
-def raw_event(payload: str) -> Reply:
-    return Reply((RawEvent(payload),))
+def raw_event(payload: str) -> ScriptedReply:
+    return ScriptedReply((RawEvent(payload),))
 
 
-def stream_error(code: str, message: str) -> Reply:
+def stream_error(code: str, message: str) -> ScriptedReply:
     """An error object in mid-stream, as some providers send it."""
     return raw_event(json.dumps({"error": {"code": code, "message": message}})).ending(None)
 
@@ -249,5 +249,5 @@ def raw_chunks(
     return RawBody(chunks, status, {"Content-Type": content_type}, cut)
 
 
-def _joined(replies: Iterable[Reply]) -> Reply:
-    return sum(replies, start=Reply())
+def _joined(replies: Iterable[ScriptedReply]) -> ScriptedReply:
+    return sum(replies, start=ScriptedReply())

@@ -9,17 +9,28 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from windlass.testing.recording import ChatRequest
-from windlass.testing.replies import Reply, Scripted, calls, error, hang, headers, raw_call, say, think, wait_for
+from windlass.testing.recording import RecordedRequest
+from windlass.testing.replies import (
+    Scripted,
+    ScriptedReply,
+    calls,
+    error,
+    hang,
+    headers,
+    raw_call,
+    say,
+    think,
+    wait_for,
+)
 
-ScriptFunction = Callable[[ChatRequest], Scripted | Awaitable[Scripted]]
+ScriptFunction = Callable[[RecordedRequest], Scripted | Awaitable[Scripted]]
 Script = Sequence[Scripted] | ScriptFunction
 
 
 def by_round(*replies: Scripted) -> ScriptFunction:
     """The first reply to a fresh user message, the second after one round of calls, and so on; the last one repeats."""
 
-    def reply_for(request: ChatRequest) -> Scripted:
+    def reply_for(request: RecordedRequest) -> Scripted:
         return replies[min(request.rounds, len(replies) - 1)]
 
     return reply_for
@@ -36,7 +47,7 @@ def loop(
     once = raw_call(tool, json.dumps(dict(arguments or {})))
     asking, answering = calls(*[once] * parallel), say(answer)
 
-    def reply_for(request: ChatRequest) -> Scripted:
+    def reply_for(request: RecordedRequest) -> Scripted:
         return answering if request.rounds >= rounds or request.tool_choice == "none" else asking
 
     return reply_for
@@ -77,7 +88,7 @@ def _reply(item: Mapping[str, Any]) -> Scripted:
     return reply.anyway() if item.get("anyway") else reply
 
 
-def _parts(item: Mapping[str, Any]) -> Reply:
+def _parts(item: Mapping[str, Any]) -> ScriptedReply:
     match item:
         case {"say": str(text)}:
             return say(text)

@@ -22,8 +22,8 @@ from aiohttp import web
 from windlass.testing import dialects
 from windlass.testing.chat_wire import Answering, answer_steps
 from windlass.testing.delivery import resliced, send_steps
-from windlass.testing.recording import ChatRequest, Recording
-from windlass.testing.replies import Failure, RawBody, Reply, Scripted
+from windlass.testing.recording import RecordedRequest, Recording
+from windlass.testing.replies import Failure, RawBody, Scripted, ScriptedReply
 from windlass.testing.scripts import Script
 from windlass.testing.strict_history import Rules, message_faults, parameter_faults, tool_faults
 
@@ -67,7 +67,7 @@ class StrictLLM:
         return f"http://127.0.0.1:{self._port}{self._dialect.base_path}"
 
     @property
-    def requests(self) -> list[ChatRequest]:
+    def requests(self) -> list[RecordedRequest]:
         """Every chat request that was well-formed JSON, refused ones included, in order of arrival."""
         return self._recording.requests
 
@@ -80,7 +80,7 @@ class StrictLLM:
         """Add to the end of the script."""
         self._replies += replies
 
-    async def arrived(self, count: int) -> ChatRequest:
+    async def arrived(self, count: int) -> RecordedRequest:
         """Wait until `count` requests have come; gives the last of them."""
         return await self._recording.arrived(count)
 
@@ -125,7 +125,7 @@ class StrictLLM:
             await self._recording.drop(request)
             raise
 
-    async def _answer(self, http: web.Request, request: ChatRequest) -> web.StreamResponse:
+    async def _answer(self, http: web.Request, request: RecordedRequest) -> web.StreamResponse:
         if refusal := self._refusal(request):
             self.refused.append(refusal.message)
             return self._failure(refusal)
@@ -134,10 +134,10 @@ class StrictLLM:
                 return self._failure(scripted)
             case RawBody():
                 return await send_steps(http, scripted.status, scripted.headers, scripted.chunks, None, scripted.cut)
-            case Reply():
+            case ScriptedReply():
                 return await self._send_reply(http, request, scripted)
 
-    async def _next(self, request: ChatRequest) -> Scripted:
+    async def _next(self, request: RecordedRequest) -> Scripted:
         if self._script:
             made = self._script(request)
             scripted = await made if inspect.isawaitable(made) else made
@@ -146,14 +146,14 @@ class StrictLLM:
         else:
             scripted = self._dialect.refusal("script", f"the script has no reply for request {request.number}")
             self.refused.append(scripted.message)
-        if isinstance(scripted, Reply) and scripted.calls and request.tool_choice == "none":
+        if isinstance(scripted, ScriptedReply) and scripted.calls and request.tool_choice == "none":
             if not scripted.despite_choice:
                 message = f"the script calls '{scripted.calls[0].name}' although tool_choice is none; see Reply.anyway"
                 self.refused.append(message)
                 return self._dialect.refusal("script", message)
         return scripted
 
-    def _refusal(self, request: ChatRequest) -> Failure | None:
+    def _refusal(self, request: RecordedRequest) -> Failure | None:
         refuse = self._dialect.refusal
         if problem := self._key_refusal(request.headers.get("authorization", "")):
             return problem
@@ -175,10 +175,12 @@ class StrictLLM:
             return self._dialect.refusal("wrong key", "incorrect API key provided")
         return None
 
-    def _searches_itself(self, request: ChatRequest) -> bool:
+    def _searches_itself(self, request: RecordedRequest) -> bool:
         return any(tool.get("type") == "web_search" for tool in request.tools)
 
-    async def _send_reply(self, http: web.Request, request: ChatRequest, reply: Reply) -> web.StreamResponse:
+    async def _send_reply(
+        self, http: web.Request, request: RecordedRequest, reply: ScriptedReply
+    ) -> web.StreamResponse:
         steps = answer_steps(reply, self._answering(request, http.content_length or 0))
         kind = "text/event-stream" if request.stream else "application/json"
         headers = {"Content-Type": f"{kind}; charset=utf-8"}
@@ -187,7 +189,7 @@ class StrictLLM:
         limit = reply.cut.after if reply.cut else None
         return await send_steps(http, 200, headers, steps, limit, reply.cut is not None and not reply.cut.cleanly)
 
-    def _answering(self, request: ChatRequest, prompt_chars: int) -> Answering:
+    def _answering(self, request: RecordedRequest, prompt_chars: int) -> Answering:
         zai = self._dialect.name == "zai"
         options = request.body.get("stream_options") or {}
         return Answering(

@@ -4,10 +4,10 @@ from windlass.toolbox.box import Toolbox
 from windlass.toolbox.functions import Function, Functions
 from windlass.toolbox.offers import Offer
 from windlass.toolbox.questions import Questions, input_needed
-from windlass.toolbox.rows import EnabledTool, Pin, PolicyRules
+from windlass.toolbox.rows import EnabledToolRow, Pin, PolicyRules
 
 __all__ = [
-    "EnabledTool",
+    "EnabledToolRow",
     "Function",
     "Functions",
     "Offer",

@@ -12,21 +12,21 @@ from windlass.core.errors import BadInput, Conflict, NotFound
 from windlass.core.events import Search, TurnStarted
 from windlass.core.ids import new_id
 from windlass.core.messages import Toolset, ToolSpec
-from windlass.core.values import frozen
+from windlass.core.values import value
 from windlass.search.builtin import PROVIDER_SEARCH
 from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
-from windlass.servers.names import offered_names
-from windlass.servers.policy import Grant, Rule
-from windlass.servers.preview import RESULT_TOOLS
 from windlass.store import Documents, Store
 from windlass.toolbox.built_in import SearchFor, built_in_tools
 from windlass.toolbox.functions import Functions
+from windlass.toolbox.names import offered_names
 from windlass.toolbox.offers import Offer, Offers
+from windlass.toolbox.permissions import Grant, PolicyRule
 from windlass.toolbox.pins import Pins
+from windlass.toolbox.preview import RESULT_TOOLS
 from windlass.toolbox.questions import KeptQuestion, Questions
-from windlass.toolbox.rows import EnabledTool, Pin, PolicyRules
-from windlass.toolbox.turn import Means, TurnTools
+from windlass.toolbox.rows import EnabledToolRow, Pin, PolicyRules
+from windlass.toolbox.turn import ToolContext, TurnTools
 
 T = TypeVar("T")
 MOST_REMEMBERED = 4096
@@ -35,7 +35,7 @@ log = logging.getLogger("windlass.toolbox")
 RESERVED = {WEB_SEARCH.name, *(spec.name for spec in RESULT_TOOLS)}
 
 
-@frozen
+@value
 class Available:
     """A tool as a conversation sees it."""
 
@@ -47,19 +47,19 @@ class Available:
 
 
 class Toolbox:
-    def __init__(self, store: Store, servers: Servers, search_for: SearchFor, rules: Sequence[Rule] = ()) -> None:
+    def __init__(self, store: Store, servers: Servers, search_for: SearchFor, rules: Sequence[PolicyRule] = ()) -> None:
         self.questions = Questions(store.documents("question", KeptQuestion))
         self.functions = Functions()
         self._store = store
         self._servers = servers
         self._offers = Offers(servers)
         self._operator_rules = tuple(rules)
-        self._enabled: Documents[EnabledTool] = store.documents("enabled_tool", EnabledTool)
+        self._enabled: Documents[EnabledToolRow] = store.documents("enabled_tool", EnabledToolRow)
         self.pins = Pins(store.documents("pin", Pin))
         self._grants: Documents[Grant] = store.documents("grant", Grant)
         self._policy: Documents[PolicyRules] = store.documents("policy", PolicyRules)
         self._cache = _Remembered()
-        self._means = Means(
+        self._means = ToolContext(
             servers,
             self._offers,
             self.questions,
@@ -134,7 +134,7 @@ class Toolbox:
             raise NotFound(f"The server {config.slug} has no tool {tool!r}.", hint=hint)
         return offer
 
-    async def enable(self, conversation_id: str, server: str, tool: str, approval: str = "") -> EnabledTool:
+    async def enable(self, conversation_id: str, server: str, tool: str, approval: str = "") -> EnabledToolRow:
         """Naming a tool is agreeing to it as it is defined now; a changed one must be accepted first."""
         self._store.conversations.get(conversation_id)
         offer = self.offer(server, tool)
@@ -146,7 +146,7 @@ class Toolbox:
                 hint="Look at the difference and accept it first.",
                 code="tool_changed",
             )
-        word = EnabledTool(offer.server.id, tool, True, approval)
+        word = EnabledToolRow(offer.server.id, tool, True, approval)
         await self._enabled.put(word.key(conversation_id), word, parent=conversation_id)
         if pinned := self.pins.first(offer):
             await pinned
@@ -156,7 +156,7 @@ class Toolbox:
     async def disable(self, conversation_id: str, server: str, tool: str) -> bool:
         self._store.conversations.get(conversation_id)
         config = self._servers.status(server).config
-        word = EnabledTool(config.id, tool, False)
+        word = EnabledToolRow(config.id, tool, False)
         was_on = any(
             found.enabled and (found.offer.server.id, found.offer.tool.name) == (config.id, tool)
             for found in self.available(conversation_id)
@@ -165,7 +165,7 @@ class Toolbox:
         self._cache.clear()
         return was_on
 
-    def enabled(self, conversation_id: str) -> list[EnabledTool]:
+    def enabled(self, conversation_id: str) -> list[EnabledToolRow]:
         """What is on, also of servers that do not run now; of one that was removed, nothing is."""
         words = self._words(conversation_id)
         known = {config.id for config in self._servers.configs()}
@@ -173,7 +173,7 @@ class Toolbox:
         for offer in self._running():
             key = (offer.server.id, offer.tool.name)
             if key not in words and self._is_on(offer, words):
-                found.append(EnabledTool(*key, approval=self._approval(offer, words)))
+                found.append(EnabledToolRow(*key, approval=self._approval(offer, words)))
         return found
 
     async def accept(self, server: str, tool: str, hash: str) -> None:
@@ -184,15 +184,15 @@ class Toolbox:
         await self.pins.renew(offer)
         self._cache.clear()
 
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[PolicyRule, ...]:
         """The operator's file comes first: it cannot be loosened from a page."""
         return (*self._operator_rules, *self._said_rules())
 
     @property
-    def operator_rules(self) -> tuple[Rule, ...]:
+    def operator_rules(self) -> tuple[PolicyRule, ...]:
         return self._operator_rules
 
-    async def set_rules(self, rules: Sequence[Rule]) -> None:
+    async def set_rules(self, rules: Sequence[PolicyRule]) -> None:
         await self._policy.put("policy", PolicyRules(tuple(rules)))
         self._cache.clear()
 
@@ -226,23 +226,23 @@ class Toolbox:
             offers = self._offers.of(config.id)
             yield from (offers[name] for name in sorted(offers) if not offers[name].problem)
 
-    def _is_on(self, offer: Offer, words: dict[tuple[str, str], EnabledTool]) -> bool:
+    def _is_on(self, offer: Offer, words: dict[tuple[str, str], EnabledToolRow]) -> bool:
         word = words.get((offer.server.id, offer.tool.name))
         if word:
             return word.enabled
         return bool(offer.server.tools) and fnmatchcase(offer.tool.name, offer.server.tools)
 
-    def _approval(self, offer: Offer, words: dict[tuple[str, str], EnabledTool]) -> str:
+    def _approval(self, offer: Offer, words: dict[tuple[str, str], EnabledToolRow]) -> str:
         word = words.get((offer.server.id, offer.tool.name))
         return word.approval if word else ""
 
-    def _words(self, conversation_id: str) -> dict[tuple[str, str], EnabledTool]:
+    def _words(self, conversation_id: str) -> dict[tuple[str, str], EnabledToolRow]:
         return self._cache.get(
             f"words:{conversation_id}",
             lambda: {(word.server_id, word.tool): word for word in self._enabled.all(conversation_id)},
         )
 
-    def _said_rules(self) -> tuple[Rule, ...]:
+    def _said_rules(self) -> tuple[PolicyRule, ...]:
         return self._cache.get("rules", lambda: (self._policy.get("policy") or PolicyRules()).rules)
 
     def _grants_in(self, conversation_id: str) -> Sequence[Grant]:

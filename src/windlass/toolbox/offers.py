@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from windlass.core.errors import BadInput
 from windlass.core.messages import ToolSpec
-from windlass.core.values import frozen
+from windlass.core.values import value
 from windlass.servers import ServerConfig, Servers, ToolDefinition
-from windlass.servers.pins import identity_hash, tool_hash
-from windlass.servers.schemas import Checker, visible
+from windlass.toolbox.hashes import identity_hash, tool_hash
+from windlass.toolbox.schemas import Checker, visible
 
 LETTERS_PER_TOKEN = 4  # an estimate, and labelled as one wherever it is shown
 
 
-@frozen
+@value
 class Offer:
     server: ServerConfig
     tool: ToolDefinition

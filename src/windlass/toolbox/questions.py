@@ -8,18 +8,18 @@ from weakref import WeakValueDictionary
 
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.ports import InputNeeded
-from windlass.core.values import frozen
-from windlass.servers import Answer, Answered, Question
-from windlass.servers.schemas import Checker
+from windlass.core.values import value
+from windlass.servers import Answered, InputReply, Question
 from windlass.store import Documents
+from windlass.toolbox.schemas import Checker
 
 
-@frozen
+@value
 class KeptQuestion:
     call_id: str
     conversation_id: str
     question: Question
-    answer: Answer | None = None
+    answer: InputReply | None = None
 
     @property
     def turn_id(self) -> str:
@@ -28,9 +28,9 @@ class KeptQuestion:
 
 
 @dataclass(slots=True)
-class Asked:
+class OpenQuestion:
     question: Question
-    answer: "asyncio.Future[Answer]" = field(repr=False)
+    answer: "asyncio.Future[InputReply]" = field(repr=False)
 
 
 def input_needed(call_id: str, question: Question) -> InputNeeded:
@@ -45,17 +45,17 @@ class Questions:
     def __init__(self, kept: Documents[KeptQuestion]) -> None:
         self._kept = kept
         self._left = {one.call_id: one for one in kept.everything()}  # by the house that ran here before
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[str, OpenQuestion] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def ask(self, call_id: str, question: Question, conversation_id: str, put: Callable[[], None]) -> Answer:
+    async def ask(self, call_id: str, question: Question, conversation_id: str, put: Callable[[], None]) -> InputReply:
         """`put` shows it to people, when its turn has come: a call may ask several at once."""
         turn = self._turns.setdefault(call_id, asyncio.Lock())
         async with turn:
             return await self._ask(call_id, question, conversation_id, put)
 
-    async def _ask(self, call_id: str, question: Question, conversation_id: str, put: Callable[[], None]) -> Answer:
-        asked = Asked(question, asyncio.get_running_loop().create_future())
+    async def _ask(self, call_id: str, question: Question, conversation_id: str, put: Callable[[], None]) -> InputReply:
+        asked = OpenQuestion(question, asyncio.get_running_loop().create_future())
         self._asked[call_id] = asked
         put()
         try:
@@ -79,7 +79,7 @@ class Questions:
         left = self._left.get(call_id)
         return left.question if left and left.answer is None else None
 
-    async def answer(self, call_id: str, answer: Answer) -> bool:
+    async def answer(self, call_id: str, answer: InputReply) -> bool:
         """Whether the call still runs; if not, it must be started again to go on with this answer."""
         asked, question = self._asked.get(call_id), self.pending(call_id)
         if question is None:
@@ -102,7 +102,7 @@ class Questions:
         return Answered(left.question, left.answer) if left.answer else None
 
 
-def _errors(question: Question, answer: Answer) -> list[str]:
+def _errors(question: Question, answer: InputReply) -> list[str]:
     if answer.action != "accept" or question.schema is None:
         return []
     try:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from windlass.core.values import frozen
-from windlass.servers.policy import Rule
+from windlass.core.values import value
 from windlass.servers.values import ToolDefinition
+from windlass.toolbox.permissions import PolicyRule
 
 
-@frozen
-class EnabledTool:
+@value
+class EnabledToolRow:
     """A person's word about one tool in one conversation. `enabled` is False for one a server enables by default."""
 
     server_id: str
@@ -21,7 +21,7 @@ class EnabledTool:
         return f"{conversation_id}/{self.server_id}/{self.tool}"
 
 
-@frozen
+@value
 class Pin:
     """A tool as it was when somebody agreed to it, kept whole so that a change can be shown."""
 
@@ -43,6 +43,6 @@ class Pin:
         )
 
 
-@frozen
+@value
 class PolicyRules:
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[PolicyRule, ...] = ()

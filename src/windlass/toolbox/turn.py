@@ -8,26 +8,26 @@ from typing import Any
 from windlass.core.errors import BadInput, ToolError, Unavailable
 from windlass.core.events import CallJudged, Event, Settings, ToolFinished
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
-from windlass.core.ports import Hear, ToolProgress
-from windlass.core.values import frozen
-from windlass.servers import Answer, Question, Servers
-from windlass.servers.pins import arguments_hash
-from windlass.servers.policy import Grant, Rule, Standing, doubtful, judge
-from windlass.servers.preview import LONGEST
-from windlass.servers.results import tool_output
-from windlass.servers.schemas import Checker
+from windlass.core.ports import Emit, ToolProgress
+from windlass.core.values import value
+from windlass.servers import InputReply, Question, Servers
 from windlass.servers.values import CallResult, TextPart
 from windlass.toolbox.clock import WorkClock
 from windlass.toolbox.functions import PYTHON, Functions
+from windlass.toolbox.hashes import arguments_hash
 from windlass.toolbox.offers import Offer, Offers
+from windlass.toolbox.permissions import Grant, PolicyRule, TrustLevel, doubtful, judge
+from windlass.toolbox.preview import LONGEST
 from windlass.toolbox.questions import Questions, input_needed
+from windlass.toolbox.results import tool_output
+from windlass.toolbox.schemas import Checker
 
 BUILT_IN, CALLER = "windlass", "caller"
-BuiltIn = Callable[[str, ToolCall, Settings, Hear], Awaitable[ToolOutput]]  # the first is the conversation
+BuiltIn = Callable[[str, ToolCall, Settings, Emit], Awaitable[ToolOutput]]  # the first is the conversation
 
 
-@frozen
-class Means:
+@value
+class ToolContext:
     """What every turn's tools work with."""
 
     servers: Servers
@@ -35,7 +35,7 @@ class Means:
     questions: Questions
     functions: Functions
     built_in: dict[str, BuiltIn]
-    rules: Callable[[], Sequence[Rule]]
+    rules: Callable[[], Sequence[PolicyRule]]
     grants: Callable[[str], Sequence[Grant]]
     unknown: Callable[[str], Sequence[ToolCall]]  # conversation -> calls whose outcome nobody knows
     read_outside: Callable[[str], bool]  # conversation -> whether text from outside is among its results
@@ -46,7 +46,7 @@ class Means:
 class TurnTools:
     def __init__(
         self,
-        means: Means,
+        means: ToolContext,
         conversation_id: str,
         turn_id: str,
         settings: Settings,
@@ -67,7 +67,7 @@ class TurnTools:
         if spec and spec.server == CALLER:
             return CallJudged(call.id, "refuse", CALLER, refusal="handed_over", reason="Handed over.", server=CALLER)
         offer = self._means.offers.get(spec.server, spec.tool) if spec else None
-        standing = self._standing(spec, offer) if spec else Standing()
+        standing = self._standing(spec, offer) if spec else TrustLevel()
         judged = judge(
             call,
             spec,
@@ -88,19 +88,19 @@ class TurnTools:
     def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
         return self._clock.alarm(limit_s, sound)
 
-    async def run(self, call: ToolCall, hear: Hear) -> ToolOutput:
+    async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         spec = self.toolset.by_name[call.name]
         self._clock.begun(call.id)
         try:
             if spec.server == BUILT_IN:
-                return await self._means.built_in[spec.tool](self._conversation_id, call, self._settings, hear)
+                return await self._means.built_in[spec.tool](self._conversation_id, call, self._settings, emit)
             if spec.server == PYTHON:
                 return await self._output(await self._call_function(spec, call))
-            return await self._call(spec, call, hear)
+            return await self._call(spec, call, emit)
         finally:
             self._clock.over(call.id)
 
-    async def _call(self, spec: ToolSpec, call: ToolCall, hear: Hear) -> ToolOutput:
+    async def _call(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
         offer = await self._unchanged(spec)
         result = await self._means.servers.call(
             spec.server,
@@ -108,8 +108,8 @@ class TurnTools:
             call.arguments,
             key=call.id,
             safe=spec.safe,
-            on_progress=lambda progress, total, message: hear(ToolProgress(call.id, progress, total, message)),
-            on_input=lambda question: self._ask(call.id, question, hear),
+            on_progress=lambda progress, total, message: emit(ToolProgress(call.id, progress, total, message)),
+            on_input=lambda question: self._ask(call.id, question, emit),
             answered=await self._means.questions.take(call.id),
         )
         foreign = offer.tool.open_world is not False
@@ -147,12 +147,12 @@ class TurnTools:
     async def _keep(self, body: bytes, mime: str) -> str:
         return await self._means.keep(self._conversation_id, self._turn_id, body, mime)
 
-    async def _ask(self, call_id: str, question: Question, hear: Hear) -> Answer:
+    async def _ask(self, call_id: str, question: Question, emit: Emit) -> InputReply:
         if not self._can_ask:
-            return Answer("cancel")
+            return InputReply("cancel")
         needed = input_needed(call_id, question)
         with self._clock.asking(call_id):
-            return await self._means.questions.ask(call_id, question, self._conversation_id, lambda: hear(needed))
+            return await self._means.questions.ask(call_id, question, self._conversation_id, lambda: emit(needed))
 
     async def _unchanged(self, spec: ToolSpec) -> Offer:
         """The tool is still the one that was judged. After a restart its server may need a moment to come up."""
@@ -169,14 +169,14 @@ class TurnTools:
             raise ToolError(f"{spec.name} changed after this turn began, so it was not run.", cause="changed")
         return offer
 
-    def _standing(self, spec: ToolSpec, offer: Offer | None) -> Standing:
+    def _standing(self, spec: ToolSpec, offer: Offer | None) -> TrustLevel:
         if spec.server in (BUILT_IN, PYTHON):
-            return Standing(spec.server, trusted=True)
+            return TrustLevel(spec.server, trusted=True)
         if offer is None:
-            return Standing(spec.server)
+            return TrustLevel(spec.server)
         config = offer.server
         agreed = self._means.agreed(offer)
-        return Standing(config.slug, config.trusted, config.approval_of(spec.tool), offer.hash, agreed)
+        return TrustLevel(config.slug, config.trusted, config.approval_of(spec.tool), offer.hash, agreed)
 
 
 def _errors(call: ToolCall, spec: ToolSpec | None, offer: Offer | None) -> list[str]:
@@ -194,7 +194,7 @@ def _checker(spec: ToolSpec) -> Checker | None:
         return None
 
 
-def _reaches_out(spec: ToolSpec, standing: Standing) -> bool:
+def _reaches_out(spec: ToolSpec, standing: TrustLevel) -> bool:
     """That it only reads is believed of a server the operator trusts; else the claim would loosen."""
     return (spec.open_world or spec.destructive) and not (spec.read_only and standing.trusted)
 

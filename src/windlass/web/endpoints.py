@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from windlass import shapes
+from windlass.api import schemas
+from windlass.api.routes import Route
 from windlass.core.errors import BadInput, WindlassError
 from windlass.web import sse
 from windlass.web.auth import Access, address_of, credentials_of
@@ -15,7 +16,6 @@ from windlass.web.errors import Malformed, NotAllowed, TooLarge, TooSlow, bad_sh
 from windlass.web.queries import header_of, query_of
 from windlass.web.rates import Rates
 from windlass.web.replies import encode, send_bytes, send_error, send_json
-from windlass.web.routes import Route
 
 Verb = Callable[..., Awaitable[Any]]
 BODY_S = 30
@@ -104,7 +104,7 @@ class ChatEndpoint(Endpoint):
         if wants_events(scope):
             await sse.send_stream(await self._watched(*arguments), receive, send)
             return
-        answer: shapes.ChatAnswer = await self.verb(*arguments)
+        answer: schemas.ChatAnswer = await self.verb(*arguments)
         await send_json(send, chat_status(answer), answer)
 
 
@@ -132,7 +132,7 @@ class ExportEndpoint(Endpoint):
         await send_bytes(send, 200, kind, body, [(b"content-disposition", name)])
 
 
-def chat_status(answer: shapes.ChatAnswer) -> int:
+def chat_status(answer: schemas.ChatAnswer) -> int:
     if answer.outcome == "failed" and answer.error:
         return failure_status(answer.error.code)
     return OUTCOME_STATUS.get(answer.outcome, 200)
@@ -164,7 +164,7 @@ def wants_events(scope: Scope) -> bool:
     return "text/event-stream" in header_of(scope, b"accept")
 
 
-def _field_names(query: type[shapes.Request]) -> frozenset[str]:
+def _field_names(query: type[schemas.Request]) -> frozenset[str]:
     return frozenset(field.encode_name for field in msgspec.structs.fields(query))
 
 

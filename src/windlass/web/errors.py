@@ -4,6 +4,7 @@ import logging
 
 import msgspec
 
+from windlass.api.schemas import Error, Failed
 from windlass.core.errors import (
     BadInput,
     Conflict,
@@ -14,7 +15,6 @@ from windlass.core.errors import (
     Unavailable,
     WindlassError,
 )
-from windlass.shapes import Error, Failed
 
 logger = logging.getLogger("windlass.web")
 _PATTERNS = {
@@ -117,6 +117,6 @@ def unforeseen(error: Exception) -> WindlassError:
 def bad_shape(error: msgspec.ValidationError) -> BadInput:
     """msgspec ends its text with the path of the field: `Expected `str`, got `int` - at `$.title``."""
     what, _, path = str(error).partition(" - at `$")
-    place = path.rstrip("`").lstrip(".")
-    what = next((words for pattern, words in _PATTERNS.items() if pattern in what), what)
-    return BadInput(f"{place}: {what}" if place else what, detail={"path": place} if place else None)
+    field = path.rstrip("`").lstrip(".")
+    what = next((text for pattern, text in _PATTERNS.items() if pattern in what), what)
+    return BadInput(f"{field}: {what}" if field else what, detail={"path": field} if field else None)

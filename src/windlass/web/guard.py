@@ -43,7 +43,7 @@ def page_policy(nonce: str) -> bytes:
     ).encode()
 
 
-class Guard:
+class RequestGuard:
     """`hosts` are further names this server goes by; one without a port is meant with any: port maps and tunnels have
     their own. Rebinding needs a name that is not listed, so the port protects nothing."""
 

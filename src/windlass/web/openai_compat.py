@@ -7,7 +7,8 @@ from typing import Literal
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from windlass import shapes
+from windlass.api import schemas
+from windlass.api.routes import Route
 from windlass.bus import Frame
 from windlass.core.errors import WindlassError
 from windlass.core.events import ModelReplied, Recorded, TurnFinished
@@ -15,12 +16,11 @@ from windlass.core.fold import TurnView
 from windlass.core.messages import ToolCall
 from windlass.core.ports import ReasoningDelta, ReplyReset, TextDelta
 from windlass.core.prompt import numbered_sources
-from windlass.local.completions import Completions
-from windlass.views import TurnRecord
+from windlass.services.completions import Completions
+from windlass.turns.views import TurnRecord
 from windlass.web.endpoints import Endpoint
 from windlass.web.errors import failure_status, status_of
 from windlass.web.replies import encode, headers_of, send_json
-from windlass.web.routes import Route
 from windlass.web.sse import HEADERS, PING_S, disconnected
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
@@ -68,13 +68,13 @@ class CompletionEndpoint(V1Endpoint):
         else:
             await send_json(send, 200, completion(record))
 
-    async def _stream(self, turn_id: str, request: shapes.CompletionRequest, send: Send) -> None:
+    async def _stream(self, turn_id: str, request: schemas.CompletionRequest, send: Send) -> None:
         wants_usage = request.stream_options is not None and request.stream_options.include_usage
         stream = self._completions.watch(turn_id)
-        talk = Talk(self._completions.record(turn_id))
+        exchange = Exchange(self._completions.record(turn_id))
         try:
             await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-            await _say(send, talk.opening())
+            await _say(send, exchange.opening())
             while not stream.ended:
                 try:
                     async with asyncio.timeout(PING_S):
@@ -84,82 +84,82 @@ class CompletionEndpoint(V1Endpoint):
                     continue
                 for frame in frames:
                     stream.passed(frame)
-                    await _say(send, *talk.heard(frame))
-            await _say(send, *talk.closing(self._completions.record(turn_id), wants_usage))
+                    await _say(send, *exchange.chunks(frame))
+            await _say(send, *exchange.closing(self._completions.record(turn_id), wants_usage))
             await send({"type": "http.response.body", "body": b"data: [DONE]\n\n"})
         finally:
             stream.close()
 
 
-class Talk:
+class Exchange:
     """What to say of each frame. Text that was sent cannot be taken back: after a reply broke off, the next attempt is
     held until it is whole, and only what is new of it is sent."""
 
     def __init__(self, record: TurnRecord) -> None:
-        self._head = _Head(record)
+        self._head = _ChunkHead(record)
         self._sent = ""
         self._held = False
 
-    def opening(self) -> shapes.Chunk:
-        return self._head.chunk(shapes.V1Message(role="assistant", content=""))
+    def opening(self) -> schemas.Chunk:
+        return self._head.chunk(schemas.V1Message(role="assistant", content=""))
 
-    def heard(self, frame: Frame) -> Iterator[shapes.Chunk]:
+    def chunks(self, frame: Frame) -> Iterator[schemas.Chunk]:
         match frame.what:
             case TextDelta(text=text) if not self._held:
                 self._sent += text
-                yield self._head.chunk(shapes.V1Message(content=text))
+                yield self._head.chunk(schemas.V1Message(content=text))
             case ReasoningDelta(text=text) if not self._held:
-                yield self._head.chunk(shapes.V1Message(reasoning_content=text))
+                yield self._head.chunk(schemas.V1Message(reasoning_content=text))
             case ReplyReset():
                 self._held = bool(self._sent)
             case Recorded(event=ModelReplied(text=text)):
                 missing = text.removeprefix(self._sent) if text.startswith(self._sent) else f"\n\n{text}"
                 self._sent, self._held = "", False
                 if missing:
-                    yield self._head.chunk(shapes.V1Message(content=missing))
+                    yield self._head.chunk(schemas.V1Message(content=missing))
 
-    def closing(self, record: TurnRecord, wants_usage: bool) -> Iterator[shapes.Chunk | shapes.V1Failed]:
+    def closing(self, record: TurnRecord, wants_usage: bool) -> Iterator[schemas.Chunk | schemas.V1Failed]:
         view = record.view
         if view.finished is None or view.finished.outcome in {"failed", "stopped"}:
             cause, message = (view.finished.cause, view.finished.message) if view.finished else ("stopped", "Stopped.")
             yield _upstream(cause, message)
             return
-        calls = [msgspec.structs.replace(call, index=place) for place, call in enumerate(_handed_over(view))]
-        last = shapes.V1Message(tool_calls=calls or msgspec.UNSET, annotations=_annotations(view))
+        calls = [msgspec.structs.replace(call, index=index) for index, call in enumerate(_handed_over(view))]
+        last = schemas.V1Message(tool_calls=calls or msgspec.UNSET, annotations=_annotations(view))
         if calls or last.annotations:
             yield self._head.chunk(last)
-        yield self._head.chunk(shapes.V1Message(), finish_reason(view))
+        yield self._head.chunk(schemas.V1Message(), finish_reason(view))
         if wants_usage:
             yield self._head.usage_chunk(view)
 
 
-class _Head:
+class _ChunkHead:
     def __init__(self, record: TurnRecord) -> None:
         self.id = f"chatcmpl-{record.id.partition('-')[2]}"
         self.created = int(record.rows[0].at)
         self.model = record.view.started.settings.model
 
-    def chunk(self, delta: shapes.V1Message, finish: str | None = None) -> shapes.Chunk:
-        return shapes.Chunk(self.id, self.created, self.model, [shapes.V1Delta(delta, finish)])
+    def chunk(self, delta: schemas.V1Message, finish: str | None = None) -> schemas.Chunk:
+        return schemas.Chunk(self.id, self.created, self.model, [schemas.V1Delta(delta, finish)])
 
-    def usage_chunk(self, view: TurnView) -> shapes.Chunk:
-        return shapes.Chunk(self.id, self.created, self.model, [], _usage(view))
+    def usage_chunk(self, view: TurnView) -> schemas.Chunk:
+        return schemas.Chunk(self.id, self.created, self.model, [], _usage(view))
 
 
-def completion(record: TurnRecord) -> shapes.Completion:
+def completion(record: TurnRecord) -> schemas.Completion:
     view = record.view
-    head = _Head(record)
+    head = _ChunkHead(record)
     last = view.rounds[-1].reply if view.rounds else None
     calls = _handed_over(view)
-    message = shapes.V1Message(
+    message = schemas.V1Message(
         role="assistant",
         content=(last.text or None) if last else None,
         reasoning_content=(last.reasoning or msgspec.UNSET) if last else msgspec.UNSET,
         tool_calls=calls or msgspec.UNSET,
         annotations=_annotations(view),
     )
-    choice = shapes.V1Choice(message, finish_reason(view))
-    return shapes.Completion(head.id, head.created, head.model, [choice], _usage(view))
+    choice = schemas.V1Choice(message, finish_reason(view))
+    return schemas.Completion(head.id, head.created, head.model, [choice], _usage(view))
 
 
 def finish_reason(view: TurnView) -> FinishReason:
@@ -169,7 +169,7 @@ def finish_reason(view: TurnView) -> FinishReason:
     return "length" if end.outcome == "limit" and end.cause == "length" else "stop"
 
 
-def _handed_over(view: TurnView) -> list[shapes.V1Call]:
+def _handed_over(view: TurnView) -> list[schemas.V1Call]:
     if not view.rounds or not view.finished or view.finished.outcome != "handed_over":
         return []
     return [
@@ -179,33 +179,33 @@ def _handed_over(view: TurnView) -> list[shapes.V1Call]:
     ]
 
 
-def _call(call: ToolCall) -> shapes.V1Call:
-    return shapes.V1Call(call.id, shapes.V1Function(call.name, call.arguments))
+def _call(call: ToolCall) -> schemas.V1Call:
+    return schemas.V1Call(call.id, schemas.V1Function(call.name, call.arguments))
 
 
-def _annotations(view: TurnView) -> list[shapes.Annotation] | msgspec.UnsetType:
-    found = [shapes.Annotation(shapes.UrlCitation(source.url, source.title)) for source, _ in numbered_sources(view)]
+def _annotations(view: TurnView) -> list[schemas.Annotation] | msgspec.UnsetType:
+    found = [schemas.Annotation(schemas.UrlCitation(source.url, source.title)) for source, _ in numbered_sources(view)]
     return found or msgspec.UNSET
 
 
-def _usage(view: TurnView) -> shapes.V1Usage:
+def _usage(view: TurnView) -> schemas.V1Usage:
     used = view.usage
-    return shapes.V1Usage(used.prompt, used.completion, used.prompt + used.completion)
+    return schemas.V1Usage(used.prompt, used.completion, used.prompt + used.completion)
 
 
-def _upstream(cause: str, message: str) -> shapes.V1Failed:
+def _upstream(cause: str, message: str) -> schemas.V1Failed:
     if cause == NO_MODEL:
         return _failed(404, message, "model_not_found", {"path": "model"})
     return _failed(failure_status(cause), message, cause, None)
 
 
-def _failed(status: int, message: str, code: str, detail: object) -> shapes.V1Failed:
+def _failed(status: int, message: str, code: str, detail: object) -> schemas.V1Failed:
     kind = KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
     param = detail.get("path") if isinstance(detail, dict) else None
-    return shapes.V1Failed(shapes.V1Error(message, kind, code, param))
+    return schemas.V1Failed(schemas.V1Error(message, kind, code, param))
 
 
-async def _say(send: Send, *chunks: shapes.Chunk | shapes.V1Failed) -> None:
+async def _say(send: Send, *chunks: schemas.Chunk | schemas.V1Failed) -> None:
     if chunks:
         body = b"".join(b"data: " + encode(chunk) + b"\n\n" for chunk in chunks)
         await send({"type": "http.response.body", "body": body, "more_body": True})

@@ -1,4 +1,4 @@
-"""`/openapi.json`, made of the route table and the shapes. Nothing is said twice, so nothing can disagree."""
+"""`/openapi.json`, made of the route table and the schemas. Nothing is said twice, so nothing can disagree."""
 
 import re
 from collections.abc import Iterable
@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from windlass import shapes
-from windlass.web.routes import Route
+from windlass.api import schemas
+from windlass.api.routes import Route
 
 TEMPLATE = "#/components/schemas/{name}"
 INTRODUCTION = """
@@ -34,7 +34,7 @@ TAGS = {
     "house": "Health and figures",
     "v1": "For any OpenAI client, unchanged",
 }
-SAID = {
+STATUS_TEXTS = {
     400: "The body is no JSON",
     401: "No token, or a wrong one",
     403: "From another site, or under a foreign name",
@@ -75,7 +75,7 @@ MADE = {  # what a verb makes: the name of its id in paths, and where the answer
 def openapi(routes: Iterable[Route], version: str) -> dict[str, Any]:
     routes = list(routes)
     types = {id(shape): shape for route in routes for shape in (route.takes, route.gives) if shape is not None}
-    types |= {id(shape): shape for shape in (shapes.Failed, shapes.V1Failed)}
+    types |= {id(shape): shape for shape in (schemas.Failed, schemas.V1Failed)}
     made, components = msgspec.json.schema_components(types.values(), ref_template=TEMPLATE)
     schema_of = dict(zip(types, made, strict=True))
     paths: dict[str, dict[str, Any]] = {}
@@ -91,7 +91,7 @@ def openapi(routes: Iterable[Route], version: str) -> dict[str, Any]:
             "description": INTRODUCTION.strip(),
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "tags": [{"name": name, "description": words} for name, words in TAGS.items()],
+        "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "security": [{"token": []}, {"session": []}],
         "paths": paths,
         "components": {
@@ -113,11 +113,11 @@ def _operation(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, 
         "responses": _responses(route, schema_of),
     }
     if (
-        words := route.takes.__doc__
-        if isinstance(route.takes, type) and issubclass(route.takes, shapes.Request)
+        text := route.takes.__doc__
+        if isinstance(route.takes, type) and issubclass(route.takes, schemas.Request)
         else ""
     ):
-        operation["description"] = words
+        operation["description"] = text
     if route.takes is not None:
         operation["requestBody"] = {
             "required": True,
@@ -176,14 +176,14 @@ def _responses(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, 
     given = schema_of[id(route.gives)]
     responses: dict[str, Any] = {str(route.status): {"description": route.summary, "content": _content(route, given)}}
     if route.kind == "chat":
-        for status, words in CHAT_STATUSES.items():
-            responses[str(status)] = {"description": words, "content": {"application/json": {"schema": given}}}
-    refusal = schema_of[id(shapes.V1Failed if route.kind == "v1" else shapes.Failed)]
+        for status, text in CHAT_STATUSES.items():
+            responses[str(status)] = {"description": text, "content": {"application/json": {"schema": given}}}
+    refusal = schema_of[id(schemas.V1Failed if route.kind == "v1" else schemas.Failed)]
     failed = {"application/json": {"schema": refusal}}
     for status in _failures(route):
-        responses.setdefault(str(status), {"description": SAID[status], "content": failed})
+        responses.setdefault(str(status), {"description": STATUS_TEXTS[status], "content": failed})
     if route.kind == "chat":
-        either = {"anyOf": [given, schema_of[id(shapes.Failed)]]}
+        either = {"anyOf": [given, schema_of[id(schemas.Failed)]]}
         responses["429"]["content"] = {"application/json": {"schema": either}}
         responses["502"]["content"] = {"application/json": {"schema": either}}
     return dict(sorted(responses.items()))
@@ -198,16 +198,16 @@ def _content(route: Route, given: dict[str, Any]) -> dict[str, Any]:
             return {"application/json": {"schema": given}, **events}
         case "export":
             return {"application/json": {"schema": given}, "text/markdown": {"schema": {"type": "string"}}}
-    if route.gives is shapes.Metrics:
+    if route.gives is schemas.Metrics:
         return {"text/plain": {"schema": given}}
     return {"application/json": {"schema": given}}
 
 
 def _failures(route: Route) -> list[int]:
     found = [403, 503]
-    if not route.public or route.takes is shapes.LogIn:
+    if not route.public or route.takes is schemas.LogIn:
         found += [401, 429]
-    if "{" in route.path or route.takes is shapes.CompletionRequest:
+    if "{" in route.path or route.takes is schemas.CompletionRequest:
         found += [404]
     if route.method != "GET":
         found += [409]

@@ -8,8 +8,9 @@ from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from windlass.api.routes import BODY, IMPORT, ROUTES, Route
 from windlass.core.errors import NotFound
-from windlass.local import Local
+from windlass.services import Services
 from windlass.web.auth import Access
 from windlass.web.endpoints import (
     ChatEndpoint,
@@ -19,18 +20,17 @@ from windlass.web.endpoints import (
     Path,
     TextEndpoint,
 )
-from windlass.web.guard import Guard
+from windlass.web.guard import RequestGuard
 from windlass.web.openai_compat import CompletionEndpoint, V1Endpoint
 from windlass.web.openapi import openapi
 from windlass.web.rates import Rates
 from windlass.web.replies import send_error
-from windlass.web.routes import BODY, IMPORT, ROUTES, Route
 from windlass.web.sessions import SessionEndpoint
 from windlass.web.static import Static
 
 
 def build(
-    local: Local,
+    services: Services,
     access: Access,
     *,
     version: str,
@@ -39,7 +39,7 @@ def build(
     most_import: int = IMPORT,
     requests_min: int | None = None,
 ) -> ASGIApp:
-    verbs = Verbs(local, version)
+    verbs = Verbs(services, version)
     by_path: dict[str, dict[str, Endpoint]] = {}
     for route in ROUTES:
         most = most_import if route.most == IMPORT else most_body
@@ -47,20 +47,20 @@ def build(
     page, rates = Static(access), Rates(requests_min)
     routes = [StarletteRoute(path, Path(methods, access, rates)) for path, methods in _literal_first(by_path)]
     routes += [StarletteRoute(path, page) for path in ("/", "/ui", "/ui/{rest:path}", "/docs", "/docs/{file}")]
-    return Guard(Router(routes, redirect_slashes=False, default=_not_found), hosts, version)
+    return RequestGuard(Router(routes, redirect_slashes=False, default=_not_found), hosts, version)
 
 
 class Verbs:
     """The verbs by the names that the table uses."""
 
-    def __init__(self, local: Local, version: str) -> None:
-        self._local = local
+    def __init__(self, services: Services, version: str) -> None:
+        self._services = services
         self._own = {"house.openapi": self._openapi}
         self._version = version
         self._description: dict[str, Any] | None = None
 
     def __getitem__(self, name: str) -> Any:
-        return self._own.get(name) or attrgetter(name)(self._local)
+        return self._own.get(name) or attrgetter(name)(self._services)
 
     async def _openapi(self) -> dict[str, Any]:
         if self._description is None:

@@ -2,12 +2,12 @@
 
 from starlette.types import Receive, Scope, Send
 
-from windlass import shapes
+from windlass.api import schemas
+from windlass.api.routes import Route
 from windlass.web.auth import Access, address_of, credentials_of
 from windlass.web.endpoints import Endpoint
 from windlass.web.queries import header_of
 from windlass.web.replies import Headers, send_json
-from windlass.web.routes import Route
 from windlass.web.static import no_session_cookie, session_cookie
 
 
@@ -19,20 +19,20 @@ class SessionEndpoint(Endpoint):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         arguments = await self.arguments(scope, receive)
         headers: Headers = []
-        given: shapes.Done | shapes.LoginUrl | shapes.NewToken
+        given: schemas.Acknowledged | schemas.LoginUrl | schemas.NewToken
         match self.route.verb:
             case "access.log_in":
                 session = self._access.log_in(token=arguments[0].token, address=address_of(scope))
                 headers.append((b"set-cookie", session_cookie(scope, session)))
-                given = shapes.Done(message="Logged in")
+                given = schemas.Acknowledged(message="Logged in")
             case "access.log_out":
                 self._access.log_out(credentials_of(scope).session)
                 headers.append((b"set-cookie", no_session_cookie(scope)))
-                given = shapes.Done(message="Logged out")
+                given = schemas.Acknowledged(message="Logged out")
             case "access.new_key":
-                given = shapes.LoginUrl(url=login_url(header_of(scope, b"host"), self._access.new_key()))
+                given = schemas.LoginUrl(url=login_url(header_of(scope, b"host"), self._access.new_key()))
             case _:
-                given = shapes.NewToken(token=self._access.rotate())
+                given = schemas.NewToken(token=self._access.rotate())
         await send_json(send, self.route.status, given, headers)
 
 

@@ -6,9 +6,9 @@ import msgspec
 from starlette.types import Receive, Send
 
 from windlass.bus import PASSING, Frame
+from windlass.bus.streams import Stream
 from windlass.core.events import Recorded
-from windlass.local.watching import Stream
-from windlass.views import NAMES, event_place
+from windlass.turns.views import NAMES, event_position
 
 PING_S = 15
 HEADERS = [
@@ -92,13 +92,13 @@ def _bytes(stream: Stream, frames: list[Frame]) -> bytes:
 
 
 def _durable(frame: Frame, row: Recorded) -> bytes:
-    place = _encode(event_place(frame.turn_id, frame.conversation_id, frame.parent_id, row))
+    position = _encode(event_position(frame.turn_id, frame.conversation_id, frame.parent_id, row))
     head = f"id: {row.number}\nevent: {NAMES[type(row.event)]}\ndata: ".encode()
-    return head + place[:-1] + b"," + (row.body or _encode(row.event))[1:] + b"\n\n"
+    return head + position[:-1] + b"," + (row.body or _encode(row.event))[1:] + b"\n\n"
 
 
 def _passing(stream: Stream, frame: Frame) -> bytes:
     kind = type(frame.what)
     name = PASSING.get(kind) or NAMES[kind]
-    place = _encode({"turn_id": frame.turn_id, "seq": stream.seq_of(frame.turn_id)})
-    return f"event: {name}\ndata: ".encode() + place[:-1] + b"," + _encode(frame.what)[1:] + b"\n\n"
+    position = _encode({"turn_id": frame.turn_id, "seq": stream.seq_of(frame.turn_id)})
+    return f"event: {name}\ndata: ".encode() + position[:-1] + b"," + _encode(frame.what)[1:] + b"\n\n"

@@ -1,0 +1,1 @@
+"""The contract: schemas, routes and event names, for web, client and services alike. Imports core alone."""

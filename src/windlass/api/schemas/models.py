@@ -1,0 +1,163 @@
+"""Where models come from, the personas that use them, and the policy over what they may call."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from windlass.api.schemas.base import Approval, Error, Name, Prose, Request, Response, Temperature, WebSearch
+from windlass.api.schemas.servers import Secret, Url
+
+ToolNames = Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=1000, examples=[["files.*"]])]
+Pattern = Annotated[str, Meta(max_length=300, description="`*` stands for anything", examples=["create_*"])]
+
+
+class NewProvider(Request):
+    name: Name
+    base_url: Url
+    api_key: Annotated[Secret, Meta(description="Kept in a file of its own, never returned")] = ""
+    model: Annotated[str, Meta(max_length=200, description="Asked when nobody names one")] = ""
+    temperature: Temperature | None = None
+    default: bool = False
+
+
+class ProviderChange(Request):
+    name: Name | UnsetType = UNSET
+    base_url: Url | UnsetType = UNSET
+    api_key: Secret | UnsetType = UNSET
+    model: Annotated[str, Meta(max_length=200)] | UnsetType = UNSET
+    temperature: Temperature | UnsetType | None = UNSET
+    default: bool | UnsetType = UNSET
+
+
+class Provider(Response):
+    id: str
+    name: str
+    base_url: str
+    model: str
+    temperature: float | None
+    has_key: bool
+    default: bool
+    demo: Annotated[bool, Meta(description="The built-in demo model: fixed replies, no key")]
+    from_config: bool
+
+
+class ProviderAnswer(Response):
+    provider: Provider
+    success: bool = True
+    message: str = ""
+
+
+class ProviderList(Response):
+    providers: list[Provider]
+    count: int
+    success: bool = True
+
+
+class Finding(Response):
+    question: Annotated[str, Meta(examples=["calls a tool"])]
+    answer: Literal["yes", "no", "failed"]
+    detail: str = ""
+
+
+class ProviderTest(Response):
+    ok: bool
+    took_ms: int
+    model: str
+    message: Annotated[str, Meta(description="What it said, or what went wrong")]
+    hint: str = ""
+    findings: Annotated[list[Finding], Meta(description="What the model can do, found by asking it")] = field(
+        default_factory=list
+    )
+    success: bool = True
+
+
+class ModelInfo(Response):
+    id: str
+    provider_id: str
+
+
+class ModelList(Response):
+    models: list[ModelInfo]
+    count: int
+    error: Annotated[Error, Meta(description="Why the list could not be had")] | UnsetType = UNSET
+    success: bool = True
+
+
+class LocalServer(Response):
+    name: Annotated[str, Meta(examples=["Ollama"])]
+    base_url: str
+    models: list[str]
+
+
+class LocalServers(Response):
+    servers: list[LocalServer]
+    count: int
+    success: bool = True
+
+
+class NewPersona(Request):
+    name: Name
+    system_prompt: Prose = ""
+    model: Annotated[str, Meta(max_length=200)] = ""
+    temperature: Temperature | None = None
+    web_search: WebSearch = "auto"
+    tools: ToolNames = field(default_factory=list)
+
+
+class PersonaChange(Request):
+    name: Name | UnsetType = UNSET
+    system_prompt: Prose | UnsetType = UNSET
+    model: Annotated[str, Meta(max_length=200)] | UnsetType = UNSET
+    temperature: Temperature | UnsetType | None = UNSET
+    web_search: WebSearch | UnsetType = UNSET
+    tools: ToolNames | UnsetType = UNSET
+
+
+class Persona(Response):
+    id: str
+    name: str
+    system_prompt: str
+    model: str
+    temperature: float | None
+    web_search: WebSearch
+    tools: list[str]
+    builtin: bool
+
+
+class PersonaAnswer(Response):
+    persona: Persona
+    success: bool = True
+    message: str = ""
+
+
+class PersonaList(Response):
+    personas: list[Persona]
+    count: int
+    success: bool = True
+
+
+class Rule(Request):
+    """The first rule that fits a call decides. `arguments` maps an argument's name or JSON pointer to a pattern over
+    its text; `*` stands for all of them as compact JSON."""
+
+    then: Approval
+    server: Pattern = "*"
+    tool: Pattern = "*"
+    arguments: Annotated[dict[str, Pattern], Meta(max_length=50)] = field(default_factory=dict)
+    hint: Annotated[
+        Literal["", "read_only", "not_read_only", "destructive", "open_world"],
+        Meta(description="Only tools whose server claims this"),
+    ] = ""
+    name: Annotated[str, Meta(max_length=200, description="Shown to whoever is asked")] = ""
+
+
+class Policy(Request):
+    rules: Annotated[list[Rule], Meta(max_length=1000)]
+
+
+class PolicyAnswer(Response):
+    rules: list[Rule]
+    count: int
+    operator_rules: Annotated[list[Rule], Meta(description="From windlass.toml: they come first, and stay there")]
+    success: bool = True
+    message: str = ""

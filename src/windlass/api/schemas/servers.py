@@ -1,0 +1,181 @@
+"""MCP servers: what is configured, what really runs, and their tools."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from windlass.api.schemas.base import Approval, Name, Object, Request, Response, Seconds, Slug, Time
+
+Argument = Annotated[str, Meta(max_length=10_000)]
+Secret = Annotated[str, Meta(max_length=10_000, description="Kept, never returned")]
+Pairs = Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Secret], Meta(max_length=200)]
+Url = Annotated[
+    str, Meta(pattern=r"^https?://[^\s/?#@]+([/?#]|$)", max_length=2000, examples=["https://example.com/mcp"])
+]
+Transport = Literal["stdio", "http", "sse"]
+
+
+class NewServer(Request):
+    """A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed."""
+
+    name: Name
+    slug: Annotated[Slug, Meta(description="Made from the name when left out")] | UnsetType = UNSET
+    transport: Transport | UnsetType = UNSET
+    command: Annotated[str, Meta(max_length=1000, examples=["npx"])] = ""
+    args: Annotated[list[Argument], Meta(max_length=500)] = field(default_factory=list)
+    env: Pairs = field(default_factory=dict)
+    cwd: Annotated[str, Meta(max_length=4000)] = ""
+    url: Url | UnsetType = UNSET
+    headers: Pairs = field(default_factory=dict)
+    trusted: Annotated[bool, Meta(description="Its read-only and idempotent hints are believed")] = False
+    tools: Annotated[str, Meta(max_length=300, description="On in new conversations, as a pattern; `*` is all")] = ""
+    approval: Approval | None = None
+    timeout_s: Seconds = 120
+    retries: Annotated[int, Meta(ge=0, le=10)] = 0
+    parallel: Annotated[int, Meta(ge=1, le=64)] = 8
+    sandbox: Literal["off", "bwrap"] = "off"
+
+
+class ServerChange(Request):
+    """Changing what would be run makes a stdio server a draft again."""
+
+    name: Name | UnsetType = UNSET
+    slug: Slug | UnsetType = UNSET
+    transport: Transport | UnsetType = UNSET
+    command: Annotated[str, Meta(min_length=1, max_length=1000)] | UnsetType = UNSET
+    args: Annotated[list[Argument], Meta(max_length=500)] | UnsetType = UNSET
+    env: Pairs | UnsetType = UNSET
+    cwd: Annotated[str, Meta(max_length=4000)] | UnsetType = UNSET
+    url: Url | UnsetType = UNSET
+    headers: Pairs | UnsetType = UNSET
+    trusted: bool | UnsetType = UNSET
+    tools: Annotated[str, Meta(max_length=300)] | UnsetType = UNSET
+    approval: Approval | UnsetType | None = UNSET
+    timeout_s: Seconds | UnsetType = UNSET
+    retries: Annotated[int, Meta(ge=0, le=10)] | UnsetType = UNSET
+    parallel: Annotated[int, Meta(ge=1, le=64)] | UnsetType = UNSET
+    sandbox: Literal["off", "bwrap"] | UnsetType = UNSET
+
+
+class Server(Response):
+    id: str
+    name: str
+    slug: str
+    transport: Transport
+    argv: Annotated[list[str], Meta(description="The exact command; send it back to confirm")]
+    command: str
+    args: list[str]
+    env_names: list[str]
+    cwd: str
+    url: str
+    header_names: list[str]
+    trusted: bool
+    tools: str
+    approval: Approval | None
+    timeout_s: float
+    retries: int
+    parallel: int
+    sandbox: str
+    status: Annotated[
+        Literal["draft", "configured", "starting", "running", "failed", "stopped"], Meta(description="The truth, now")
+    ]
+    error: str | None
+    tool_count: int
+    latency_ms: float | None
+    era: Annotated[str, Meta(description="The protocol version it speaks")]
+    from_config: Annotated[bool, Meta(description="Named in windlass.toml; edit it there")]
+    calls: Annotated[int, Meta(description="Since Windlass started")] = 0
+    errors: Annotated[int, Meta(description="How many of the calls failed")] = 0
+    retry_at: Annotated[Time | None, Meta(description="When a failed one is tried again; null: not by itself")] = None
+    created_at: Time | None = None
+
+
+class ServerAnswer(Response):
+    server: Server
+    success: bool = True
+    message: str = ""
+
+
+class ServerList(Response):
+    servers: list[Server]
+    count: int
+    success: bool = True
+    message: str = ""
+
+
+class Confirm(Request):
+    argv: Annotated[list[Argument], Meta(min_length=1, max_length=501, description="Exactly as `argv` shows it")]
+
+
+ImportServers = Annotated[
+    dict[str, Any],
+    Meta(
+        description="A server list as other clients write it, under `mcpServers`, `servers` or `context_servers`. "
+        "Nothing starts: all become drafts.",
+        examples=[{"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server", "/docs"]}}}],
+    ),
+]
+
+
+class ImportNote(Response):
+    name: str
+    problem: Annotated[str, Meta(description="Why it was left out; empty when it came in")]
+    warnings: list[str]
+
+
+class ImportedServers(Response):
+    servers: list[Server]
+    count: int
+    notes: list[ImportNote]
+    success: bool = True
+    message: str = ""
+
+
+class ServerTool(Response):
+    name: str
+    title: str
+    description: str
+    input_schema: Object
+    annotations: Object
+    hash: str
+    tokens: int
+    changed: Annotated[bool, Meta(description="Its definition changed after it was allowed")] = False
+    problem: Annotated[str, Meta(description="Why it cannot be offered")] = ""
+    output_schema: Object = field(default_factory=dict)
+    was: Annotated[Object, Meta(description="What was agreed to, where it is another one now")] | UnsetType = UNSET
+
+
+class AcceptTool(Request):
+    hash: Annotated[str, Meta(min_length=1, max_length=200, description="Of the definition that was looked at")]
+
+
+class ServerTools(Response):
+    tools: list[ServerTool]
+    count: int
+    status: str
+    success: bool = True
+
+
+class CallTool(Request):
+    name: Annotated[str, Meta(min_length=1, max_length=200)]
+    arguments: Object = field(default_factory=dict)
+
+
+class ToolResult(Response):
+    text: str
+    state: Literal["ok", "error"]
+    result_id: str | None
+    size: int
+    shortened: bool
+    took_ms: int
+
+
+class ToolResultAnswer(Response):
+    result: ToolResult
+    success: bool = True
+
+
+class ServerLog(Response):
+    lines: Annotated[list[str], Meta(description="The end of what the server wrote to stderr")]
+    count: int
+    success: bool = True

@@ -1,0 +1,197 @@
+"""Chat, turns, their calls, and what a person says to them."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from windlass.api.schemas.base import (
+    Error,
+    MessageText,
+    Object,
+    Request,
+    Response,
+    Rounds,
+    Temperature,
+    Time,
+    WebSearch,
+)
+from windlass.api.schemas.conversations import Message, Source, TokenUsage
+from windlass.api.schemas.tools import UnavailableServer
+
+
+class ChatRequest(Request):
+    content: MessageText
+    client_message_id: Annotated[
+        str,
+        Meta(max_length=200, description="The same one twice gives the same turn; so a lost answer can be asked for"),
+    ] = ""
+    parent_turn_id: (
+        Annotated[str, Meta(max_length=200, description="Answer after this turn: a branch. Default: the newest")]
+        | UnsetType
+        | None
+    ) = UNSET
+    model: Annotated[str, Meta(max_length=200)] = ""
+    temperature: Temperature | None = None
+    web_search: WebSearch = "auto"
+    max_rounds: Annotated[Rounds, Meta(description="Tool rounds; 1 is a single round")] | None = None
+
+
+class PendingCall(Response):
+    call_id: str
+    kind: Annotated[
+        Literal["approval", "unknown", "input"], Meta(description="Answered by decision, resolve and input")
+    ]
+    name: str
+    server_slug: str
+    arguments: str
+    rule: Annotated[str, Meta(description="Why a person is asked")] = ""
+    hash: Annotated[str, Meta(description="Send it back with the decision: it names exactly what is allowed")] = ""
+    question: str | UnsetType = UNSET
+    question_schema: Object | UnsetType = UNSET
+
+
+class ChatAnswer(Response):
+    success: bool
+    user_message: Message | None
+    assistant_message: Message | None
+    message: str
+    turn_id: str
+    outcome: Literal["answered", "limit", "stopped", "failed", "handed_over", "added", "awaiting_person"]
+    sources: list[Source]
+    searched: bool
+    usage: TokenUsage
+    rounds: int
+    error: Error | UnsetType = UNSET
+    pending_calls: list[PendingCall] | UnsetType = UNSET
+    unavailable: (
+        Annotated[list[UnavailableServer], Meta(description="Enabled tools that could not be offered")] | UnsetType
+    ) = UNSET
+
+
+class Call(Response):
+    id: str
+    name: str
+    server_slug: str
+    arguments: str
+    state: Literal["queued", "awaiting_approval", "running", "ok", "error", "denied", "cancelled", "unknown"]
+    rule: str
+    hash: str
+    started_at: Time | None
+    finished_at: Time | None
+    result_id: str | None
+    repaired: Annotated[list[str], Meta(description="What had to be mended in the model's writing of this call")]
+    cause: str = ""
+    result: Annotated[str | None, Meta(description="What the model was told")] = None
+
+
+class Turn(Response):
+    id: Annotated[str, Meta(examples=["turn-06fq3k9v1e7m8t2a4c5d6f7g8h"])]
+    conversation_id: str
+    parent_turn_id: str | None
+    state: Literal["running", "awaiting_person", "finished"]
+    outcome: str | None
+    error: Error | None
+    calls: list[Call]
+    usage: TokenUsage
+    rounds: int
+    answer: str | None
+    sources: list[Source]
+    searched: bool
+    pending_calls: list[PendingCall]
+    origin: str
+    model: str
+    started_at: Time
+    finished_at: Time | None
+
+
+class TurnAnswer(Response):
+    turn: Turn
+    success: bool = True
+    message: str = ""
+
+
+class TurnSummary(Response):
+    id: str
+    parent_turn_id: str | None
+    state: Literal["running", "awaiting_person", "finished"]
+    outcome: str | None
+    started_at: Time
+
+
+class TurnList(Response):
+    turns: list[TurnSummary]
+    count: int
+    success: bool = True
+
+
+class EventLog(Response):
+    events: Annotated[list[Object], Meta(description="Each as on the event stream, with `event`, `id`, `seq`, `at`")]
+    count: int
+    success: bool = True
+
+
+class PromptSent(Response):
+    request: int
+    requests: Annotated[int, Meta(description="How many requests this turn has sent")]
+    body: Annotated[Object, Meta(description="The exact request")]
+    success: bool = True
+
+
+class WaitQuery(Request):
+    wait: Annotated[float, Meta(ge=0, le=300, description="Seconds to wait until it ends or needs a person")] = 0
+
+
+class PromptQuery(Request):
+    request: Annotated[int, Meta(ge=1, le=1000, description="Which request of the turn, from 1")] = 1
+
+
+class EventsQuery(Request):
+    after: Annotated[
+        str, Meta(max_length=40, description="As `Last-Event-ID`, for clients that cannot set the header")
+    ] = ""
+
+
+class Decision(Request):
+    decision: Literal["allow", "deny"]
+    scope: Literal["once", "conversation", "always"] = "once"
+    arguments: Annotated[Object, Meta(description="Edited arguments; checked against the tool's schema")] | None = None
+    reason: Annotated[str, Meta(max_length=2000, description="The model is told")] = ""
+    hash: Annotated[str, Meta(max_length=200, description="`hash` of the pending call; another one is a 409")] = ""
+    emphatic: Annotated[
+        bool, Meta(description="Said once more: needed to always allow what claims to destroy or to reach out")
+    ] = False
+
+
+class Resolution(Request):
+    as_: Annotated[
+        Literal["retry", "done", "skip"], Meta(description="Send it again; it was carried out; leave it unknown")
+    ] = field(name="as")
+
+
+class InputAnswer(Request):
+    action: Literal["accept", "decline", "cancel"]
+    content: Object | None = None
+
+
+class Continue(Request):
+    rounds: Rounds | None = None
+
+
+class Retry(Request):
+    model: Annotated[str, Meta(max_length=200)] = ""
+    web_search: WebSearch = "auto"
+
+
+class PieceQuery(Request):
+    offset: Annotated[int, Meta(ge=0, le=2**40, description="In characters")] = 0
+    length: Annotated[int, Meta(ge=1, le=1_000_000)] = 100_000
+
+
+class ResultPiece(Response):
+    id: str
+    text: str
+    offset: int
+    length: int
+    size: Annotated[int, Meta(description="Of the whole, in characters")]
+    next_offset: int | None
+    success: bool = True

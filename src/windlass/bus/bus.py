@@ -1,0 +1,313 @@
+"""Fan-out to those who watch. It never blocks and never holds the truth: a watcher that falls behind, or comes back,
+is brought up to date from the log, so every one of them sees each event once and in order."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from windlass.core.events import (
+    Committed,
+    ModelFailed,
+    ModelReplied,
+    Recorded,
+    ToolFinished,
+    ToolStarted,
+    TurnClaimed,
+    TurnFinished,
+)
+from windlass.core.ports import CallDelta, InputNeeded, LiveEvent, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
+from windlass.core.values import value
+
+MOST_QUEUED = 1000
+RIDE_S = 0.03  # what no reader waits for may wait so long for company: each write to a reader costs as much as a step
+
+T = TypeVar("T")
+Replay = Callable[[str, int], list[Committed]]
+
+
+@value
+class ReplySoFar:
+    """What a reply in flight has said until now, for a watcher that joins in its middle."""
+
+    attempt: int
+    text: str
+    reasoning: str
+    calls: tuple[CallDelta, ...]
+
+
+@value
+class MessagesDeleted:
+    """Messages of one turn that are gone from the log; those who saw them have to forget them too."""
+
+    ids: tuple[str, ...]
+
+
+_PATIENT = frozenset({CallDelta, ToolProgress})
+PASSING: dict[type, str] = {
+    ReplySoFar: "reply_so_far",
+    MessagesDeleted: "messages_deleted",
+}  # beside what a turn lets hear
+
+
+@dataclass(slots=True)
+class Frame:
+    """One thing to tell: a row of the log, or something heard in passing. `encoded` is for whoever puts it on a wire
+    first, so that it is encoded once for all watchers."""
+
+    conversation_id: str
+    turn_id: str
+    parent_id: str | None
+    what: Recorded | LiveEvent | ReplySoFar | MessagesDeleted
+    encoded: bytes | None = None
+
+
+@dataclass(slots=True)
+class _Partial:
+    conversation_id: str
+    attempt: int = 1
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    calls: dict[int, tuple[str, list[str]]] = field(default_factory=dict)
+    inputs: dict[str, InputNeeded] = field(default_factory=dict)
+
+
+class Bus:
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+        self._watchers: dict[str, set[Watcher]] = {}
+        self._listeners: dict[type, list[Callable[[str, Any], None]]] = {}
+        self._partial: dict[str, _Partial] = {}
+        self._progress: dict[str, Frame | None] = {}  # calls under way, and the last that was heard of each
+        self._closed = False
+        self.listen(ModelReplied, self._reply_over)
+        self.listen(ModelFailed, self._reply_over)
+        self.listen(TurnFinished, self._reply_over)
+        self.listen(ToolStarted, self._call_begun)
+        self.listen(ToolFinished, self._call_over)
+
+    def listen(self, kind: type[T], listener: Callable[[str, T], None]) -> None:
+        """For parts of the house: called with the turn's id and every event or word of this kind, at once, in order."""
+        self._listeners.setdefault(kind, []).append(listener)
+
+    def committed(self, done: Committed) -> None:
+        frames: list[Frame] = []
+        for row in done.rows:
+            for listener in self._listeners.get(type(row.event), ()):
+                listener(done.turn_id, row.event)
+            frames.append(Frame(done.conversation_id, done.turn_id, done.parent_id, row))
+        last = done.rows[-1].event
+        if isinstance(last, TurnClaimed) and (partial := self._partial.get(done.turn_id)):
+            for asked in partial.inputs.values():  # who sees a turn taken up again takes its questions for lost
+                frames.append(Frame(done.conversation_id, done.turn_id, None, asked))
+        self._send(done.conversation_id, frames, isinstance(last, TurnFinished) or len(frames) > len(done.rows))
+
+    def emit(self, conversation_id: str, turn_id: str, event: LiveEvent) -> None:
+        frame = Frame(conversation_id, turn_id, None, event)
+        if not isinstance(event, ToolProgress):
+            self._remember(conversation_id, turn_id, event)
+        elif event.call_id in self._progress:  # it may also come when the call is over
+            self._progress[event.call_id] = frame
+        for listener in self._listeners.get(type(event), ()):
+            listener(turn_id, event)
+        self._send(conversation_id, [frame], type(event) not in _PATIENT)
+
+    def answered(self, turn_id: str, call_id: str) -> None:
+        """Nobody who comes later is asked again."""
+        if partial := self._partial.get(turn_id):
+            partial.inputs.pop(call_id, None)
+
+    def deleted(self, conversation_id: str, turn_id: str, ids: Sequence[str]) -> None:
+        self._send(conversation_id, [Frame(conversation_id, turn_id, None, MessagesDeleted(tuple(ids)))], True)
+
+    def watch(
+        self, conversation_id: str, after: int = 0, turn_id: str | None = None, *, unborn: bool = False
+    ) -> "Watcher":
+        """Everything after this number, of one turn or of all; then what comes. Close it when done. An `unborn` turn
+        has no past to be read."""
+        watcher = Watcher(self, conversation_id, after, turn_id, ended=self._closed, behind=not unborn)
+        self._watchers.setdefault(conversation_id, set()).add(watcher)
+        return watcher
+
+    def catch_up(self, conversation_id: str, after: int) -> list[Frame]:
+        return [
+            Frame(done.conversation_id, done.turn_id, done.parent_id, row)
+            for done in self._replay(conversation_id, after)
+            for row in done.rows
+        ]
+
+    def so_far(self, conversation_id: str, turn_id: str | None) -> list[Frame]:
+        """Of one turn, or of all that are under way in the conversation. A watcher that comes back may have seen every
+        row of them."""
+        frames: list[Frame] = []
+        for running_id, partial in self._partial.items():
+            if partial.conversation_id == conversation_id and turn_id in (None, running_id):
+                calls = tuple(CallDelta(partial.attempt, i, n, "".join(a)) for i, (n, a) in partial.calls.items())
+                so_far = ReplySoFar(partial.attempt, "".join(partial.text), "".join(partial.reasoning), calls)
+                frames.append(Frame(conversation_id, running_id, None, so_far))
+                frames.extend(Frame(conversation_id, running_id, None, asked) for asked in partial.inputs.values())
+        for last in self._progress.values():
+            if last and last.conversation_id == conversation_id and turn_id in (None, last.turn_id):
+                frames.append(last)
+        return frames
+
+    def leave(self, watcher: "Watcher") -> None:
+        watchers = self._watchers.get(watcher.conversation_id)
+        if watchers:
+            watchers.discard(watcher)
+            if not watchers:
+                del self._watchers[watcher.conversation_id]
+
+    def close(self) -> None:
+        """Send every watcher home: the house goes down, and each comes back with the last number it saw."""
+        self._closed = True
+        for watchers in self._watchers.values():
+            for watcher in watchers:
+                watcher.end()
+
+    @property
+    def watchers(self) -> int:
+        return sum(len(watchers) for watchers in self._watchers.values())
+
+    def partial_text(self, turn_id: str) -> str:
+        """The words of the reply that a turn is in the middle of."""
+        partial = self._partial.get(turn_id)
+        return "".join(partial.text) if partial else ""
+
+    def _send(self, conversation_id: str, frames: list[Frame], urgent: bool) -> None:
+        for watcher in self._watchers.get(conversation_id, ()):
+            watcher.put(frames, urgent)
+
+    def _reply_over(self, turn_id: str, _: ModelReplied | ModelFailed | TurnFinished) -> None:
+        self._partial.pop(turn_id, None)
+
+    def _call_begun(self, turn_id: str, start: ToolStarted) -> None:
+        self._progress[start.call_id] = None
+
+    def _call_over(self, turn_id: str, end: ToolFinished) -> None:
+        self._progress.pop(end.call_id, None)
+        self.answered(turn_id, end.call_id)
+
+    def _remember(self, conversation_id: str, turn_id: str, event: LiveEvent) -> None:
+        partial = self._partial.get(turn_id)
+        if partial is None:
+            partial = self._partial[turn_id] = _Partial(conversation_id)
+        match event:
+            case TextDelta():
+                partial.text.append(event.text)
+            case ReasoningDelta():
+                partial.reasoning.append(event.text)
+            case CallDelta():
+                name, arguments = partial.calls.setdefault(event.index, (event.name, []))
+                arguments.append(event.arguments)
+                partial.calls[event.index] = (name or event.name, arguments)
+            case ReplyReset():
+                self._partial[turn_id] = _Partial(conversation_id, event.attempt)
+            case InputNeeded():
+                partial.inputs[event.call_id] = event
+
+
+class Watcher:
+    """One reader's place. `frames` gives all there is, or waits."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        conversation_id: str,
+        after: int,
+        turn_id: str | None,
+        *,
+        ended: bool = False,
+        behind: bool = True,
+    ) -> None:
+        self.conversation_id = conversation_id
+        self.ended = ended
+        self._bus = bus
+        self._loop = asyncio.get_running_loop()
+        self._last = after
+        self._turn_id = turn_id
+        self._queue: deque[Frame] = deque()
+        self._behind = behind
+        self._waiter: asyncio.Future[None] | None = None
+        self._ride: asyncio.TimerHandle | None = None
+        self._nudged = False
+
+    def put(self, frames: list[Frame], urgent: bool) -> None:
+        """Words, questions and ends are urgent; the steps between them come along with the next of those."""
+        if self._behind:
+            return self._wake()
+        if len(self._queue) >= MOST_QUEUED:
+            self._queue.clear()
+            self._behind = True
+        else:
+            self._queue.extend(frames)
+        if urgent:
+            self._wake()
+        elif self._waiter and self._ride is None:
+            self._ride = self._loop.call_later(RIDE_S, self._wake)
+
+    async def frames(self) -> list[Frame]:
+        while True:
+            if self.ended:
+                return []
+            if found := self._next():
+                return found
+            if self._nudged:
+                self._nudged = False
+                return []
+            self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+
+    def at_once(self) -> list[Frame]:
+        return self._next()
+
+    def nudge(self) -> None:
+        """Let `frames` return now, with nothing if there is nothing."""
+        self._nudged = True
+        self._wake()
+
+    def end(self) -> None:
+        self.ended = True
+        self._wake()
+
+    def close(self) -> None:
+        if self._ride:
+            self._ride.cancel()
+        self._bus.leave(self)
+
+    def _next(self) -> list[Frame]:
+        if not self._behind:
+            found = self._new(self._queue)
+            self._queue.clear()
+            return found
+        rows = self._bus.catch_up(self.conversation_id, self._last)
+        found = self._new(rows)
+        if not rows:
+            self._behind = False
+            found = self._bus.so_far(self.conversation_id, self._turn_id)
+        elif not found:
+            return self._next()
+        return found
+
+    def _new(self, frames: Iterable[Frame]) -> list[Frame]:
+        """Each row once; of one turn, if only one is watched."""
+        found: list[Frame] = []
+        for frame in frames:
+            if isinstance(row := frame.what, Recorded):
+                if row.number <= self._last:
+                    continue
+                self._last = row.number
+            if self._turn_id is None or frame.turn_id == self._turn_id:
+                found.append(frame)
+        return found
+
+    def _wake(self) -> None:
+        if self._ride:
+            self._ride.cancel()
+            self._ride = None
+        if self._waiter and not self._waiter.done():
+            self._waiter.set_result(None)

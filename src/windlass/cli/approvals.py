@@ -1,0 +1,132 @@
+"""Questions to the person at the terminal: may this call run, what became of that one, what a tool wants to know."""
+
+import json
+import sys
+from typing import Any, Literal
+
+from windlass.api import schemas
+from windlass.cli.session import Connected
+from windlass.cli.tables import clean, err, from_terminal, note
+from windlass.core.errors import Conflict
+
+Mode = Literal["ask", "auto", "deny"]
+KEYS = "[y]es, once   [c] in this conversation   [a]lways   [e]dit   [n]o, or n REASON"
+
+
+def answer_pending(session: Connected, turn: schemas.Turn, mode: Mode, asked: set[str]) -> bool:
+    """Answer what waits and was not asked before. False when something waits that nobody here can answer."""
+    able = True
+    for call in turn.pending_calls:
+        what = f"{call.call_id} {call.kind} {call.question or ''}"  # one call may ask several things in turn
+        if what in asked:
+            continue
+        if mode == "ask" and not from_terminal():
+            able = False
+            continue
+        asked.add(what)
+        try:
+            _answer(session, turn.id, call, mode)
+        except Conflict as conflict:
+            note(f"{conflict.message} Somebody else was quicker.")
+    return able
+
+
+def _answer(session: Connected, turn_id: str, call: schemas.PendingCall, mode: Mode) -> None:
+    turns = session.w.turns
+    match call.kind:
+        case "approval":
+            word = _decision(call) if mode == "ask" else schemas.Decision("allow" if mode == "auto" else "deny")
+            word.hash = call.hash
+            session.run(session.w.transport.call("turns.decide", turn_id, call.call_id, body=word))
+        case "unknown":
+            session.run(turns.resolve(turn_id, call.call_id, _resolution(call) if mode == "ask" else "skip"))
+        case "input":
+            given = _form(call) if mode == "ask" else None
+            action: Literal["accept", "decline"] = "decline" if given is None else "accept"
+            session.run(turns.answer(turn_id, call.call_id, action, given))
+
+
+def _decision(call: schemas.PendingCall) -> schemas.Decision:
+    _introduce(call, f"wants to run ({call.rule or 'it asks'})")
+    arguments: dict[str, Any] | None = None
+    while True:
+        word, _, reason = _read(f"  {KEYS} ").partition(" ")
+        match word.lower():
+            case "y" | "yes":
+                return schemas.Decision("allow", arguments=arguments)
+            case "c":
+                return schemas.Decision("allow", "conversation", arguments)
+            case "a":
+                return schemas.Decision("allow", "always", arguments)
+            case "n" | "no":
+                return schemas.Decision("deny", reason=reason.strip())
+            case "e":
+                arguments = _edited(call) or arguments
+
+
+def _resolution(call: schemas.PendingCall) -> Literal["retry", "done", "skip"]:
+    _introduce(call, "was sent, but what became of it is unknown")
+    while True:
+        match _read("  [r]etry it   it was [d]one   [s]kip it ").lower():
+            case "r" | "retry":
+                return "retry"
+            case "d" | "done":
+                return "done"
+            case "s" | "skip":
+                return "skip"
+
+
+def _form(call: schemas.PendingCall) -> dict[str, Any] | None:
+    """The answers by name, or None for "no"."""
+    question = call.question if isinstance(call.question, str) else "It asks for something."
+    schema = call.question_schema if isinstance(call.question_schema, dict) else {}
+    note(f"? {call.name} asks: {question}", "bold yellow")
+    given: dict[str, Any] = {}
+    for name, field in schema.get("properties", {}).items():
+        text = _read(f"  {clean(field.get('title') or name)} ({field.get('type', 'text')}, empty to decline): ")
+        if not text:
+            return None
+        given[name] = _typed(text, field.get("type", "string"))
+    return given
+
+
+def _edited(call: schemas.PendingCall) -> dict[str, Any] | None:
+    text = _read("  arguments as JSON: ")
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        note(f"  That is no JSON: {error}")
+        return None
+    if not isinstance(value, dict):
+        note("  Arguments are an object: {...}")
+        return None
+    note(f"  {json.dumps(value, ensure_ascii=False)}")
+    return value
+
+
+def _introduce(call: schemas.PendingCall, why: str) -> None:
+    note(f"? {call.name} on {call.server_slug} {why}", "bold yellow")
+    try:
+        values = json.loads(call.arguments)
+    except ValueError:
+        values = {"arguments": call.arguments}
+    for name, value in values.items():
+        note(f"    {name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}", "")
+
+
+def _read(prompt: str) -> str:
+    err.file.write(prompt)
+    err.file.flush()
+    text = sys.stdin.readline()
+    if not text:
+        raise EOFError
+    return text.strip()
+
+
+def _typed(text: str, kind: str) -> object:
+    if kind == "string":
+        return text
+    try:
+        return json.loads(text.lower() if kind == "boolean" else text)
+    except ValueError:
+        return text

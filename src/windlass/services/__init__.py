@@ -1,0 +1,99 @@
+"""The verbs of the API, in process: shapes in, shapes out, errors of the core. HTTP only decodes and encodes around
+them, so what the page can do a program can."""
+
+from windlass.bus import Bus
+from windlass.config import Config
+from windlass.providers import Models
+from windlass.runner import Runner
+from windlass.servers import Servers
+from windlass.services.completions import Completions
+from windlass.services.context import Context
+from windlass.services.conversations import Conversations
+from windlass.services.messages import Messages
+from windlass.services.personas import Personas, Policies
+from windlass.services.providers import Providers, patience_of
+from windlass.services.retention import Retention
+from windlass.services.search import SearchTests
+from windlass.services.servers import McpServers
+from windlass.services.system import System
+from windlass.services.tools import ConversationTools
+from windlass.services.turns import Turns
+from windlass.store import Store
+from windlass.store.vault import Vault
+from windlass.telemetry import Telemetry
+from windlass.toolbox import Toolbox
+from windlass.toolbox.search_backends import SearchBackends
+from windlass.turns.deleted_servers import DeletedServers
+from windlass.turns.records import TurnRecords
+from windlass.turns.setup import TurnBuilder
+from windlass.turns.waiting import TurnWaiter
+from windlass.version import VERSION
+
+__all__ = ["Services"]
+
+
+class Services:
+    def __init__(
+        self,
+        *,
+        config: Config,
+        store: Store,
+        bus: Bus,
+        runner: Runner,
+        turn_builder: TurnBuilder,
+        toolbox: Toolbox,
+        servers: Servers,
+        models: Models,
+        search_backends: SearchBackends,
+        vault: Vault,
+        telemetry: Telemetry,
+    ) -> None:
+        limits = config.limits
+        deleted_servers = DeletedServers(store)
+        records = TurnRecords(store, bus, servers, deleted_servers, toolbox.questions)
+        self.search = SearchTests(search_backends, models)
+        self.context = Context(store)
+        self.tools = ConversationTools(store, toolbox, servers)
+        self.messages = Messages(store, bus, records)
+        self.servers = McpServers(store, servers, toolbox, vault, deleted_servers)
+        self.providers = Providers(store, models, vault, patience_of(limits))
+        self.personas = Personas(store)
+        self.conversations = Conversations(
+            store, runner, records, self.context, self.tools, self.personas, self.providers
+        )
+        self.policy = Policies(toolbox)
+        self.retention = Retention(store, limits.keep_days)
+        self.system = System(VERSION, limits, store, bus, runner, servers, telemetry, search_backends)
+        self._answer_with(store, bus, runner, turn_builder, toolbox, models, records)
+
+    def _answer_with(
+        self,
+        store: Store,
+        bus: Bus,
+        runner: Runner,
+        turn_builder: TurnBuilder,
+        toolbox: Toolbox,
+        models: Models,
+        records: TurnRecords,
+    ) -> None:
+        waiting = TurnWaiter(bus, runner)
+        self.turns = Turns(
+            store=store,
+            bus=bus,
+            runner=runner,
+            turn_builder=turn_builder,
+            toolbox=toolbox,
+            models=models,
+            records=records,
+            tools=self.tools,
+            waiting=waiting,
+        )
+        self.v1 = Completions(
+            store=store,
+            runner=runner,
+            turn_builder=turn_builder,
+            models=models,
+            records=records,
+            tools=self.tools,
+            waiting=waiting,
+        )

@@ -1,0 +1,325 @@
+"""Conversations: make, find, change, take out, bring in, delete for good."""
+
+import asyncio
+import base64
+import time
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from windlass.api import schemas
+from windlass.bus.streams import Stream
+from windlass.core.errors import BadInput
+from windlass.core.events import TurnFinished, TurnStarted
+from windlass.core.ids import new_id
+from windlass.core.messages import ChatMessage
+from windlass.runner import Runner
+from windlass.services import exports
+from windlass.services.context import Context
+from windlass.services.import_repair import Mended, mended, with_own_ids
+from windlass.services.imports import Imports
+from windlass.services.personas import Personas
+from windlass.services.providers import Providers
+from windlass.services.timestamps import BEGAN, CHANGED, moment, spans
+from windlass.services.tools import ConversationTools
+from windlass.store import ConversationRow, Store, TurnRow
+from windlass.turns.records import TurnRecords
+from windlass.turns.views import iso
+
+STOP_S = 5
+
+
+class Conversations:
+    def __init__(
+        self,
+        store: Store,
+        runner: Runner,
+        records: TurnRecords,
+        context: Context,
+        tools: ConversationTools,
+        personas: Personas,
+        providers: Providers,
+    ) -> None:
+        self._store = store
+        self._personas = personas
+        self._providers = providers
+        self._runner = runner
+        self._records = records
+        self._context = context
+        self._tools = tools
+        self._imports = Imports(store)
+
+    async def load(self) -> None:
+        await self._imports.sweep()
+
+    async def create(self, new: schemas.NewConversation) -> schemas.ConversationAnswer:
+        self._check(new.persona, new.provider)
+        tools = self._personas.tools_of(new.persona) if new.persona else ()
+        made = await self._store.conversations.create(ConversationRow("", **msgspec.structs.asdict(new)))
+        await self._tools.enable_matching(made.id, tools)
+        return schemas.ConversationAnswer(conversation_shown(made), message="Conversation created")
+
+    async def recent(self, page: schemas.PageQuery) -> schemas.ConversationList:
+        listed = self._store.conversations.recent(page.limit + 1, _position(page.cursor))
+        shown = [
+            conversation_shown(
+                one.conversation,
+                state=one.state,
+                outcome=one.outcome,
+                approvals=one.approvals,
+                unknowns=one.unknowns,
+                head=one.head,
+            )
+            for one in listed[: page.limit]
+        ]
+        more = len(listed) > page.limit
+        return schemas.ConversationList(
+            shown, len(shown), _cursor(listed[page.limit - 1].conversation) if more else None
+        )
+
+    async def search(self, query: schemas.SearchQuery) -> schemas.ConversationList:
+        text = "".join(letter if letter.isprintable() else " " for letter in query.q)
+        first: dict[str, schemas.Conversation] = {}
+        await self._store.index()
+        for found in self._store.conversations.search(text, query.limit):
+            shown = conversation_shown(found.conversation)
+            shown.excerpt = found.snippet
+            first.setdefault(shown.id, shown)
+        return schemas.ConversationList(list(first.values()), len(first))
+
+    async def get(self, conversation_id: str) -> schemas.ConversationAnswer:
+        return schemas.ConversationAnswer(self._shown(conversation_id), message="Conversation found")
+
+    async def change(self, conversation_id: str, change: schemas.ConversationChange) -> schemas.ConversationAnswer:
+        given: dict[str, Any] = {
+            name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET
+        }
+        self._store.conversations.get(conversation_id)
+        self._check(given.get("persona", ""), given.get("provider", ""))
+        await self._store.conversations.change(conversation_id, given)
+        return schemas.ConversationAnswer(self._shown(conversation_id), message="Conversation changed")
+
+    async def delete(self, conversation_id: str) -> schemas.Acknowledged:
+        """Running turns are stopped first; then everything of it goes, results and index too."""
+        self._store.conversations.get(conversation_id)
+        running = [turn for turn in self._store.conversations.turns(conversation_id) if turn.state != "finished"]
+        for turn in running:
+            await self._runner.stop(turn.id)
+        for turn in running:
+            await self._runner.settled(turn.id, STOP_S)
+        await self._store.conversations.delete(conversation_id)
+        await self._store.empty_journal()
+        return schemas.Acknowledged(message="Conversation deleted")
+
+    async def turns(self, conversation_id: str) -> schemas.TurnList:
+        self._store.conversations.get(conversation_id)
+        turns = [_turn_listed(turn) for turn in self._store.conversations.turns(conversation_id)]
+        return schemas.TurnList(turns, len(turns))
+
+    async def events(self, conversation_id: str, after: int) -> Stream:
+        self._store.conversations.get(conversation_id)
+        return self._records.stream(conversation_id, after)
+
+    async def export(self, conversation_id: str, query: schemas.ExportQuery) -> schemas.Export | str:
+        shown = self._shown(conversation_id)
+        path = self._records.path(conversation_id)
+        if query.format == "markdown":
+            return exports.as_markdown(shown, path)
+        context = (await self._context.all(conversation_id)).context
+        tools = (await self._tools.enabled(conversation_id)).enabled_tools
+        every = self._records.all(conversation_id)
+        return exports.as_json(shown, context, tools, path, every, time.time())
+
+    async def import_(self, given: dict[str, Any] | list[Any]) -> schemas.Imported:
+        """All of it or nothing. Every turn comes in finished: an unfinished one would be run at the next start."""
+        document: dict[str, Any] = {"messages": given} if isinstance(given, list) else given
+        branches = _branches(document)
+        described = _described(document, branches)
+        made = replace(self._settled(described), id=new_id("conv"))
+        async with self._imports.whole(made.id):
+            await self._store.conversations.create(made)
+            await self._put_turns(made.id, branches, described.created_at)
+            for item in _context_items(document):
+                await self._context.add(made.id, item)
+        repairs = [repair for _, _, history in branches for repair in history.repairs]
+        count = sum(history.count for _, _, history in branches)
+        return schemas.Imported(self._shown(made.id), count, repairs, message="Conversation imported")
+
+    def _settled(self, conversation: ConversationRow) -> ConversationRow:
+        """Without names of another house."""
+        persona = conversation.persona if self._personas.has(conversation.persona) else ""
+        provider = conversation.provider if self._providers.has(conversation.provider) else ""
+        return replace(conversation, persona=persona, provider=provider)
+
+    def _check(self, persona: str, provider: str) -> None:
+        if persona and not self._personas.has(persona):
+            hint = "GET /personas shows those that are there."
+            raise BadInput(f"persona: there is none with the id {persona}.", hint=hint, detail={"path": "persona"})
+        if provider and not self._providers.has(provider):
+            hint = "GET /providers shows those that are there."
+            raise BadInput(f"provider: there is none with the id {provider}.", hint=hint, detail={"path": "provider"})
+
+    async def _put_turns(self, conversation_id: str, branches: "list[Branch]", began: float) -> None:
+        """Ids are made beforehand and in order, so that the last turn is the newest one."""
+        times = iter(spans([times for _, _, history in branches for times in history.times], began))
+        ids = iter(sorted(new_id("turn") for _, _, history in branches for _ in history.turns))
+        last_of: dict[str, str] = {}
+        waiting: list[asyncio.Future[Any]] = []
+        for name, parent, history in branches:
+            parent_id = last_of.get(parent)
+            for turn in history.turns:
+                turn_id = next(ids)
+                started = TurnStarted(with_own_ids(turn_id, turn), origin="added")
+                waiting.append(
+                    self._store.logs.create(
+                        conversation_id,
+                        started,
+                        TurnFinished("added"),
+                        parent_id=parent_id,
+                        turn_id=turn_id,
+                        span=next(times),
+                    )
+                )
+                parent_id = turn_id
+            if parent_id:
+                last_of[name] = parent_id
+        for one in waiting:
+            await one
+
+    def _shown(self, conversation_id: str) -> schemas.Conversation:
+        conversation = self._store.conversations.get(conversation_id)
+        turns = self._store.conversations.turns(conversation_id)
+        if not turns:
+            return conversation_shown(conversation)
+        head = turns[-1]
+        open_turns = [turn for turn in turns if turn.state != "finished"]
+        return conversation_shown(
+            conversation,
+            state=head.state,
+            outcome=head.outcome,
+            approvals=sum(turn.approvals for turn in open_turns),
+            unknowns=sum(turn.unknowns for turn in open_turns),
+            head=head.id,
+        )
+
+
+Branch = tuple[str, str, Mended]  # a name, the name of the branch it grows from, its turns
+
+
+def conversation_shown(
+    one: ConversationRow, *, state: str = "", outcome: str = "", approvals: int = 0, unknowns: int = 0, head: str = ""
+) -> schemas.Conversation:
+    return schemas.Conversation(
+        id=one.id,
+        title=one.title,
+        description=one.description,
+        system_prompt=one.system_prompt,
+        persona=one.persona,
+        provider=one.provider,
+        model=one.model,
+        temperature=one.temperature,
+        max_tokens=one.max_tokens,
+        max_messages=one.max_messages,
+        created_at=iso(one.created_at),
+        updated_at=iso(one.updated_at),
+        head_turn_id=head or None,
+        state=turn_state(state) if state else "empty",
+        outcome=outcome or None,
+        approvals=approvals,
+        unknowns=unknowns,
+    )
+
+
+def turn_state(state: str) -> Any:
+    return state
+
+
+def _turn_listed(turn: TurnRow) -> schemas.TurnSummary:
+    return schemas.TurnSummary(
+        turn.id, turn.parent_id, turn_state(turn.state), turn.outcome or None, iso(turn.created_at)
+    )
+
+
+def _cursor(last: ConversationRow) -> str:
+    return base64.urlsafe_b64encode(f"{last.updated_at!r} {last.id}".encode()).decode()
+
+
+def _position(cursor: str) -> tuple[float, str] | None:
+    if not cursor:
+        return None
+    try:
+        at, _, id = base64.urlsafe_b64decode(cursor).decode().partition(" ")
+        return float(at), id
+    except ValueError:
+        raise BadInput("cursor: this is none of ours.", hint="Use `next_cursor` of the page before.") from None
+
+
+def _branches(document: dict[str, Any]) -> list[Branch]:
+    """Our own export names every turn and its parent; anything else is one line of messages."""
+    turns = document.get("turns")
+    if document.get("format") == "windlass" and isinstance(turns, list):
+        return [_branch(position, turn) for position, turn in enumerate(turns)]
+    messages = document.get("messages")
+    if not isinstance(messages, list):
+        raise BadInput("messages: a list is needed.", hint='Send {"messages": [{"role": "user", "content": "..."}]}.')
+    history = mended(messages)
+    if messages and not history.turns:
+        raise BadInput(
+            "messages: none of them can be read.",
+            hint='Each needs a role and a content, as in {"role": "user", "content": "..."}.',
+            detail={"repairs": history.repairs[:10]},
+        )
+    return [("", "none", history)]
+
+
+def _branch(position: int, turn: Any) -> Branch:
+    if not isinstance(turn, dict) or not isinstance(turn.get("messages"), list):
+        raise BadInput(
+            f"turns[{position}]: an object with `messages` is needed.", detail={"path": f"turns[{position}]"}
+        )
+    return str(turn.get("id")), str(turn.get("parent_turn_id")), mended(turn["messages"])
+
+
+def _described(document: dict[str, Any], branches: list[Branch]) -> ConversationRow:
+    """The settings that came along, as far as they are of the right kind."""
+    given = document.get("conversation")
+    fields = given if isinstance(given, dict) else document
+    known = {field.name for field in msgspec.structs.fields(schemas.NewConversation)}
+    try:
+        chosen = {name: value for name, value in fields.items() if name in known}
+        new = msgspec.convert(chosen, schemas.NewConversation)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"conversation: {error}") from None
+    if not new.title:
+        message = (message for _, _, history in branches for turn in history.turns for message in turn)
+        new.title = title_from(next(message, ChatMessage("user", "")).content or "")
+    began, changed = _lasted(fields, branches)
+    return ConversationRow(
+        "", **msgspec.structs.asdict(new), created_at=began, updated_at=changed, imported_at=time.time()
+    )
+
+
+def _lasted(fields: dict[str, Any], branches: list[Branch]) -> tuple[float, float]:
+    """When it began and when it was last changed: what it says itself, else what its messages say, else now."""
+    known = [at for _, _, history in branches for turn in history.times for at in turn if at]
+    began = moment(fields, BEGAN) or min(known, default=time.time())
+    return began, moment(fields, CHANGED) or max(known, default=began)
+
+
+def _context_items(document: dict[str, Any]) -> list[schemas.NewContextItem]:
+    items = document.get("context")
+    known = {field.name for field in msgspec.structs.fields(schemas.NewContextItem)}
+    try:
+        return [
+            msgspec.convert({k: v for k, v in item.items() if k in known}, schemas.NewContextItem)
+            for item in (items if isinstance(items, list) else [])
+            if isinstance(item, dict)
+        ]
+    except msgspec.ValidationError as error:
+        raise BadInput(f"context: {error}") from None
+
+
+def title_from(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:59].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,89 @@
+"""The messages of a conversation: read, put in by hand, blanked."""
+
+import re
+
+from windlass.api import schemas
+from windlass.bus import Bus
+from windlass.core.errors import BadInput, NotFound
+from windlass.core.events import TurnFinished, TurnStarted
+from windlass.core.ids import new_id
+from windlass.services.conversations import title_from
+from windlass.services.import_repair import mended, with_own_ids
+from windlass.store import Store
+from windlass.turns.records import TurnRecords
+from windlass.turns.views import messages_shown
+
+_ID = re.compile(r"msg-([0-9a-z]+)-(\d{1,9})(?:\.(\d{1,9}))?")
+
+
+class Messages:
+    def __init__(self, store: Store, bus: Bus, records: TurnRecords) -> None:
+        self._store = store
+        self._bus = bus
+        self._records = records
+
+    async def get_all(self, conversation_id: str, query: schemas.HeadQuery) -> schemas.MessageList:
+        self._store.conversations.get(conversation_id)
+        path = self._records.path(conversation_id, query.head)
+        message = [message for record in path for message in messages_shown(record)]
+        return schemas.MessageList(message, len(message))
+
+    async def add(self, conversation_id: str, new: schemas.NewMessage) -> schemas.MessageAnswer:
+        """A finished turn of its own. Calls get a result each, since no provider takes a call without one."""
+        if new.role == "tool":
+            raise BadInput(
+                "role: a tool result cannot stand alone.",
+                hint="POST /conversations/import takes a call and its result together.",
+                detail={"path": "role"},
+            )
+        if new.role != "assistant" and new.tool_calls:
+            raise BadInput("tool_calls: only the assistant makes calls.", detail={"path": "tool_calls"})
+        turns = mended([_plain(new)]).turns
+        if not turns:
+            raise BadInput("content: a message needs some text.", detail={"path": "content"})
+        turn_id = new_id("turn")
+        started = TurnStarted(with_own_ids(turn_id, turns[0]), origin="added")
+        await self._store.logs.create(conversation_id, started, TurnFinished("added"), turn_id=turn_id)
+        return schemas.MessageAnswer(messages_shown(self._records.get(turn_id))[0])
+
+    async def delete(self, conversation_id: str, message_id: str) -> schemas.Deleted:
+        title = self._store.conversations.get(conversation_id).title
+        found = _ID.fullmatch(message_id)
+        if not found:
+            raise _unknown(message_id)
+        turn_id = f"turn-{found[1]}"
+        before = self._message(conversation_id, turn_id)
+        if message_id not in before:
+            raise _unknown(message_id)
+        await self._store.conversations.blank(turn_id, int(found[2]), int(found[3] or 0))
+        after = self._message(conversation_id, turn_id)
+        gone = [one for one in before if one not in after]
+        if title and any(title == title_from(before[one]) for one in gone):
+            await self._store.conversations.change(conversation_id, {"title": self._title(conversation_id)})
+        await self._store.empty_journal()
+        self._bus.deleted(conversation_id, turn_id, gone)
+        return schemas.Deleted(gone, message="Message deleted")
+
+    def _message(self, conversation_id: str, turn_id: str) -> dict[str, str]:
+        """The turn's messages by their ids."""
+        record = self._records.in_conversation(conversation_id, turn_id)
+        return {message.id: message.content or "" for message in messages_shown(record)}
+
+    def _title(self, conversation_id: str) -> str:
+        """From the first thing that is still said; a title without its message would tell what was deleted."""
+        path = self._records.path(conversation_id)
+        message = (message for record in path for message in messages_shown(record) if message.role == "user")
+        return title_from(next((message.content or "" for message in message), ""))
+
+
+def _plain(new: schemas.NewMessage) -> dict[str, object]:
+    calls = [
+        {"id": call.id, "function": {"name": call.function.name, "arguments": call.function.arguments}}
+        for call in new.tool_calls or []
+    ]
+    return {"role": new.role, "content": new.content, "tool_calls": calls}
+
+
+def _unknown(message_id: str) -> NotFound:
+    hint = "GET /conversations/{id}/messages shows those that are there."
+    return NotFound(f"There is no message {message_id[:100]} in this conversation.", hint=hint)

@@ -1,0 +1,178 @@
+"""Where models come from. Keys go into the vault and never come out."""
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from windlass.api import schemas
+from windlass.config import LimitSettings
+from windlass.core.errors import Conflict, ModelError, NotFound
+from windlass.core.ids import new_id
+from windlass.core.values import value
+from windlass.providers import Models, Patience, ProviderConfig, detect_local
+from windlass.store import Documents, Store
+from windlass.store.vault import PREFIX, Vault
+
+
+@value
+class KeptProvider:
+    id: str
+    name: str
+    base_url: str
+    model: str = ""
+    temperature: float | None = None
+    has_key: bool = False
+    default: bool = False
+
+
+class Providers:
+    def __init__(self, store: Store, models: Models, vault: Vault, patience: Patience) -> None:
+        self._models = models
+        self._vault = vault
+        self._patience = patience
+        self._kept: Documents[KeptProvider] = store.documents("provider", KeptProvider)
+        self._changes = asyncio.Lock()  # one for all: a new default changes the old one's row too
+
+    def load(self) -> None:
+        """At start: what was added earlier, beside what the settings name."""
+        every = self._kept.all()
+        self._vault.keep_only(_slot(""), [_slot(kept.id) for kept in every])
+        for kept in every:
+            self._use(kept)
+
+    def has(self, id: str) -> bool:
+        return any(config.id == id for config in self._models.configs())
+
+    async def add(self, new: schemas.NewProvider) -> schemas.ProviderAnswer:
+        id = new_id("prov")
+        if new.api_key:
+            self._vault.put(_slot(id), new.api_key)
+        kept = KeptProvider(id, new.name, new.base_url, new.model, new.temperature, bool(new.api_key), new.default)
+        async with self._changes:
+            await self._keep(kept)
+        return self._answer(id, "Provider added")
+
+    async def all(self) -> schemas.ProviderList:
+        shown = [self._shown(config) for config in self._models.configs()]
+        return schemas.ProviderList(shown, len(shown))
+
+    async def get(self, provider_id: str) -> schemas.ProviderAnswer:
+        return self._answer(provider_id)
+
+    async def change(self, provider_id: str, change: schemas.ProviderChange) -> schemas.ProviderAnswer:
+        given: dict[str, Any] = {
+            name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET
+        }
+        key = given.pop("api_key", None)
+        async with self._changes:
+            kept = self._own(provider_id)
+            if key is not None:
+                self._vault.drop(_slot(provider_id))
+                if key:
+                    self._vault.put(_slot(provider_id), key)
+                given["has_key"] = bool(key)
+            await self._keep(replace(kept, **given))
+        return self._answer(provider_id, "Provider changed")
+
+    async def delete(self, provider_id: str) -> schemas.Acknowledged:
+        async with self._changes:
+            kept = self._own(provider_id)
+            await self._kept.delete(kept.id)
+            self._models.remove(kept.id)
+            self._vault.drop(_slot(kept.id))
+        if self._models.default == kept.id:
+            self._models.default = ""
+        return schemas.Acknowledged(message="Provider and key forgotten")
+
+    async def test(self, provider_id: str) -> schemas.ProviderTest:
+        """That it fails is an answer, not an error."""
+        config = self._found(provider_id)
+        began = time.monotonic()
+        findings = await self._models.probe(config.id)
+        took = round((time.monotonic() - began) * 1000)
+        answer = "; ".join(f"{one.question}: {one.answer}" + (f" ({one.detail})" if one.detail else "")
+                         for one in findings.findings)  # fmt: skip
+        found = [schemas.Finding(one.question, one.answer, one.detail) for one in findings.findings]
+        return schemas.ProviderTest(findings.usable, took, findings.model, answer, findings=found)
+
+    async def local(self) -> schemas.LocalServers:
+        """Model servers that answer on this machine, whether they are providers or not."""
+        found = await detect_local()
+        servers = [schemas.LocalServer(one.name, one.base_url, list(one.models)) for one in found]
+        return schemas.LocalServers(servers, len(servers))
+
+    async def models(self, provider_id: str) -> schemas.ModelList:
+        """That the list cannot be had is an answer too: the configured model may work all the same."""
+        config = self._found(provider_id)
+        try:
+            names = await self._models.list_models(config.id)
+        except ModelError as error:
+            known = [schemas.ModelInfo(config.model, config.id)] if config.model else []
+            failed = schemas.Error(error.code, error.message, error.hint or msgspec.UNSET)
+            return schemas.ModelList(known, len(known), failed, success=False)
+        return schemas.ModelList([schemas.ModelInfo(name, config.id) for name in names], len(names))
+
+    async def _keep(self, kept: KeptProvider) -> None:
+        """All rows are on their way before any is waited for: whoever leaves meanwhile leaves no house without a
+        default."""
+        others = [other for other in self._kept.all() if kept.default and other.default and other.id != kept.id]
+        waiting = [self._kept.put(other.id, replace(other, default=False)) for other in others]
+        for one in [*waiting, self._kept.put(kept.id, kept)]:
+            await one
+        self._use(kept)
+
+    def _use(self, kept: KeptProvider) -> None:
+        key = self._vault.reveal(PREFIX + _slot(kept.id)) if kept.has_key else ""
+        self._models.put(
+            ProviderConfig(
+                kept.id, kept.name, kept.base_url, key, kept.model, kept.temperature, patience=self._patience
+            )
+        )
+        if kept.default:
+            self._models.default = kept.id
+        elif self._models.default == kept.id:
+            self._models.default = ""
+
+    def _found(self, provider_id: str) -> ProviderConfig:
+        for config in self._models.configs():
+            if config.id == provider_id:
+                return config
+        raise NotFound(f"There is no provider {provider_id[:100]}.", hint="GET /providers shows those that are there.")
+
+    def _own(self, provider_id: str) -> KeptProvider:
+        kept = self._kept.get(self._found(provider_id).id)
+        if kept is None:
+            raise Conflict("This provider comes from the settings.", hint="Change it there.", code="from_config")
+        return kept
+
+    def _answer(self, provider_id: str, message: str = "") -> schemas.ProviderAnswer:
+        return schemas.ProviderAnswer(self._shown(self._found(provider_id)), message=message)
+
+    def _shown(self, config: ProviderConfig) -> schemas.Provider:
+        return schemas.Provider(
+            id=config.id,
+            name=config.name or config.id,
+            base_url=config.base_url,
+            model=config.model,
+            temperature=config.temperature,
+            has_key=bool(config.api_key),
+            default=config.id == self._models.config().id,
+            demo=config.kind == "demo",
+            from_config=self._kept.get(config.id) is None,
+        )
+
+
+def patience_of(limits: LimitSettings) -> Patience:
+    return Patience(
+        connect_s=limits.connect_s,
+        first_byte_s=limits.first_byte_s,
+        silence_s=limits.silence_s,
+        total_s=limits.reply_s,
+    )
+
+
+def _slot(provider_id: str) -> str:
+    return f"provider/{provider_id}"

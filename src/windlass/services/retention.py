@@ -1,0 +1,35 @@
+"""What is kept for a time only is deleted for good when that is over."""
+
+import time
+from contextlib import suppress
+
+from windlass.core.errors import Conflict, NotFound
+from windlass.store import Store
+
+DAY_S = 24 * 3600.0
+HIDDEN_S = DAY_S
+
+
+class Retention:
+    def __init__(self, store: Store, keep_days: float | None) -> None:
+        self._store = store
+        self._keep_days = keep_days
+
+    async def purge(self) -> None:
+        """Stateless requests after a day; conversations nobody touched for as long as the operator says."""
+        began = time.time()
+        under_way = {turn.conversation_id for turn in self._store.conversations.unfinished()}
+        due = [conversation_id for conversation_id in self._old(began) if conversation_id not in under_way]
+        for conversation_id in due:
+            with suppress(NotFound, Conflict):  # somebody deleted it, or came back to it, while others were deleted
+                await self._store.conversations.delete(conversation_id, untouched_since=began)
+        if due:
+            await self._store.empty_journal()
+        await self._store.sweep()
+
+    def _old(self, now: float) -> list[str]:
+        conversations = self._store.conversations
+        old = conversations.hidden(now - HIDDEN_S)
+        if self._keep_days is not None:
+            old += conversations.untouched(now - self._keep_days * DAY_S)
+        return old

@@ -1,0 +1,339 @@
+"""MCP servers: add, confirm, start, stop, look at. What is kept of one holds no secret: those are in the vault."""
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from windlass.api import schemas
+from windlass.core.errors import BadInput, Conflict
+from windlass.core.ids import new_id
+from windlass.core.values import value
+from windlass.servers import ServerConfig, Servers, ServerStatus, imported_servers
+from windlass.servers.environment import steered_by
+from windlass.services.keyed_lock import KeyedLock
+from windlass.services.tools import plain
+from windlass.store import Documents, Store
+from windlass.store.vault import PREFIX, Vault
+from windlass.toolbox import Offer, Toolbox
+from windlass.toolbox.results import tool_output
+from windlass.toolbox.schemas import visible
+from windlass.turns.deleted_servers import DeletedServers
+from windlass.turns.views import iso
+
+READY_S = 60
+LOOK_S = 0.1
+MOST_LINES = 500
+
+
+@value
+class KeptServer:
+    config: ServerConfig
+    created_at: float
+    wanted: bool = True  # False for one that was imported, until a person starts it
+
+
+class McpServers:
+    def __init__(
+        self, store: Store, servers: Servers, toolbox: Toolbox, vault: Vault, deleted_servers: DeletedServers
+    ) -> None:
+        self._store = store
+        self._servers = servers
+        self._toolbox = toolbox
+        self._vault = vault
+        self._deleted_servers = deleted_servers
+        self._kept: Documents[KeptServer] = store.documents("server", KeptServer)
+        self._changes = KeyedLock()
+        self._rotated: set[str] = set()  # whose programs do not have their new secrets yet
+
+    async def load(self) -> None:
+        """At start: what was added earlier. A slug the operator's file now uses stays the file's."""
+        every = self._kept.all()
+        self._vault.keep_only("srv-", [f"{kept.config.id}/" for kept in every])
+        for kept in every:
+            try:
+                await self._servers.put(kept.config)
+            except Conflict:
+                continue
+
+    def unwanted(self) -> set[str]:
+        """Those that nobody has started yet: an import reaches no address by itself, not even after a restart."""
+        return {kept.config.id for kept in self._kept.all() if not kept.wanted}
+
+    async def add(self, new: schemas.NewServer) -> schemas.ServerAnswer:
+        given = _given(new)
+        slug = given.pop("slug", None) or self._free_slug(new.name)
+        config = _config(ServerConfig(new_id("srv"), slug), given)
+        await self._put(KeptServer(config, time.time()))
+        return self._answer(config.id, "Server added; confirm its command" if config.draft else "Server added")
+
+    async def all(self) -> schemas.ServerList:
+        shown = [self._shown(status) for status in self._servers.statuses()]
+        return schemas.ServerList(shown, len(shown))
+
+    async def get(self, server: str) -> schemas.ServerAnswer:
+        return self._answer(server)
+
+    async def change(self, server: str, change: schemas.ServerChange) -> schemas.ServerAnswer:
+        async with self._changes.at(self._own(server).config.id):
+            kept = self._own(server)
+            config = _config(kept.config, _given(change))
+            same = self._what_was_confirmed(config) == self._what_was_confirmed(kept.config)
+            if not same or _leaves_sandbox(kept.config, config):
+                config = replace(config, confirmed=False)
+            await self._put(replace(kept, config=config))
+        return self._answer(config.id, "Server changed")
+
+    async def delete(self, server: str) -> schemas.Acknowledged:
+        async with self._changes.at(self._own(server).config.id):
+            kept = self._own(server)
+            await self._deleted_servers.add(kept.config.id, kept.config.slug)
+            await self._servers.stop(kept.config.id)
+            await self._kept.delete(kept.config.id)
+            await self._servers.remove(kept.config.id)
+            self._vault.drop(f"{kept.config.id}/")
+        return schemas.Acknowledged(message="Server removed")
+
+    async def confirm(self, server: str, setting: schemas.Confirm) -> schemas.ServerAnswer:
+        async with self._changes.at(self._own(server).config.id):
+            kept = self._own(server)
+            _check_setting(kept.config, setting)
+            await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
+        return self._answer(kept.config.id, "Command confirmed")
+
+    async def start(self, server: str) -> schemas.ServerAnswer:
+        """Waits until it runs or has failed; that it failed is in the answer."""
+        config = self._servers.status(server).config
+        async with self._changes.at(config.id):
+            self._servers.start(config.id)
+            if (kept := self._kept.get(config.id)) and not kept.wanted:
+                await self._kept.put(config.id, replace(kept, wanted=True))
+        status = await self._first_outcome(config.id)
+        message = "Server running" if status.state == "running" else f"Server {status.state}"
+        return self._answer(config.id, message)
+
+    async def stop(self, server: str) -> schemas.ServerAnswer:
+        config = self._servers.status(server).config
+        async with self._changes.at(config.id):
+            await self._servers.stop(config.id)
+        return self._answer(config.id, "Server stopped")
+
+    async def tools(self, server: str) -> schemas.ServerTools:
+        status = self._servers.status(server)
+        slug = status.config.slug
+        found = [self._tool(self._toolbox.offer(slug, tool.name)) for tool in self._servers.tools(slug)]
+        return schemas.ServerTools(found, len(found), status.state)
+
+    async def call_tool(self, server: str, wanted: schemas.CallTool) -> schemas.ToolResultAnswer:
+        """By hand, outside any turn. Nothing of it is kept."""
+        offer = self._toolbox.offer(server, wanted.name)
+        if offer.checker and (errors := offer.checker.errors(wanted.arguments)):
+            raise BadInput(f"arguments: {'; '.join(errors)}", detail={"path": "arguments", "errors": errors})
+        began = time.monotonic()
+        arguments = msgspec.json.encode(wanted.arguments).decode()
+        result = await self._servers.call(offer.server.id, wanted.name, arguments, key=new_id("call"))
+        output = await tool_output(result, _not_kept)
+        return schemas.ToolResultAnswer(
+            schemas.ToolResult(
+                text=output.text,
+                state="error" if output.failed else "ok",
+                result_id=output.result_id or None,
+                size=output.size,
+                shortened=output.shortened,
+                took_ms=round((time.monotonic() - began) * 1000),
+            ),
+            success=not output.failed,
+        )
+
+    async def accept_tool(self, server: str, tool: str, setting: schemas.AcceptTool) -> schemas.ServerTools:
+        """Agree to a changed definition, which must be the very one that was looked at."""
+        await self._toolbox.accept(server, tool, setting.hash)
+        return await self.tools(server)
+
+    async def log(self, server: str) -> schemas.ServerLog:
+        lines = self._servers.stderr(server).splitlines()[-MOST_LINES:]
+        return schemas.ServerLog(lines, len(lines))
+
+    async def import_(self, given: dict[str, Any]) -> schemas.ImportedServers:
+        taken = [config.slug for config in self._servers.configs()]
+        found = await asyncio.to_thread(imported_servers, msgspec.json.encode(given), taken)
+        for one in found:
+            if one.config:
+                await self._put(KeptServer(replace(one.config, confirmed=False), time.time(), wanted=False))
+        made = [self._shown(self._servers.status(one.config.id)) for one in found if one.config]
+        notes = [schemas.ImportNote(one.name, one.problem, list(one.warnings)) for one in found]
+        return schemas.ImportedServers(made, len(made), notes, message="Nothing was started")
+
+    async def _first_outcome(self, server_id: str) -> ServerStatus:
+        """One that failed is tried again by itself, which is nothing to wait for here."""
+        due = time.monotonic() + READY_S
+        while True:
+            status = await self._servers.wait_ready(server_id, LOOK_S)
+            if status.state != "starting" or time.monotonic() > due:
+                return status
+
+    async def _put(self, kept: KeptServer) -> None:
+        """Nothing is kept of what cannot be. The vault comes first: a row that names a secret which is not there would
+        never start. Then the row: what runs without one could not be deleted."""
+        config = kept.config
+        self._servers.check(config)
+        if self._rotates(config):
+            self._rotated.add(config.id)
+        hidden = replace(
+            config,
+            env=self._hidden(config, "env"),
+            headers=self._hidden(config, "headers"),
+            overrides=dict(config.overrides),
+        )
+        await self._kept.put(config.id, replace(kept, config=hidden))
+        await self._servers.put(hidden)
+        if config.id in self._rotated and self._servers.status(config.id).state in {"running", "starting"}:
+            await self._servers.restart(config.id)  # rows only name secrets, so nothing else sees that one is new
+        self._rotated.discard(config.id)
+
+    def _what_was_confirmed(self, config: ServerConfig) -> tuple[object, ...]:
+        """Values of the environment may rotate, but not those that decide which program the command is."""
+        steering = {name: self._vault.reveal(config.env[name]) for name in steered_by(config.env)}
+        return config.argv, config.cwd, set(config.env), steering
+
+    def _rotates(self, config: ServerConfig) -> bool:
+        slots = {f"{config.id}/env/{name}": value for name, value in config.env.items()}
+        slots |= {f"{config.id}/headers/{name}": value for name, value in config.headers.items()}
+        return any(value not in (PREFIX + slot, self._vault.reveal(PREFIX + slot)) for slot, value in slots.items())
+
+    def _hidden(self, config: ServerConfig, kind: str) -> dict[str, str]:
+        values: Mapping[str, str] = getattr(config, kind)
+        hidden: dict[str, str] = {}
+        for name, value in values.items():
+            slot = f"{config.id}/{kind}/{name}"
+            # Any other reference is taken as the letters it is: it must not reach a secret of somebody else's.
+            hidden[name] = value if value == PREFIX + slot else self._vault.put(slot, value)
+        return hidden
+
+    def _own(self, server: str) -> KeptServer:
+        config = self._servers.status(server).config
+        kept = self._kept.get(config.id)
+        if kept is None:
+            raise Conflict(f"{config.slug} comes from the settings.", hint="Change it there.", code="from_config")
+        return kept
+
+    def _free_slug(self, name: str) -> str:
+        taken = {config.slug for config in self._servers.configs()}
+        base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:28] or "server"
+        slug, number = base, 2
+        while slug in taken:
+            slug, number = f"{base}-{number}", number + 1
+        return slug
+
+    def _answer(self, server: str, message: str = "") -> schemas.ServerAnswer:
+        return schemas.ServerAnswer(self._shown(self._servers.status(server)), message=message)
+
+    def _shown(self, status: ServerStatus) -> schemas.Server:
+        kept = self._kept.get(status.config.id)
+        shown = server_shown(status, created_at=kept.created_at if kept else None)
+        if kept and not kept.wanted and status.config.transport != "stdio" and shown.status == "configured":
+            shown.status = "draft"  # there is no command to confirm; that somebody starts it is the word it waits for
+        return shown
+
+    def _tool(self, offer: Offer) -> schemas.ServerTool:
+        return schemas.ServerTool(
+            name=offer.tool.name,
+            title=offer.tool.title,
+            description=visible(offer.tool.description),
+            input_schema=plain(offer.tool.input_schema),
+            output_schema=plain(offer.tool.output_schema),
+            annotations=plain(offer.tool.annotations),
+            hash=offer.hash,
+            tokens=offer.tokens,
+            changed=self._toolbox.pins.changed(offer),
+            problem=offer.problem,
+            was=self._was(offer),
+        )
+
+    def _was(self, offer: Offer) -> dict[str, Any] | msgspec.UnsetType:
+        """The definition somebody agreed to, where it is another one now."""
+        pin = self._toolbox.pins.of(offer)
+        if pin is None or not self._toolbox.pins.changed(offer):
+            return msgspec.UNSET
+        return {
+            "title": pin.title,
+            "description": visible(pin.description),
+            "input_schema": plain(pin.input_schema),
+            "output_schema": plain(pin.output_schema),
+            "annotations": plain(pin.annotations),
+            "program": pin.program,
+        }
+
+
+def server_shown(status: ServerStatus, *, created_at: float | None) -> schemas.Server:
+    config = status.config
+    return schemas.Server(
+        id=config.id,
+        name=config.name or config.slug,
+        slug=config.slug,
+        transport=config.transport,
+        argv=list(config.argv) if config.transport == "stdio" else [],
+        command=config.command,
+        args=list(config.args),
+        env_names=sorted(config.env),
+        cwd=config.cwd,
+        url=config.url,
+        header_names=sorted(config.headers),
+        trusted=config.trusted,
+        tools=config.tools,
+        approval=config.approval or None,
+        timeout_s=config.timeout_s,
+        retries=config.retries,
+        parallel=config.parallel,
+        sandbox=config.sandbox,
+        status=status.state,
+        error=status.reason or None,
+        tool_count=status.tools,
+        latency_ms=status.latency_ms or None,
+        era=status.era,
+        from_config=config.operator,
+        calls=status.calls,
+        errors=status.errors,
+        retry_at=iso(status.retry_at) if status.retry_at else None,
+        created_at=iso(created_at) if created_at else None,
+    )
+
+
+def _given(fields: schemas.NewServer | schemas.ServerChange) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(fields).items() if value is not msgspec.UNSET}
+
+
+def _config(config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
+    made = dict(given)
+    if "args" in made:
+        made["args"] = tuple(made["args"])
+    if "approval" in made:
+        made["approval"] = made["approval"] or ""
+    if "transport" not in made and made.get("url"):
+        made["transport"] = "http"
+    return replace(config, **made)
+
+
+def _check_setting(config: ServerConfig, setting: schemas.Confirm) -> None:
+    if config.transport != "stdio":
+        raise Conflict(
+            "Only a server that runs a command needs this.",
+            hint="POST /servers/{id}/start starts it.",
+            code="nothing_to_confirm",
+        )
+    if tuple(setting.argv) != config.argv:
+        raise Conflict(
+            "This is not the command that would run.", hint="Send back `argv` exactly as it is shown.", code="argv"
+        )
+
+
+def _leaves_sandbox(before: ServerConfig, after: ServerConfig) -> bool:
+    return before.sandbox != "off" and after.sandbox == "off"
+
+
+async def _not_kept(body: bytes, mime: str) -> str:
+    return ""

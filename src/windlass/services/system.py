@@ -1,0 +1,87 @@
+"""How the house is doing."""
+
+from collections import Counter
+
+import msgspec
+
+from windlass.api import schemas
+from windlass.bus import Bus
+from windlass.config import LimitSettings
+from windlass.core.errors import ModelError
+from windlass.runner import Runner
+from windlass.servers import Servers
+from windlass.store import Store
+from windlass.telemetry import Telemetry
+from windlass.toolbox.search_backends import SearchBackends
+
+
+class System:
+    def __init__(
+        self,
+        version: str,
+        limits: LimitSettings,
+        store: Store,
+        bus: Bus,
+        runner: Runner,
+        servers: Servers,
+        telemetry: Telemetry,
+        search_backends: SearchBackends,
+    ) -> None:
+        self._limits = limits
+        self._version = version
+        self._store = store
+        self._bus = bus
+        self._runner = runner
+        self._servers = servers
+        self._telemetry = telemetry
+        self._search_backends = search_backends
+
+    async def health(self) -> schemas.Health:
+        return schemas.Health("ok", self._version)
+
+    async def limits(self) -> schemas.LimitList:
+        """What is in force. Only the operator's file sets limits, so what differs comes from there."""
+        values, usual = msgspec.structs.asdict(self._limits), msgspec.structs.asdict(LimitSettings())
+        shown = [
+            schemas.Limit(name, value, usual[name], "default" if value == usual[name] else "file")
+            for name, value in values.items()
+        ]
+        return schemas.LimitList(shown, len(shown))
+
+    async def search(self) -> schemas.SearchState:
+        config = self._search_backends.config
+        try:
+            problem = self._search_backends.problem()
+        except ModelError as error:
+            problem = error.message
+        return schemas.SearchState(config.backend, config.prefix, not problem, problem)
+
+    async def ready(self) -> schemas.Ready:
+        await self._store.check()
+        waiting = [turn for turn in self._store.conversations.unfinished() if turn.state == "awaiting_person"]
+        states = self._states()
+        return schemas.Ready(
+            "ready", self._version, self._runner.running, len(waiting), self._bus.watchers, dict(states)
+        )
+
+    def _states(self) -> Counter[str]:
+        return Counter(str(status.state) for status in self._servers.statuses())
+
+    async def metrics(self) -> str:
+        states = self._states()
+        lines = [
+            *(_counter(name, count) for name, count in sorted(self._telemetry.counts.items())),
+            _gauge("running_turns", self._runner.running),
+            _gauge("watchers", self._bus.watchers),
+            "# TYPE windlass_servers gauge",
+            *(f'windlass_servers{{status="{state}"}} {count}' for state, count in sorted(states.items())),
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def _counter(name: str, value: int) -> str:
+    return f"# TYPE windlass_{name}_total counter\nwindlass_{name}_total {value}"
+
+
+def _gauge(name: str, value: int) -> str:
+    return f"# TYPE windlass_{name} gauge\nwindlass_{name} {value}"

@@ -1,0 +1,120 @@
+"""The tools of a conversation: what is there, what is on, and by whose word it runs."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from typing import Any
+
+import msgspec
+
+from windlass.api import schemas
+from windlass.core.errors import Conflict, NotFound
+from windlass.servers import Servers, ServerStatus
+from windlass.store import Store
+from windlass.toolbox import Toolbox
+
+PATIENCE_S = 15.0
+ARRIVING_S = 3.0  # how long a list of tools waits for a server; a message, or whoever names a tool, may wait longer
+
+
+class ConversationTools:
+    def __init__(self, store: Store, toolbox: Toolbox, servers: Servers) -> None:
+        self._store = store
+        self._toolbox = toolbox
+        self._servers = servers
+
+    async def available(self, conversation_id: str) -> schemas.AvailableTools:
+        self._store.conversations.get(conversation_id)
+        await self._glance(conversation_id)
+        found = [
+            schemas.AvailableTool(
+                server_id=one.offer.server.id,
+                server_slug=one.offer.server.slug,
+                server_name=one.offer.server.name,
+                tool_name=one.offer.tool.name,
+                name=one.name,
+                description=one.offer.tool.description,
+                input_schema=plain(one.offer.tool.input_schema),
+                annotations=plain(one.offer.tool.annotations),
+                approval=one.approval,
+                tokens=one.offer.tokens,
+                enabled=one.enabled,
+                title=one.offer.tool.title,
+                changed=one.changed,
+            )
+            for one in self._toolbox.available(conversation_id)
+        ]
+        warning = self._toolbox.crowded(conversation_id) or msgspec.UNSET
+        return schemas.AvailableTools(found, len(found), self.unavailable(conversation_id), warning=warning)
+
+    async def enabled(self, conversation_id: str) -> schemas.EnabledTools:
+        self._store.conversations.get(conversation_id)
+        await self._glance(conversation_id)
+        return self._enabled(conversation_id)
+
+    async def enable(self, conversation_id: str, wanted: schemas.EnableTool) -> schemas.EnabledTools:
+        approval = wanted.approval if isinstance(wanted.approval, str) else ""
+        await self._started(wanted.server_id)
+        await self._toolbox.enable(conversation_id, wanted.server_id, wanted.tool_name, approval)
+        return self._enabled(conversation_id, "Tool enabled")
+
+    async def disable(self, conversation_id: str, named: schemas.ToolNamed) -> schemas.EnabledTools:
+        if not await self._toolbox.disable(conversation_id, named.server_id, named.tool_name):
+            hint = "GET /conversations/{id}/tools shows those that are."
+            raise NotFound(f"{named.tool_name} is not enabled in this conversation.", hint=hint)
+        return self._enabled(conversation_id, "Tool disabled")
+
+    async def arrived(self, conversation_id: str) -> None:
+        """Servers that are still starting are waited for, so that whoever speaks first finds their tools; but not so
+        long that the person takes the message for lost."""
+        if not (starting := self._starting(conversation_id)):
+            return
+        self._store.conversations.get(conversation_id)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
+                for status in starting:
+                    group.create_task(self._started(status.config.id))
+
+    async def enable_matching(self, conversation_id: str, patterns: Sequence[str]) -> None:
+        """Switch on what a persona names, as `server.tool` with `*`. What cannot be offered now is left out, also when
+        it goes or changes meanwhile."""
+        for one in self._toolbox.available(conversation_id) if patterns else ():
+            name = f"{one.offer.server.slug}.{one.offer.tool.name}"
+            if not one.enabled and not one.changed and any(fnmatchcase(name, pattern) for pattern in patterns):
+                with suppress(NotFound, Conflict):
+                    await self._toolbox.enable(conversation_id, one.offer.server.id, one.offer.tool.name)
+
+    def unavailable(self, conversation_id: str) -> list[schemas.UnavailableServer]:
+        """Servers whose enabled tools cannot be offered now."""
+        missing = self._toolbox.missing(conversation_id)
+        return [schemas.UnavailableServer(status.config.slug, status.state) for status in missing]
+
+    async def _started(self, server_id: str) -> None:
+        """A start may take as long as the server's own time to connect, as `npx` does when it fetches a package first.
+        One that failed before gets a moment only: a broken server must not hold up every message."""
+        while True:
+            status = await self._servers.wait_ready(server_id, ARRIVING_S)
+            if status.state != "starting" or status.reason:
+                return
+
+    async def _glance(self, conversation_id: str) -> None:
+        async with asyncio.TaskGroup() as group:
+            for status in self._starting(conversation_id):
+                group.create_task(self._servers.wait_ready(status.config.id, ARRIVING_S))
+
+    def _starting(self, conversation_id: str) -> list[ServerStatus]:
+        return [status for status in self._toolbox.missing(conversation_id) if status.state == "starting"]
+
+    def _enabled(self, conversation_id: str, message: str = "") -> schemas.EnabledTools:
+        slugs = {config.id: config.slug for config in self._servers.configs()}
+        found = [
+            schemas.EnabledTool(choice.server_id, slugs.get(choice.server_id, ""), choice.tool, choice.approval)
+            for choice in self._toolbox.enabled(conversation_id)
+        ]
+        return schemas.EnabledTools(found, len(found), message=message)
+
+
+def plain(schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    made: dict[str, Any] = msgspec.to_builtins(dict(schema or {}))
+    return made

@@ -1,0 +1,84 @@
+"""What the operator sees: log lines and counters, made by listening. No prompt, argument, result or key is ever in
+them above DEBUG, and keys not even there."""
+
+import logging
+from collections import Counter
+from collections.abc import Coroutine
+from typing import Any
+
+from windlass.bus import Bus
+from windlass.core.events import (
+    ModelFailed,
+    ModelReplied,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from windlass.core.ports import Emit, Model, ModelRequest, Reply
+
+log = logging.getLogger("windlass")
+
+
+class Telemetry:
+    """Listens on the bus. The words are the seed's where the step exists."""
+
+    def __init__(self, bus: Bus) -> None:
+        self.counts: Counter[str] = Counter()
+        self._names: dict[str, dict[str, str]] = {}
+        bus.listen(TurnStarted, self._started)
+        bus.listen(ModelReplied, self._replied)
+        bus.listen(ModelFailed, self._failed)
+        bus.listen(ToolStarted, self._tool_started)
+        bus.listen(ToolFinished, self._tool_finished)
+        bus.listen(TurnFinished, self._finished)
+
+    def _started(self, turn_id: str, started: TurnStarted) -> None:
+        self.counts["turns_started"] += 1
+
+    def _replied(self, turn_id: str, reply: ModelReplied) -> None:
+        self.counts["model_replies"] += 1
+        self.counts["tokens_prompt"] += reply.usage.prompt
+        self.counts["tokens_completion"] += reply.usage.completion
+        if reply.calls:
+            self._names.setdefault(turn_id, {}).update((call.id, call.name) for call in reply.calls)
+            log.info("Tool calls detected: %d tools", len(reply.calls))
+        else:
+            log.info("Final response received: %d chars", len(reply.text))
+
+    def _failed(self, turn_id: str, failed: ModelFailed) -> None:
+        if failed.cause != "stopped":
+            self.counts["model_failures"] += 1
+            log.warning("Model call failed: %s (%s)", failed.cause, failed.message)
+
+    def _tool_started(self, turn_id: str, start: ToolStarted) -> None:
+        log.info("Processing tool: %s (id: %s)", self._name(turn_id, start.call_id), start.call_id)
+
+    def _tool_finished(self, turn_id: str, end: ToolFinished) -> None:
+        name = self._name(turn_id, end.call_id)
+        self.counts[f"calls_{end.state}"] += 1
+        if end.state == "ok":
+            log.info("Tool execution completed: %s in %d ms", name, end.took_ms)
+        else:
+            log.warning("Tool execution failed: %s - %s", name, end.cause or end.state)
+
+    def _finished(self, turn_id: str, end: TurnFinished) -> None:
+        self.counts[f"turns_{end.outcome}"] += 1
+        self._names.pop(turn_id, None)
+
+    def _name(self, turn_id: str, call_id: str) -> str:
+        return self._names.get(turn_id, {}).get(call_id, "?")
+
+
+class LoggedModel:
+    """Says when results go back to the model; the log of events knows only what came of it."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def reply(self, request: ModelRequest, emit: Emit) -> Coroutine[Any, Any, Reply]:
+        current = request.prompt.current
+        if any(message.role == "tool" for message in current):
+            count = len(current) + sum(len(turn.messages) for turn in request.prompt.past)
+            log.info("Sending tool results to model (messages: %d)", count)
+        return self._model.reply(request, emit)

@@ -1,0 +1,102 @@
+"""Which search engines a turn may use: the operator's choice, and what the turn's own provider brings along."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from windlass.config import WebSearchSettings as SearchConfig
+from windlass.config import resolve_secret
+from windlass.core.errors import ToolError
+from windlass.core.events import Settings
+from windlass.core.messages import ToolOutput
+from windlass.core.values import value
+from windlass.providers import Models, ProviderConfig
+from windlass.search.brave import Brave
+from windlass.search.builtin import Builtin, backend_at, searches_itself
+from windlass.search.ddgs import DDGS
+from windlass.search.mcp import MCPTool
+from windlass.search.page import Page
+from windlass.search.ports import Backend
+from windlass.search.search import SearchCaps, WebSearch, chosen
+from windlass.search.searxng import SearXNG
+from windlass.search.zai import ZAI, is_zai
+from windlass.servers import Servers
+from windlass.toolbox.results import tool_output
+
+
+@value
+class SearchBackends:
+    config: SearchConfig
+    models: Models
+    servers: Servers
+
+    def for_turn(self, settings: Settings) -> WebSearch:
+        return self.for_provider(self.models.config(settings.provider))
+
+    def for_provider(self, provider: ProviderConfig) -> WebSearch:
+        backends = chosen(backend_at(self.config.backend, provider.base_url), self.backends(provider))
+        return WebSearch(backends, self._fetch, SearchCaps(seconds=self.config.timeout_s))
+
+    async def _fetch(self, url: str) -> Page:
+        late = await asyncio.to_thread(import_module, "windlass.search.guard")  # with it comes a whole HTTP client
+        page: Page = await late.Guard(allow=frozenset(self.config.allow_hosts)).fetch(url)
+        return page
+
+    def problem(self, provider: str = "") -> str:
+        """Why a turn with this provider cannot search, in words for a person; "" when it can."""
+        if self.config.backend == "off":
+            return "The web search is off in windlass.toml."
+        asked = self.for_provider(self.models.config(provider)).backends
+        if not asked:
+            return "No web search is configured. Set web_search.backend, or install ddgs."
+        why = [reason for backend in asked if (reason := backend.ready())]
+        return f"{why[0][:1].upper()}{why[0][1:]}." if len(why) == len(asked) else ""
+
+    def backends(self, provider: ProviderConfig) -> dict[str, Backend]:
+        zai = ZAI(provider.api_key, provider.base_url) if is_zai(provider.base_url) else ZAI()
+        found: dict[str, Backend] = {
+            "brave": Brave(resolve_secret(self.config.brave_key)),
+            "searxng": SearXNG(self.config.searxng_url),
+            "zai": zai,
+            "ddgs": DDGS(),
+            "builtin": Builtin(offers=searches_itself(provider.base_url)),
+        }
+        if self.config.mcp_tool:
+            found["mcp"] = self._mcp(self.config.mcp_tool)
+        return found
+
+    def _mcp(self, named: str) -> MCPTool:
+        server, _, tool = named.partition(".")
+
+        def missing() -> str | None:
+            if all(server not in (config.slug, config.id) for config in self.servers.configs()):
+                return f"there is no server {server!r} for web_search.mcp_tool"
+            state = self.servers.status(server).state
+            if state != "running":
+                return f"the server {server!r} is {state}"
+            if all(tool != one.name for one in self.servers.tools(server)):
+                return f"the server {server!r} has no tool {tool!r} for web_search.mcp_tool"
+            return None
+
+        def schema() -> Mapping[str, Any]:
+            found = next((one for one in self.servers.tools(server) if one.name == tool), None)
+            return (found.input_schema if found else None) or {}
+
+        return MCPTool(named, self._caller(server, tool), missing, schema, self.config.argument)
+
+    def _caller(self, server: str, tool: str) -> Callable[[dict[str, object]], Awaitable[ToolOutput]]:
+        async def call(arguments: dict[str, object]) -> ToolOutput:
+            result = await self.servers.call(server, tool, json.dumps(arguments), safe=True)
+            output = await tool_output(result, _not_kept, untrusted=True)
+            if output.failed:
+                raise ToolError(output.text, cause="search_failed")
+            return output
+
+        return call
+
+
+async def _not_kept(body: bytes, mime: str) -> str:
+    """What the search shows is kept with the search's own result."""
+    return ""

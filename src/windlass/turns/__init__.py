@@ -1,0 +1,1 @@
+"""How a turn begins, what it shows, and waiting for it."""

@@ -1,0 +1,74 @@
+"""Turns read from the store, ready for the views."""
+
+from collections.abc import Iterator, Sequence
+
+from windlass.bus import Bus
+from windlass.bus.streams import Stream
+from windlass.core.errors import NotFound
+from windlass.core.events import Recorded, TurnFinished
+from windlass.core.fold import fold
+from windlass.core.ports import InputNeeded
+from windlass.servers import Servers
+from windlass.store import NO_TURN, Store, TurnRow
+from windlass.toolbox import Questions, input_needed
+from windlass.turns.deleted_servers import DeletedServers
+from windlass.turns.views import TurnRecord
+
+
+class TurnRecords:
+    def __init__(
+        self, store: Store, bus: Bus, servers: Servers, deleted_servers: DeletedServers, questions: Questions
+    ) -> None:
+        self._store = store
+        self._bus = bus
+        self._servers = servers
+        self._deleted_servers = deleted_servers
+        self._questions = questions
+
+    def get(self, turn_id: str) -> TurnRecord:
+        return self._record(self._store.conversations.turn(turn_id))
+
+    def path(self, conversation_id: str, head: str = "") -> list[TurnRecord]:
+        return [self._record(turn) for turn in self._store.conversations.path(conversation_id, head or None)]
+
+    def all(self, conversation_id: str) -> list[TurnRecord]:
+        return [self._record(turn) for turn in self._store.conversations.turns(conversation_id)]
+
+    def in_conversation(self, conversation_id: str, turn_id: str) -> TurnRecord:
+        record = self.get(turn_id)
+        if record.conversation_id != conversation_id:
+            raise NotFound(f"There is no turn {turn_id} in this conversation.", hint=NO_TURN)
+        return record
+
+    def stream(self, conversation_id: str, after: int) -> Stream:
+        """A number we have not given yet cannot have been seen: such a reader starts over."""
+        known = after == 0 or self._store.conversations.events_after(conversation_id, after - 1, 1)
+        return Stream(self._bus.watch(conversation_id, after if known else 0), self._last_seq)
+
+    def stream_of_unborn(self, conversation_id: str, turn_id: str) -> Stream:
+        """For whoever is about to begin this turn."""
+        return Stream(self._bus.watch(conversation_id, turn_id=turn_id, unborn=True), self._last_seq, turn_id)
+
+    def turn_stream(self, turn_id: str, after: int = 0) -> Stream:
+        record = self.get(turn_id)
+        first, last = record.rows[0].number, record.rows[-1]
+        if after and not self._store.conversations.events_after(record.conversation_id, after - 1, 1):
+            after = 0
+        watcher = self._bus.watch(record.conversation_id, max(after, first - 1), turn_id)
+        over = isinstance(last.event, TurnFinished) and after >= last.number
+        return Stream(watcher, self._last_seq, turn_id, ended=over)
+
+    def _record(self, turn: TurnRow) -> TurnRecord:
+        rows = self._store.conversations.log(turn.id)
+        slugs = self._deleted_servers.slugs | {config.id: config.slug for config in self._servers.configs()}
+        questions = {} if turn.state == "finished" else dict(self._asked(rows))
+        return TurnRecord(turn.id, turn.conversation_id, turn.parent_id, rows, slugs, questions)
+
+    def _asked(self, rows: Sequence[Recorded]) -> Iterator[tuple[str, InputNeeded]]:
+        for call in fold([row.event for row in rows]).calls:
+            question = self._questions.pending(call.call.id) if call.running or call.interrupted else None
+            if question:
+                yield call.call.id, input_needed(call.call.id, question)
+
+    def _last_seq(self, turn_id: str) -> int:
+        return self._store.conversations.log(turn_id)[-1].seq

@@ -1,0 +1,215 @@
+"""How a turn begins: from what somebody asks, the conversation it is asked in and the settings of the house to the
+`TurnStarted` that freezes all of it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Literal
+
+from windlass import config
+from windlass.core.errors import BadInput, NotFound, Unavailable, WindlassError
+from windlass.core.events import Limits, Origin, Settings, TurnStarted
+from windlass.core.messages import ChatMessage, PastTurn, Toolset, ToolSpec
+from windlass.core.values import value
+from windlass.providers import Models, ProviderConfig, chat_models
+from windlass.search.builtin import backend_at
+from windlass.search.intent import Intent, asked
+from windlass.store import HEAD, NO_TURN, ConversationRow, Documents, Store
+from windlass.toolbox import Toolbox
+from windlass.turns.history_window import Budget, kept_within
+from windlass.turns.personas import ASSISTANT, BUILT_IN, ContextRow, PersonaRow, mode_for, system_text
+
+LONGEST_MESSAGE = 1_000_000
+LIST_S = 5.0
+SHOWN_MODELS = 20
+NAME_BY_VARIABLE = "Set LLM_MODEL and start again, or name one in the request."
+NAME_BY_SETTING = "Set the provider's model in windlass.toml or on the Models page, or name one in the request."
+
+
+@value
+class TurnRequest:
+    """What one request wants. `parent_id` is the turn to answer after; `opening` is empty when a turn is continued."""
+
+    opening: tuple[ChatMessage, ...]
+    parent_id: str | None = HEAD
+    client_message_id: str = ""
+    model: str = ""
+    temperature: float | None = None
+    web_search: Literal["auto", "on", "off"] = "auto"
+    max_rounds: int | None = None
+    origin: Origin = "chat"
+    extra_tools: tuple[ToolSpec, ...] = ()
+    only_extra: bool = False  # and one of them must be called
+    no_tools: bool = False  # neither extra ones nor the conversation's own
+    max_tokens: int | None = None
+
+
+class TurnBuilder:
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        toolbox: Toolbox,
+        limits: config.LimitSettings,
+        web_search: config.WebSearchSettings,
+        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+    ) -> None:
+        self._store = store
+        self._models = models
+        self._toolbox = toolbox
+        self._limits = limits
+        self._web_search = web_search
+        self._now = now
+        self._personas: Documents[PersonaRow] = store.documents("persona", PersonaRow)
+        self._context: Documents[ContextRow] = store.documents("context", ContextRow)
+
+    async def build(self, conversation_id: str, wanted: TurnRequest) -> TurnStarted:
+        """Waits for nothing, unless it has to say which models could have been named."""
+        conversation = self._store.conversations.get(conversation_id)
+        self._check_budget()
+        persona = self.persona(conversation.persona)
+        provider, model = self._model(conversation, persona, wanted)
+        if provider.base_url and not model:  # a model of the program's own has no address and needs no name
+            raise await self._model_required(provider)
+        intent = self._intent(wanted, persona, provider)
+        opening = _cleaned(wanted.opening, intent)
+        toolset = self._toolset(conversation_id, intent, wanted)
+        system = self._system(conversation, persona, toolset, intent)
+        settings = Settings(
+            provider=provider.id,
+            model=model,
+            temperature=_first(wanted.temperature, conversation.temperature, persona.temperature, provider.temperature),
+            persona=persona.id,
+            system=system,
+            search=intent.search,
+            query=intent.query,
+            toolset=toolset.hash,
+            history_from=self._history_from(conversation, wanted.parent_id, system, opening, toolset),
+            limits=self._turn_limits(wanted),
+            max_tokens=wanted.max_tokens,
+            choice="required" if wanted.only_extra else "auto",
+        )
+        return TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
+
+    def personas(self) -> list[str]:
+        """The ids of all that can be asked for."""
+        return list(dict.fromkeys(persona.id for persona in (*BUILT_IN, *self._personas.all())))
+
+    def persona(self, id: str) -> PersonaRow:
+        """One that was changed or made here comes before one that came with Windlass."""
+        known = {persona.id: persona for persona in BUILT_IN}
+        return (id and self._personas.get(id)) or known.get(id) or ASSISTANT
+
+    def _check_budget(self) -> None:
+        limit = self._limits.day_tokens
+        if limit is None:
+            return
+        midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
+        spent = self._store.conversations.tokens_since(midnight.timestamp())
+        if spent >= limit:
+            raise Unavailable(
+                f"Today's token budget is used up: {spent:,} of {limit:,}.",
+                hint="It begins anew at midnight; limits.day_tokens in windlass.toml sets it.",
+                code="budget_spent",
+            )
+
+    def _intent(self, wanted: TurnRequest, persona: PersonaRow, provider: ProviderConfig) -> Intent:
+        if not wanted.opening:
+            return Intent("", "off")
+        text = wanted.opening[-1].content or ""
+        if len(text) > LONGEST_MESSAGE:
+            raise BadInput(
+                f"content: at most {LONGEST_MESSAGE:,} characters; these are {len(text):,}.",
+                hint="Shorten it, or send it in parts.",
+                code="message_too_long",
+            )
+        if wanted.origin == "v1" and persona.web_search != "on":
+            return Intent(text, "off")
+        mode = mode_for(wanted.web_search, persona)
+        backend = backend_at(self._web_search.backend, provider.base_url)
+        return asked(text, mode, self._web_search.prefix, backend)
+
+    def _toolset(self, conversation_id: str, intent: Intent, wanted: TurnRequest) -> Toolset:
+        if wanted.only_extra:
+            return self._toolbox.freeze_only(wanted.extra_tools)
+        if wanted.no_tools or intent.small_talk:
+            return Toolset()
+        return self._toolbox.freeze(conversation_id, intent.search, wanted.extra_tools)
+
+    def _system(self, conversation: ConversationRow, persona: PersonaRow, toolset: Toolset, intent: Intent) -> str:
+        return system_text(
+            conversation.system_prompt or persona.system_prompt,
+            self._now().date(),
+            self._context.all(conversation.id),
+            tools=bool(toolset.tools),
+            search=intent.search == "due",
+            search_unmet=intent.unmet,
+        )
+
+    def _model(
+        self, conversation: ConversationRow, persona: PersonaRow, wanted: TurnRequest
+    ) -> tuple[ProviderConfig, str]:
+        """`provider/model` names both; a model alone is asked of the conversation's provider, or the default one."""
+        name = wanted.model or conversation.model or persona.model
+        provider_id, _, rest = name.partition("/")
+        if rest and any(provider.id == provider_id for provider in self._models.configs()):
+            return self._models.config(provider_id), rest
+        provider = self._models.config(conversation.provider)
+        return provider, name or provider.model
+
+    async def _model_required(self, provider: ProviderConfig) -> BadInput:
+        try:
+            async with asyncio.timeout(LIST_S):
+                names = chat_models(await self._models.list_models(provider.id))
+        except (WindlassError, TimeoutError):  # the provider may have no list, or not answer at all
+            names = ()
+        name_one = NAME_BY_VARIABLE if provider.id == config.ENVIRONMENT else NAME_BY_SETTING
+        listed = f" Its models: {', '.join(names[:SHOWN_MODELS])}{', …' if len(names) > SHOWN_MODELS else '.'}"
+        return BadInput(
+            f"No model is named for {provider.name or provider.id} ({provider.base_url}).",
+            hint=name_one + (listed if names else ""),
+            code="model_required",
+            detail={"path": "model", "models": list(names)},
+        )
+
+    def _history_from(
+        self,
+        conversation: ConversationRow,
+        parent_id: str | None,
+        system: str,
+        opening: tuple[ChatMessage, ...],
+        toolset: Toolset,
+    ) -> str:
+        if conversation.max_tokens is None and conversation.max_messages is None:
+            return ""
+        budget = Budget(conversation.max_tokens, conversation.max_messages)
+        past = self._past(conversation.id, parent_id)
+        return kept_within(budget, system, past, opening, toolset).history_from
+
+    def _past(self, conversation_id: str, parent_id: str | None) -> Sequence[PastTurn]:
+        if parent_id == HEAD:
+            parent_id = self._store.conversations.head(conversation_id)
+        elif parent_id and self._store.conversations.turn(parent_id).conversation_id != conversation_id:
+            raise NotFound(f"There is no turn {parent_id} in this conversation.", hint=NO_TURN)
+        return self._store.history.up_to(parent_id, conversation_id) if parent_id else ()
+
+    def _turn_limits(self, wanted: TurnRequest) -> Limits:
+        limits = self._limits
+        return Limits(
+            rounds=wanted.max_rounds or limits.rounds,
+            calls=limits.calls,
+            attempts=limits.attempts,
+            work_s=limits.turn_s,
+            tokens=limits.turn_tokens,
+        )
+
+
+def _cleaned(opening: tuple[ChatMessage, ...], intent: Intent) -> tuple[ChatMessage, ...]:
+    """The message without the prefix that asked for the web."""
+    if not opening or opening[-1].role != "user" or opening[-1].content == intent.text:
+        return opening
+    return (*opening[:-1], ChatMessage("user", intent.text))
+
+
+def _first(*values: float | None) -> float | None:
+    return next((value for value in values if value is not None), None)

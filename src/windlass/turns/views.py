@@ -1,0 +1,360 @@
+"""Recorded logs as people see them: messages, turns, calls, answers. Pure projections; nothing here decides."""
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from math import floor
+from typing import Literal, get_args
+
+import msgspec
+
+from windlass.api import schemas
+from windlass.core.engine import SEARCH_TOOL
+from windlass.core.events import (
+    Event,
+    ModelFailed,
+    ModelReplied,
+    Recorded,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from windlass.core.fold import CallView, TurnView, fold
+from windlass.core.ids import message_id
+from windlass.core.messages import ChatMessage, ToolCall, Usage
+from windlass.core.ports import InputNeeded, LiveEvent
+from windlass.core.prompt import numbered_sources, result_text
+from windlass.core.steps import AwaitPerson, next_step
+from windlass.turns.citations import citations
+
+CallStateShown = Literal["queued", "awaiting_approval", "running", "ok", "error", "denied", "cancelled", "unknown"]
+TurnState = Literal["running", "awaiting_person", "finished"]
+NAMES: dict[type, str] = {  # `ToolStarted` is `tool_started` on the wire
+    kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in (*get_args(Event), *get_args(LiveEvent))
+}
+COMPLETED = "Chat completed successfully"
+
+
+@dataclass(frozen=True)
+class TurnRecord:
+    """A turn with its log. `slugs` names servers by id; `questions` are what tools ask people just now."""
+
+    id: str
+    conversation_id: str
+    parent_id: str | None
+    rows: Sequence[Recorded]
+    slugs: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, InputNeeded] = field(default_factory=dict)
+
+    @cached_property
+    def events(self) -> list[Event]:
+        return [row.event for row in self.rows]
+
+    @cached_property
+    def view(self) -> TurnView:
+        return fold(self.events)
+
+    @property
+    def outcome(self) -> str | None:
+        end = self.rows[-1].event
+        return end.outcome if isinstance(end, TurnFinished) else None
+
+
+def turn_shown(record: TurnRecord) -> schemas.Turn:
+    view = record.view
+    finished = record.rows[-1] if view.finished else None
+    return schemas.Turn(
+        id=record.id,
+        conversation_id=record.conversation_id,
+        parent_turn_id=record.parent_id,
+        state=turn_state(record),
+        outcome=view.finished.outcome if view.finished else None,
+        error=error_shown(view.finished) or None,
+        calls=[_call(record, call) for call in view.calls],
+        usage=_usage(view.usage),
+        rounds=_rounds(view),
+        answer=_answer(view),
+        sources=_sources(view),
+        searched=_searched(view),
+        pending_calls=pending_calls(record),
+        origin=view.started.origin,
+        model=view.started.settings.model,
+        started_at=iso(record.rows[0].at),
+        finished_at=iso(finished.at) if finished else None,
+    )
+
+
+def chat_answer(record: TurnRecord, unavailable: Sequence[schemas.UnavailableServer] = ()) -> schemas.ChatAnswer:
+    view = record.view
+    messages = messages_shown(record)
+    pending = pending_calls(record)
+    end = view.finished
+    return schemas.ChatAnswer(
+        success=end is not None and end.outcome in {"answered", "added", "handed_over"},
+        user_message=next((message for message in messages if message.role == "user"), None),
+        assistant_message=_final(view, messages),
+        message=_summary(end),
+        turn_id=record.id,
+        outcome=end.outcome if end else "awaiting_person",
+        sources=_sources(view),
+        searched=_searched(view),
+        usage=_usage(view.usage),
+        rounds=_rounds(view),
+        error=error_shown(end) or msgspec.UNSET,
+        pending_calls=pending or msgspec.UNSET,
+        unavailable=list(unavailable) or msgspec.UNSET,
+    )
+
+
+def messages_shown(record: TurnRecord) -> list[schemas.Message]:
+    """What was said in a turn, each assistant message directly followed by its results, in the order of the calls."""
+    view = record.view
+    messages = [*_opening(record), *_replies(record, view)]
+    if view.finished and view.finished.outcome in {"failed", "limit", "stopped"} and (partial := _partial(record)):
+        messages.append(partial)
+    if messages and (error := error_shown(view.finished)):
+        messages[-1].error = error
+    return messages
+
+
+def turn_state(record: TurnRecord) -> TurnState:
+    if isinstance(record.rows[-1].event, TurnFinished):
+        return "finished"
+    if record.questions or isinstance(next_step(record.events), AwaitPerson):
+        return "awaiting_person"
+    return "running"
+
+
+def pending_calls(record: TurnRecord) -> list[schemas.PendingCall]:
+    """What waits for a person, and by which of the three verbs it is answered."""
+    view = record.view
+    if view.finished:
+        return []
+    waiting = ((call, _waits_for(call, record.questions)) for call in view.calls if call.open)
+    return [_pending(record, call, kind) for call, kind in waiting if kind]
+
+
+def error_shown(end: TurnFinished | None) -> schemas.Error | None:
+    if end is None or end.outcome not in {"failed", "limit"}:
+        return None
+    return schemas.Error(
+        code=end.cause or end.outcome, message=end.message or "The turn failed.", hint=end.hint or msgspec.UNSET
+    )
+
+
+def event_position(turn_id: str, conversation_id: str, parent_id: str | None, row: Recorded) -> dict[str, object]:
+    """What stands before an event's own fields wherever it is shown."""
+    position: dict[str, object] = {
+        "turn_id": turn_id,
+        "conversation_id": conversation_id,
+        "seq": row.seq,
+        "at": iso(row.at),
+    }
+    if isinstance(row.event, TurnStarted):
+        position["parent_turn_id"] = parent_id
+    return position
+
+
+def event_shown(record: TurnRecord, row: Recorded) -> dict[str, object]:
+    """An event as the stream gives it, with its name and id beside it."""
+    position = event_position(record.id, record.conversation_id, record.parent_id, row)
+    return {"event": NAMES[type(row.event)], "id": row.number, **position, **msgspec.to_builtins(row.event)}
+
+
+def iso(at: float) -> str:
+    second, ms = divmod(floor(at * 1000), 1000)
+    return f"{_to_the_second(second)}.{ms:03d}Z"
+
+
+@lru_cache(maxsize=64)  # most of what is shown happened just now
+def _to_the_second(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+
+
+def _opening(record: TurnRecord) -> Iterator[schemas.Message]:
+    first = record.rows[0]
+    started = first.event
+    if not isinstance(started, TurnStarted):
+        raise ValueError("a turn's log begins with TurnStarted")
+    for part, message in enumerate(started.opening):
+        if part not in started.blanked:
+            messages = _message(record, first, message, part)
+            if started.origin == "added" and 0 < part == len(started.opening) - 1:
+                messages.timestamp = iso(record.rows[-1].at)  # its rows keep when the turn began and when it ended
+            yield messages
+
+
+def _replies(record: TurnRecord, view: TurnView) -> Iterator[schemas.Message]:
+    ends = {row.event.call_id: row for row in record.rows if isinstance(row.event, ToolFinished)}
+    rows = (row for row in record.rows if isinstance(row.event, ModelReplied))
+    for row, round_ in zip(rows, view.rounds, strict=True):
+        reply = round_.reply
+        if reply.blanked:
+            continue
+        messages = _message(
+            record, row, ChatMessage("assistant", reply.text or None, reply.calls, reasoning=reply.reasoning)
+        )
+        if reply.usage != Usage():
+            messages.usage = _usage(reply.usage)
+        if round_ is view.rounds[-1] and not reply.calls and (sources := _sources(view)):
+            messages.sources = sources
+            if unknown := citations(reply.text, len(sources)).unknown:
+                messages.unknown_citations = list(unknown)
+        yield messages
+        for call in round_.calls:
+            if end := ends.get(call.call.id):
+                result = ChatMessage("tool", result_text(call), call_id=call.call.id, name=call.call.name)
+                yield _message(record, end, result)
+
+
+def _message(record: TurnRecord, row: Recorded, message: ChatMessage, part: int = 0) -> schemas.Message:
+    shown = schemas.Message(
+        id=message_id(record.id, row.seq, part),
+        role=message.role,
+        content=message.content,
+        timestamp=iso(row.at),
+        turn_id=record.id,
+    )
+    if message.calls:
+        shown.tool_calls = [_call_in_message(call) for call in message.calls]
+    if message.call_id:
+        shown.tool_call_id = message.call_id
+    if message.name:
+        shown.name = message.name
+    if message.reasoning:
+        shown.reasoning = message.reasoning
+    return shown
+
+
+def _partial(record: TurnRecord) -> schemas.Message | None:
+    """What was said before the last attempt broke off or was stopped. Never shown as an answer."""
+    asked = [row for row in record.rows if isinstance(row.event, ModelFailed | ModelReplied)]
+    if not asked or not isinstance(failed := asked[-1].event, ModelFailed) or not failed.partial:
+        return None
+    return _message(record, asked[-1], ChatMessage("assistant", failed.partial))
+
+
+def _call_in_message(call: ToolCall) -> schemas.CallInMessage:
+    return schemas.CallInMessage(id=call.id, function=schemas.FunctionCall(name=call.name, arguments=call.arguments))
+
+
+def _call(record: TurnRecord, call: CallView) -> schemas.Call:
+    times = {type(row.event): row.at for row in record.rows if _is_of(row.event, call.call.id)}
+    end = call.finished
+    began, ended = times.get(ToolStarted), times.get(ToolFinished)
+    return schemas.Call(
+        id=call.call.id,
+        name=call.call.name,
+        server_slug=_slug(record, call),
+        arguments=_arguments(call),
+        state="running" if call.call.id in record.questions else _state(call),
+        rule=call.judged.rule if call.judged else "",
+        hash=call.judged.tool_hash if call.judged else "",
+        started_at=iso(began) if began else None,
+        finished_at=iso(ended) if ended else None,
+        result_id=(end.output.result_id or None) if end else None,
+        repaired=list(call.call.repairs),
+        cause=end.cause if end else "",
+        result=result_text(call) if end and not end.blanked else None,
+    )
+
+
+def _state(call: CallView) -> CallStateShown:
+    if call.finished:
+        return call.finished.state
+    if call.running:
+        return "running"
+    if call.interrupted and not call.safe and not call.resolved:
+        return "unknown"
+    if call.judged and call.judged.verdict == "ask" and not call.decided:
+        return "awaiting_approval"
+    return "queued"
+
+
+def _waits_for(call: CallView, questions: Mapping[str, InputNeeded]) -> Literal["approval", "unknown", "input"] | None:
+    if call.call.id in questions:
+        return "input"
+    match _state(call):
+        case "awaiting_approval":
+            return "approval"
+        case "unknown":
+            return "unknown"
+        case _:
+            return None
+
+
+def _pending(record: TurnRecord, call: CallView, kind: Literal["approval", "unknown", "input"]) -> schemas.PendingCall:
+    pending = schemas.PendingCall(
+        call_id=call.call.id,
+        kind=kind,
+        name=call.call.name,
+        server_slug=_slug(record, call),
+        arguments=_arguments(call),
+        rule=call.judged.rule if call.judged else "",
+        hash=call.judged.tool_hash if call.judged else "",
+    )
+    if question := record.questions.get(call.call.id):
+        pending.question = question.message
+        pending.question_schema = msgspec.json.decode(question.schema or "{}")
+    return pending
+
+
+def _is_of(event: Event, call_id: str) -> bool:
+    return isinstance(event, ToolStarted | ToolFinished) and event.call_id == call_id
+
+
+def _arguments(call: CallView) -> str:
+    return (call.decided.arguments if call.decided else "") or call.call.arguments
+
+
+def _slug(record: TurnRecord, call: CallView) -> str:
+    server = call.judged.server if call.judged else ""
+    return record.slugs.get(server) or server.removeprefix("server-")  # so begins the id of one from the settings
+
+
+def _final(view: TurnView, messages: Sequence[schemas.Message]) -> schemas.Message | None:
+    """The answer: the last reply, if it made no calls. What broke off or was stopped is no answer."""
+    if not view.rounds or view.rounds[-1].reply.calls or view.rounds[-1].reply.blanked:
+        return None
+    return messages[-1]
+
+
+def _answer(view: TurnView) -> str | None:
+    last = view.rounds[-1].reply if view.rounds else None
+    return last.text if last and not last.calls and not last.blanked else None
+
+
+def _summary(end: TurnFinished | None) -> str:
+    if end is None:
+        return "Waiting for a person"
+    return COMPLETED if end.outcome == "answered" else end.message or end.outcome.replace("_", " ").capitalize()
+
+
+def _sources(view: TurnView) -> list[schemas.Source]:
+    return [
+        schemas.Source(n=n, title=source.title, url=source.url, call_id=call_id or msgspec.UNSET)
+        for n, (source, call_id) in enumerate(numbered_sources(view), 1)
+    ]
+
+
+def _searched(view: TurnView) -> bool:
+    ran = any(call.call.name == SEARCH_TOOL and call.finished and call.finished.state == "ok" for call in view.calls)
+    return ran or any(round_.reply.sources for round_ in view.rounds)
+
+
+def _rounds(view: TurnView) -> int:
+    """Tool rounds that were executed; the answer itself is none."""
+    return sum(any(call.starts for call in round_.calls) for round_ in view.rounds)
+
+
+def _usage(usage: Usage) -> schemas.TokenUsage:
+    return schemas.TokenUsage(
+        prompt_tokens=usage.prompt,
+        completion_tokens=usage.completion,
+        total_tokens=usage.prompt + usage.completion,
+        cached_tokens=usage.cached,
+        reasoning_tokens=usage.reasoning,
+    )

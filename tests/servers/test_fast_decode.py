@@ -1,0 +1,53 @@
+"""The usual answer is read the quick way, to the same end; everything else is left to the SDK."""
+
+import json
+
+import pytest
+
+from windlass.servers.fast_decode import LONGEST, plain_result, quickly
+from windlass.servers.values import CallResult, TextPart
+
+ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"content": [{"type": "text", "text": "hello"}]}}
+
+
+def test_an_answer_of_nothing_but_text_is_read() -> None:
+    answer = quickly(json.dumps(ANSWER).encode())
+    assert answer and answer.id == 7
+    assert plain_result(answer.result) == CallResult((TextPart("hello"),))
+    failed = {"content": [{"type": "text", "text": "no"}, {"type": "text", "text": "way"}], "isError": True}
+    assert plain_result(failed) == CallResult((TextPart("no"), TextPart("way")), failed=True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","method":"notifications/progress","params":{}}',
+        b'{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}',
+        b'{"jsonrpc":"2.0","id":"7","result":{}}',
+        b'{"jsonrpc":"2.0","id":7,"method":"ping","result":{}}',
+        b'{"jsonrpc":"1.0","id":7,"result":{}}',
+        b'{"jsonrpc":"2.0","id":7,"result":{"x":NaN}}',
+        b'{"jsonrpc":"2.0","id":7,"result":{"x":"\xff"}}',
+        b'{"jsonrpc":"2.0","id":7,"result":{"x":' + b"[" * 5000 + b"]" * 5000 + b"}}",
+        b'{"jsonrpc":"2.0","id":7,"result":{"x":"' + b"a" * LONGEST + b'"}}',
+        b'{"jsonrpc":"2.0","id":7,"resu',
+    ],
+)
+def test_a_line_of_another_form_is_left_alone(line: bytes) -> None:
+    assert quickly(line) is None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"structuredContent": {"a": 1}},
+        {"_meta": {"windlass/spilled": 7}},
+        {"content": [{"type": "image", "data": "", "mimeType": "image/png"}]},
+        {"content": [{"type": "text", "text": "hello", "annotations": {"audience": ["user"]}}]},
+        {"content": [{"type": "text", "text": 5}]},
+        {"content": None},
+        {"isError": "no"},
+    ],
+)
+def test_a_result_that_is_more_than_text_is_left_alone(more: dict[str, object]) -> None:
+    assert plain_result({"content": [{"type": "text", "text": "hello"}], **more}) is None

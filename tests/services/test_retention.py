@@ -1,0 +1,54 @@
+"""What is old is deleted, also while people are about."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.kit.holding import held
+from tests.kit.waiting import turns_of_the_loop
+from windlass.core.events import TurnFinished, TurnStarted
+from windlass.core.messages import ChatMessage
+from windlass.services.retention import Retention
+from windlass.store import ConversationRow, Store
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    opened = Store(tmp_path)
+    yield opened
+    await opened.close()
+
+
+async def old(store: Store, title: str) -> str:
+    return (await store.conversations.create(ConversationRow("", title, created_at=1, updated_at=1))).id
+
+
+def titles(store: Store) -> list[str]:
+    return [one.conversation.title for one in store.conversations.recent()]
+
+
+async def test_a_conversation_that_somebody_comes_back_to_meanwhile_stays(store: Store, tmp_path: Path) -> None:
+    await old(store, "first")
+    second = await old(store, "second")
+    async with held(tmp_path):
+        retention = asyncio.create_task(Retention(store, keep_days=1).purge())
+        await turns_of_the_loop()
+        hello = TurnStarted((ChatMessage("user", "I am back"),))
+        said = store.logs.create(second, hello, TurnFinished("answered"))
+    await asyncio.gather(retention, said)
+    assert titles(store) == ["second"]
+
+
+async def test_a_conversation_that_somebody_deletes_meanwhile_holds_up_no_other(store: Store, tmp_path: Path) -> None:
+    await old(store, "first")
+    second = await old(store, "second")
+    await old(store, "third")
+    async with held(tmp_path):
+        retention = asyncio.create_task(Retention(store, keep_days=1).purge())
+        await turns_of_the_loop()
+        deleting = asyncio.create_task(store.conversations.delete(second))
+        await turns_of_the_loop()
+    await asyncio.gather(retention, deleting)
+    assert titles(store) == []
