@@ -12,7 +12,8 @@ import typer
 
 from docs.public_names import description, listing
 from tests.proof.incidents import INCIDENTS, NOT_OURS, PAINS
-from windlass.api.routes import ROUTES, Route
+from windlass.api.route import Route
+from windlass.api.routes import ROUTES
 from windlass.cli.program import VERBS, run
 
 DOCS = Path(__file__).parent
@@ -30,13 +31,13 @@ def pages() -> dict[str, str]:
 
 def _routes() -> str:
     head = "# All routes\n\nMade from the code by `docs/generate.py`. Shapes are at `/openapi.json` and `/docs`.\n"
-    groups: dict[str, list[Route]] = {}
+    groups: dict[str, list[Route[..., Any]]] = {}
     for route in ROUTES:
-        groups.setdefault(route.tag, []).append(route)
+        groups.setdefault(route.group, []).append(route)
     return head + "".join(f"\n## {tag}\n\n{_table(routes)}" for tag, routes in groups.items())
 
 
-def _table(routes: list[Route]) -> str:
+def _table(routes: list[Route[..., Any]]) -> str:
     rows = "".join(
         f"| `{route.method} {route.path}` | {route.summary} | {_name(route.takes)} | {_name(route.gives)} |\n"
         for route in routes

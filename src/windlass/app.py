@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from starlette.types import ASGIApp
+
 from windlass import config as settings
 from windlass import demo
 from windlass.bus import Bus
@@ -24,6 +26,9 @@ from windlass.toolbox import Function, Toolbox, input_needed
 from windlass.toolbox.permissions import PolicyRule
 from windlass.toolbox.search_backends import SearchBackends
 from windlass.turns.setup import TurnBuilder
+from windlass.version import VERSION
+from windlass.web.auth import Access
+from windlass.web.server import build
 
 DEMO = "demo"
 OWN = "own"
@@ -48,6 +53,19 @@ class App:
     vault: Vault
     telemetry: Telemetry
     services: Services
+
+    def asgi(self, access: Access | None = None) -> ASGIApp:
+        """The HTTP server's application; without `access` it answers whoever is in this process."""
+        config = self.config
+        return build(
+            self.services,
+            access or Access(config.home, open_to_all=True),
+            version=VERSION,
+            hosts=config.allow_hosts if config.on_loopback else [config.host, *config.allow_hosts],
+            most_body=config.limits.body_bytes,
+            most_import=config.limits.import_bytes,
+            requests_min=config.limits.requests_min,
+        )
 
 
 @asynccontextmanager

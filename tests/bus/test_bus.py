@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.kit.waiting import turns_of_the_loop
-from windlass.bus import Bus, Frame, ReplySoFar, Watcher
+from windlass.bus import Bus, Frame, Watcher
 from windlass.bus.bus import MOST_QUEUED
 from windlass.core.events import (
     Committed,
@@ -19,7 +19,7 @@ from windlass.core.events import (
     TurnStarted,
 )
 from windlass.core.messages import ChatMessage
-from windlass.core.ports import CallDelta, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
+from windlass.core.ports import ReplySoFar, CallDelta, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
 
 CONVERSATION = "conv-1"
 

@@ -13,7 +13,7 @@ from tests.kit.cutting import cutting_proxy
 from windlass import Decision, PendingCall, Windlass, load_config, tool
 from windlass.api.routes import ROUTES
 from windlass.client.resources import Resource
-from windlass.client.transport import KINDS
+from windlass.api.events import KINDS
 from windlass.core.errors import BadInput, Conflict, NotFound, Unavailable, WindlassError
 from windlass.core.events import ToolFinished, ToolStarted, TurnFinished
 from windlass.core.ports import ModelRequest, TextDelta, ToolProgress
@@ -356,9 +356,9 @@ def test_every_public_name_can_be_imported() -> None:
 
 def test_every_event_has_a_kind_and_every_verb_a_method() -> None:
     assert {"turn_started", "text_delta", "reply_so_far"} <= KINDS.keys()
-    groups = {route.verb.partition(".")[0] for route in ROUTES}
-    known = {cls.__name__.lower() for cls in Resource.__subclasses__()}
-    assert groups - known <= {"access", "house", "v1", "results"}
+    groups = {route.group for route in ROUTES}
+    known = {cls.__name__.removesuffix("Resource").lower() for cls in Resource.__subclasses__()}
+    assert groups - known <= {"access", "system", "v1"}
 
 
 async def test_watching_ends_when_nobody_looks_any_more(w: Windlass) -> None:

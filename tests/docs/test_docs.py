@@ -15,7 +15,7 @@ from tests.kit.app import RunningApp, clean_environment, running_app
 from windlass import config
 from windlass.api.routes import ROUTES
 from windlass.cli.program import VERBS
-from windlass.client.transport import KINDS
+from windlass.api.events import KINDS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

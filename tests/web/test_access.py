@@ -11,7 +11,8 @@ import pytest
 
 from tests.cli.conftest import Commands
 from tests.web.kit import TOKEN, Site, open_site
-from windlass.api.routes import ROUTES, Route
+from windlass.api.route import Route
+from windlass.api.routes import ROUTES
 from windlass.core.errors import Conflict, Unavailable
 from windlass.web.auth import Access, Credentials
 from windlass.web.errors import TooMany, Unauthorized
@@ -19,7 +20,7 @@ from windlass.web.errors import TooMany, Unauthorized
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
-def path_of(route: Route) -> str:
+def path_of(route: Route[..., Any]) -> str:
     return re.sub(r"{\w+}", "x", route.path)
 
 

@@ -58,24 +58,24 @@ async def test_the_path_of_a_wrong_field_is_told(site: Site) -> None:
 async def test_unknown_ids_are_404_with_a_hint_on_every_route(site: Site) -> None:
     """With a body that is right, the only thing wrong is the id."""
     bodies: dict[str, Any] = {
-        "turns.chat": {"content": "x"},
-        "messages.add": {"role": "user", "content": "x"},
-        "context.add": {"descriptive_name": "x", "content": "x"},
-        "tools.enable": {"server_id": "x", "tool_name": "x"},
-        "turns.decide": {"decision": "allow"},
-        "turns.resolve": {"as": "skip"},
-        "turns.answer": {"action": "cancel"},
-        "servers.confirm": {"argv": ["x"]},
-        "servers.call_tool": {"name": "x"},
-        "servers.accept_tool": {"hash": "x"},
+        "turns_chat": {"content": "x"},
+        "messages_add": {"role": "user", "content": "x"},
+        "context_add": {"descriptive_name": "x", "content": "x"},
+        "tools_enable": {"server_id": "x", "tool_name": "x"},
+        "turns_decide": {"decision": "allow"},
+        "turns_resolve": {"as": "skip"},
+        "turns_answer": {"action": "cancel"},
+        "servers_confirm": {"argv": ["x"]},
+        "servers_call_tool": {"name": "x"},
+        "servers_accept_tool": {"hash": "x"},
     }
     wrong = []
     for route in ROUTES:
         if "{" not in route.path:
             continue
         path = "/".join("nothing-here" if part.startswith("{") else part for part in route.path.split("/"))
-        query = "?server_id=x&tool_name=x" if route.verb == "tools.disable" else ""
-        body = None if route.method == "GET" else bodies.get(route.verb, {})
+        query = "?server_id=x&tool_name=x" if route.operation == "tools_disable" else ""
+        body = None if route.method == "GET" else bodies.get(route.operation, {})
         reply = await site.call(route.method, path + query, body)
         if reply.status != 404 or reply.code != "not_found" or not reply.body["error"].get("hint"):
             wrong.append((route.method, route.path, reply.status, reply.text))

@@ -1,5 +1,6 @@
 """Fan-out to watchers."""
 
-from windlass.bus.bus import PASSING, Bus, Frame, MessagesDeleted, ReplySoFar, Watcher
+from windlass.bus.bus import Bus, Frame, Watcher
+from windlass.bus.streams import Stream
 
-__all__ = ["PASSING", "Bus", "Frame", "MessagesDeleted", "ReplySoFar", "Watcher"]
+__all__ = ["Bus", "Frame", "Stream", "Watcher"]

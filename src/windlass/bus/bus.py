@@ -17,8 +17,17 @@ from windlass.core.events import (
     TurnClaimed,
     TurnFinished,
 )
-from windlass.core.ports import CallDelta, InputNeeded, LiveEvent, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
-from windlass.core.values import value
+from windlass.core.ports import (
+    CallDelta,
+    InputNeeded,
+    LiveEvent,
+    MessagesDeleted,
+    ReasoningDelta,
+    ReplyReset,
+    ReplySoFar,
+    TextDelta,
+    ToolProgress,
+)
 
 MOST_QUEUED = 1000
 RIDE_S = 0.03  # what no reader waits for may wait so long for company: each write to a reader costs as much as a step
@@ -27,28 +36,7 @@ T = TypeVar("T")
 Replay = Callable[[str, int], list[Committed]]
 
 
-@value
-class ReplySoFar:
-    """What a reply in flight has said until now, for a watcher that joins in its middle."""
-
-    attempt: int
-    text: str
-    reasoning: str
-    calls: tuple[CallDelta, ...]
-
-
-@value
-class MessagesDeleted:
-    """Messages of one turn that are gone from the log; those who saw them have to forget them too."""
-
-    ids: tuple[str, ...]
-
-
 _PATIENT = frozenset({CallDelta, ToolProgress})
-PASSING: dict[type, str] = {
-    ReplySoFar: "reply_so_far",
-    MessagesDeleted: "messages_deleted",
-}  # beside what a turn lets hear
 
 
 @dataclass(slots=True)

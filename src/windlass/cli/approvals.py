@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any, Literal
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
 from windlass.cli.session import Connected
 from windlass.cli.tables import clean, err, from_terminal, note
 from windlass.core.errors import Conflict
@@ -37,7 +37,7 @@ def _answer(session: Connected, turn_id: str, call: schemas.PendingCall, mode: M
         case "approval":
             word = _decision(call) if mode == "ask" else schemas.Decision("allow" if mode == "auto" else "deny")
             word.hash = call.hash
-            session.run(session.w.transport.call("turns.decide", turn_id, call.call_id, body=word))
+            session.run(session.w.transport.call(routes.turns.decide, turn_id, call.call_id, word))
         case "unknown":
             session.run(turns.resolve(turn_id, call.call_id, _resolution(call) if mode == "ask" else "skip"))
         case "input":

@@ -16,10 +16,8 @@ import uvicorn
 from windlass.app import DEMO, GRACE_S, App, open_app
 from windlass.config import Config
 from windlass.core.errors import Unavailable
-from windlass.version import VERSION
 from windlass.web.auth import Access
 from windlass.web.protocol import BoundedProtocol
-from windlass.web.server import build
 
 COLLECT_AFTER = 20_000  # objects; a turn makes hundreds that die with it, and each look costs as much as a step
 DEMO_ANSWERS = (
@@ -83,19 +81,9 @@ async def _until_told(
 
 
 def _server(app: App, access: Access) -> uvicorn.Server:
-    config = app.config
-    asgi = build(
-        app.services,
-        access,
-        version=VERSION,
-        hosts=config.allow_hosts if config.on_loopback else [config.host, *config.allow_hosts],
-        most_body=config.limits.body_bytes,
-        most_import=config.limits.import_bytes,
-        requests_min=config.limits.requests_min,
-    )
     return _Quiet(
         uvicorn.Config(
-            asgi,
+            app.asgi(access),
             http=BoundedProtocol,
             ws="none",
             log_config=None,

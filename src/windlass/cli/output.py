@@ -11,8 +11,8 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
+from windlass.api.events import TurnEvent
 from windlass.cli.tables import clean, err, line, note, shown_arguments
-from windlass.client import MessagesDeleted, ReplySoFar, TurnEvent
 from windlass.core.events import (
     CallDecided,
     CallJudged,
@@ -27,7 +27,16 @@ from windlass.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from windlass.core.ports import CallDelta, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
+from windlass.core.ports import (
+    CallDelta,
+    InputNeeded,
+    MessagesDeleted,
+    ReasoningDelta,
+    ReplyReset,
+    ReplySoFar,
+    TextDelta,
+    ToolProgress,
+)
 
 MARKS = {"ok": ("✓", "green"), "error": ("✗", "red"), "denied": ("⊘", "yellow"), "cancelled": ("-", "dim")}
 

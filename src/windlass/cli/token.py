@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from windlass.api import routes
 from windlass.cli.options import options_of
 from windlass.cli.session import opened
 from windlass.cli.terminal_run import kept_token, settings
@@ -19,9 +20,13 @@ def token(
     """Show the access token."""
     if url or rotate:
         with opened(ctx, only_running=True) as session:
-            verb = "access.rotate" if rotate else "access.new_key"
-            made = session.run(session.w.transport.call(verb))
-        sys.stdout.write((made.token if rotate else made.url) + "\n")
+            call = session.w.transport.call
+            made = (
+                session.run(call(routes.access.rotate)).token
+                if rotate
+                else session.run(call(routes.access.new_key)).url
+            )
+        sys.stdout.write(made + "\n")
         return
     found = kept_token(settings(options_of(ctx)))
     if not found:

@@ -3,38 +3,31 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
-from operator import attrgetter
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Message
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.events import NAMES, TurnEvent
+from windlass.api.route import Route
 from windlass.app import open_app
-from windlass.bus import PASSING, Frame
-from windlass.bus.streams import Stream
-from windlass.client.transport import TurnEvent, route_of
+from windlass.bus import Frame, Stream
 from windlass.config import Config
 from windlass.core.events import Recorded
 from windlass.core.ports import Model
 from windlass.toolbox import Function
-from windlass.turns.views import NAMES
-from windlass.version import VERSION
-from windlass.web.auth import Access
-from windlass.web.server import build
 
 READY_S = 10.0
 LOOK_S = 0.1
-NEED_TOOLS = {
-    "servers.all",
-    "turns.chat",
-    "tools.available",
-    "tools.enable",
-    "servers.tools",
-    "servers.call_tool",
-    "search.test",
-    "turns.retry",
-}
+P = ParamSpec("P")
+R = TypeVar("R")
+NEED_TOOLS: frozenset[Route[..., Any]] = frozenset(
+    {
+        *(routes.servers.all, routes.servers.tools, routes.servers.call_tool, routes.tools.available),
+        *(routes.tools.enable, routes.turns.chat, routes.turns.retry, routes.search.test),
+    }
+)
 
 
 class InProcess:
@@ -50,16 +43,10 @@ class InProcess:
         )
         return self
 
-    async def call(self, verb: str, *path: str, query: schemas.Request | None = None, body: object = None) -> Any:
-        route = route_of(verb)
-        if verb in NEED_TOOLS:
+    async def call(self, route: Route[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        if route in NEED_TOOLS:
             await self._servers_up()
-        given: list[object] = [*path]
-        if route.query:
-            given.append(query or route.query())
-        if route.takes:
-            given.append(body)
-        return await attrgetter(verb)(self.app.services)(*given)
+        return await self.app.services.method(route)(*args, **kwargs)
 
     async def chat(self, conversation_id: str, request: schemas.ChatRequest) -> AsyncIterator[TurnEvent]:
         await self._servers_up()
@@ -67,14 +54,13 @@ class InProcess:
             yield event
 
     async def watch(self, turn_id: str, after: int = 0) -> AsyncIterator[TurnEvent]:
-        async for event in _events(await self.app.services.turns.events(turn_id, after)):
+        async for event in _events(self.app.services.turns.watch(turn_id, after)):
             yield event
 
     async def raw(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         """Through the very app that a server would run, without a socket."""
         await self._servers_up()
-        access = Access(self.app.config.home, token=self.app.config.token, open_to_all=True)
-        return await _request(build(self.app.services, access, version=VERSION), method, path, body)
+        return await _request(self.app.asgi(), method, path, body)
 
     async def aclose(self) -> None:
         await self._stack.aclose()
@@ -135,6 +121,5 @@ def _event(frame: Frame) -> TurnEvent:
     match frame.what:
         case Recorded(number=number, event=event):
             return TurnEvent(NAMES[type(event)], frame.turn_id, event, number)
-        case passing:
-            kind = type(passing)
-            return TurnEvent(PASSING.get(kind) or NAMES[kind], frame.turn_id, passing)
+        case transient:
+            return TurnEvent(NAMES[type(transient)], frame.turn_id, transient)

@@ -3,17 +3,20 @@ them twice harmless, streams go on after the last event seen."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import quote
 
 import aiohttp
 import msgspec
 
-from windlass.api import schemas
-from windlass.client.transport import KINDS, TurnEvent, route_of
+from windlass.api import routes, schemas
+from windlass.api.events import KINDS, TurnEvent
+from windlass.api.route import Route
 from windlass.core.errors import BadInput, Conflict, NotFound, Unavailable, WindlassError
 from windlass.core.ids import new_id
 
+P = ParamSpec("P")
+R = TypeVar("R")
 TRIES = 5
 CONNECT_S = 10
 ERRORS: dict[int, type[WindlassError]] = {
@@ -28,16 +31,16 @@ class OverHttp:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._session: aiohttp.ClientSession | None = None
 
-    async def call(self, verb: str, *path: str, query: schemas.Request | None = None, body: object = None) -> Any:
-        route = route_of(verb)
-        address = _address(route.path, path)
+    async def call(self, route: Route[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        path, (given,) = args[: route.path.count("{")], args[route.path.count("{") :] or (None,)
+        query, body = (given, None) if route.query else (None, given)
         again = route.method == "GET" or (isinstance(body, schemas.ChatRequest) and bool(body.client_message_id))
+        address = _address(route.path, path)
         status, content, kind = await self._tried(route.method, address, _pairs(query), body, TRIES if again else 1)
-        if kind.startswith("text/"):
-            return content.decode()
         if status >= 400 and not (route.kind == "chat" and b'"turn_id"' in content):
             raise _error(status, content)
-        return msgspec.json.decode(content, type=route.gives)
+        answer: Any = content.decode() if kind.startswith("text/") else msgspec.json.decode(content, type=route.gives)
+        return cast(R, answer)  # the row's schema, by which it was decoded, is the type's
 
     async def raw(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         """Any request, with the answer as it came."""
@@ -46,7 +49,7 @@ class OverHttp:
 
     async def chat(self, conversation_id: str, request: schemas.ChatRequest) -> AsyncIterator[TurnEvent]:
         request = msgspec.structs.replace(request, client_message_id=request.client_message_id or new_id("sent"))
-        address = _address(route_of("turns.chat").path, (conversation_id,))
+        address = _address(routes.turns.chat.path, (conversation_id,))
         turn_id, last = "", 0
         for attempt in range(TRIES):
             try:
@@ -65,7 +68,7 @@ class OverHttp:
                 yield event
 
     async def watch(self, turn_id: str, after: int = 0) -> AsyncIterator[TurnEvent]:
-        address = _address(route_of("turns.events").path, (turn_id,))
+        address = _address(routes.turns.events.path, (turn_id,))
         attempt = 0
         while True:
             try:
@@ -130,13 +133,13 @@ async def _pause(attempt: int, error: Exception, url: str, tries: int = TRIES) -
     await asyncio.sleep(0.1 * 2**attempt)
 
 
-def _address(template: str, path: tuple[str, ...]) -> str:
+def _address(template: str, path: tuple[object, ...]) -> str:
     given = iter(path)
-    parts = (quote(next(given), safe="") if part.startswith("{") else part for part in template.split("/"))
+    parts = (quote(str(next(given)), safe="") if part.startswith("{") else part for part in template.split("/"))
     return "/".join(parts)
 
 
-def _pairs(query: schemas.Request | None) -> dict[str, str]:
+def _pairs(query: object) -> dict[str, str]:
     if query is None:
         return {}
     return {name: str(value) for name, value in msgspec.to_builtins(query).items() if value not in ("", None)}

@@ -8,7 +8,8 @@ from typing import Any, Literal, Self
 
 from msgspec import UNSET
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.events import TurnEvent
 from windlass.client.over_http import OverHttp
 from windlass.client.resources import (
     ContextResource,
@@ -22,7 +23,7 @@ from windlass.client.resources import (
     ToolsResource,
     TurnsResource,
 )
-from windlass.client.transport import Transport, TurnEvent
+from windlass.client.transport import Transport
 from windlass.config import Config, load
 from windlass.core.errors import BadInput
 from windlass.core.ids import new_id
@@ -151,7 +152,7 @@ class Windlass:
     ) -> schemas.Turn:
         """Say something in a conversation and wait for the end of the turn."""
         request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds)
-        answer: schemas.ChatAnswer = await self.transport.call("turns.chat", conversation_id, body=request)
+        answer = await self.transport.call(routes.turns.chat, conversation_id, request)
         return await self.settle(await self.turns.get(answer.turn_id), approve)
 
     async def settle(self, turn: schemas.Turn, approve: Approve | None = None) -> schemas.Turn:
@@ -196,7 +197,7 @@ class Windlass:
                 continue
             decision = decided if isinstance(decided, schemas.Decision) else _decision(decided)
             decision.hash = decision.hash or call.hash
-            await self.transport.call("turns.decide", turn.id, call.call_id, body=decision)
+            await self.transport.call(routes.turns.decide, turn.id, call.call_id, decision)
             any_decided = True
         return any_decided
 

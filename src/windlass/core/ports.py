@@ -124,6 +124,23 @@ class InputNeeded:
     url: str = ""
 
 
+@value
+class ReplySoFar:
+    """What a reply in flight has said until now, for a watcher that joins in its middle."""
+
+    attempt: int
+    text: str
+    reasoning: str
+    calls: tuple[CallDelta, ...]
+
+
+@value
+class MessagesDeleted:
+    """Messages of one turn that are gone from the log; those who saw them have to forget them too."""
+
+    ids: tuple[str, ...]
+
+
 LiveEvent = TextDelta | ReasoningDelta | CallDelta | ReplyReset | ToolProgress | InputNeeded
 Emit = Callable[[LiveEvent], None]
 

@@ -1,6 +1,10 @@
 """The verbs of the API, in process: shapes in, shapes out, errors of the core. HTTP only decodes and encodes around
 them, so what the page can do a program can."""
 
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, ParamSpec, TypeVar
+
+from windlass.api.route import Route
 from windlass.bus import Bus
 from windlass.config import Config
 from windlass.providers import Models
@@ -30,6 +34,9 @@ from windlass.turns.waiting import TurnWaiter
 from windlass.version import VERSION
 
 __all__ = ["Services"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Services:
@@ -65,6 +72,13 @@ class Services:
         self.retention = Retention(store, limits.keep_days)
         self.system = System(VERSION, limits, store, bus, runner, servers, telemetry, search_backends)
         self._answer_with(store, bus, runner, turn_builder, toolbox, models, records)
+        self._methods = {
+            route: method for service in list(vars(self).values()) for route, method in _served_by(service)
+        }
+
+    def method(self, route: Route[P, R]) -> Callable[P, Awaitable[R]]:
+        """The service's method that answers a route."""
+        return self._methods[route]
 
     def _answer_with(
         self,
@@ -97,3 +111,9 @@ class Services:
             tools=self.tools,
             waiting=waiting,
         )
+
+
+def _served_by(service: object) -> Iterator[tuple[Route[..., Any], Callable[..., Any]]]:
+    for name, member in vars(type(service)).items():
+        for route in getattr(member, "routes", ()):
+            yield route, getattr(service, name)

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.route import serves
 from windlass.bus.streams import Stream
 from windlass.core.errors import BadInput, NotFound, WindlassError
 from windlass.core.events import StopRequested
@@ -99,6 +100,7 @@ class Completions:
         """The caller is gone, so nobody waits for the answer any more."""
         await self._runner.stop(turn_id)
 
+    @serves(routes.v1.models)
     async def models(self) -> schemas.V1Models:
         """Those of the default provider by their own name, those of the others behind the provider's id."""
         default = self._models.config().id

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.route import serves
 from windlass.core.errors import NotFound
 from windlass.core.ids import new_id
 from windlass.core.values import value
@@ -30,11 +31,13 @@ class Context:
         self._items: Documents[KeptItem] = store.documents("context", KeptItem)
         self._changes = KeyedLock()
 
+    @serves(routes.context.all)
     async def all(self, conversation_id: str) -> schemas.ContextList:
         self._store.conversations.get(conversation_id)
         items = [_shown(item) for item in self._items.all(conversation_id)]
         return schemas.ContextList(items, len(items))
 
+    @serves(routes.context.add)
     async def add(self, conversation_id: str, new: schemas.NewContextItem) -> schemas.ContextAnswer:
         self._store.conversations.get(conversation_id)
         item = KeptItem(
@@ -43,9 +46,11 @@ class Context:
         await self._items.put(item.id, item, parent=conversation_id)
         return schemas.ContextAnswer(item.id, _shown(item), message="Context added")
 
+    @serves(routes.context.get)
     async def get(self, conversation_id: str, context_id: str) -> schemas.ContextAnswer:
         return schemas.ContextAnswer(context_id, _shown(self._found(conversation_id, context_id)))
 
+    @serves(routes.context.change)
     async def change(
         self, conversation_id: str, context_id: str, change: schemas.ContextItemChange
     ) -> schemas.ContextAnswer:
@@ -59,6 +64,7 @@ class Context:
             await self._items.put(item.id, item, parent=conversation_id)
         return schemas.ContextAnswer(item.id, _shown(item), message="Context changed")
 
+    @serves(routes.context.delete)
     async def delete(self, conversation_id: str, context_id: str) -> schemas.Acknowledged:
         async with self._changes.at(context_id):
             await self._items.delete(self._found(conversation_id, context_id).id)

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.route import serves
 from windlass.bus.streams import Stream
 from windlass.core.errors import BadInput
 from windlass.core.events import TurnFinished, TurnStarted
@@ -53,6 +54,7 @@ class Conversations:
     async def load(self) -> None:
         await self._imports.sweep()
 
+    @serves(routes.conversations.create)
     async def create(self, new: schemas.NewConversation) -> schemas.ConversationAnswer:
         self._check(new.persona, new.provider)
         tools = self._personas.tools_of(new.persona) if new.persona else ()
@@ -60,6 +62,7 @@ class Conversations:
         await self._tools.enable_matching(made.id, tools)
         return schemas.ConversationAnswer(conversation_shown(made), message="Conversation created")
 
+    @serves(routes.conversations.recent)
     async def recent(self, page: schemas.PageQuery) -> schemas.ConversationList:
         listed = self._store.conversations.recent(page.limit + 1, _position(page.cursor))
         shown = [
@@ -78,6 +81,7 @@ class Conversations:
             shown, len(shown), _cursor(listed[page.limit - 1].conversation) if more else None
         )
 
+    @serves(routes.conversations.search)
     async def search(self, query: schemas.SearchQuery) -> schemas.ConversationList:
         text = "".join(letter if letter.isprintable() else " " for letter in query.q)
         first: dict[str, schemas.Conversation] = {}
@@ -88,9 +92,12 @@ class Conversations:
             first.setdefault(shown.id, shown)
         return schemas.ConversationList(list(first.values()), len(first))
 
+    @serves(routes.conversations.get)
     async def get(self, conversation_id: str) -> schemas.ConversationAnswer:
         return schemas.ConversationAnswer(self._shown(conversation_id), message="Conversation found")
 
+    @serves(routes.conversations.change)
+    @serves(routes.conversations.change_put)
     async def change(self, conversation_id: str, change: schemas.ConversationChange) -> schemas.ConversationAnswer:
         given: dict[str, Any] = {
             name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET
@@ -100,6 +107,7 @@ class Conversations:
         await self._store.conversations.change(conversation_id, given)
         return schemas.ConversationAnswer(self._shown(conversation_id), message="Conversation changed")
 
+    @serves(routes.conversations.delete)
     async def delete(self, conversation_id: str) -> schemas.Acknowledged:
         """Running turns are stopped first; then everything of it goes, results and index too."""
         self._store.conversations.get(conversation_id)
@@ -112,15 +120,18 @@ class Conversations:
         await self._store.empty_journal()
         return schemas.Acknowledged(message="Conversation deleted")
 
+    @serves(routes.conversations.turns)
     async def turns(self, conversation_id: str) -> schemas.TurnList:
         self._store.conversations.get(conversation_id)
         turns = [_turn_listed(turn) for turn in self._store.conversations.turns(conversation_id)]
         return schemas.TurnList(turns, len(turns))
 
+    @serves(routes.conversations.events)
     async def events(self, conversation_id: str, after: int) -> Stream:
         self._store.conversations.get(conversation_id)
         return self._records.stream(conversation_id, after)
 
+    @serves(routes.conversations.export)
     async def export(self, conversation_id: str, query: schemas.ExportQuery) -> schemas.Export | str:
         shown = self._shown(conversation_id)
         path = self._records.path(conversation_id)
@@ -131,9 +142,10 @@ class Conversations:
         every = self._records.all(conversation_id)
         return exports.as_json(shown, context, tools, path, every, time.time())
 
-    async def import_(self, given: dict[str, Any] | list[Any]) -> schemas.Imported:
+    @serves(routes.conversations.import_)
+    async def import_(self, given: object) -> schemas.Imported:
         """All of it or nothing. Every turn comes in finished: an unfinished one would be run at the next start."""
-        document: dict[str, Any] = {"messages": given} if isinstance(given, list) else given
+        document: dict[str, Any] = given if isinstance(given, dict) else {"messages": given}
         branches = _branches(document)
         described = _described(document, branches)
         made = replace(self._settled(described), id=new_id("conv"))

@@ -2,7 +2,8 @@
 
 import re
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.route import serves
 from windlass.bus import Bus
 from windlass.core.errors import BadInput, NotFound
 from windlass.core.events import TurnFinished, TurnStarted
@@ -22,12 +23,14 @@ class Messages:
         self._bus = bus
         self._records = records
 
+    @serves(routes.messages.get_all)
     async def get_all(self, conversation_id: str, query: schemas.HeadQuery) -> schemas.MessageList:
         self._store.conversations.get(conversation_id)
         path = self._records.path(conversation_id, query.head)
         message = [message for record in path for message in messages_shown(record)]
         return schemas.MessageList(message, len(message))
 
+    @serves(routes.messages.add)
     async def add(self, conversation_id: str, new: schemas.NewMessage) -> schemas.MessageAnswer:
         """A finished turn of its own. Calls get a result each, since no provider takes a call without one."""
         if new.role == "tool":
@@ -46,6 +49,7 @@ class Messages:
         await self._store.logs.create(conversation_id, started, TurnFinished("added"), turn_id=turn_id)
         return schemas.MessageAnswer(messages_shown(self._records.get(turn_id))[0])
 
+    @serves(routes.messages.delete)
     async def delete(self, conversation_id: str, message_id: str) -> schemas.Deleted:
         title = self._store.conversations.get(conversation_id).title
         found = _ID.fullmatch(message_id)

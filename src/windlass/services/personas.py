@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.route import serves
 from windlass.core.errors import Conflict, NotFound
 from windlass.core.ids import new_id
 from windlass.services.keyed_lock import KeyedLock
@@ -28,20 +29,24 @@ class Personas:
     def tools_of(self, id: str) -> tuple[str, ...]:
         return self._found(id).tools
 
+    @serves(routes.personas.all)
     async def all(self) -> schemas.PersonaList:
         kept = {persona.id: persona for persona in self._kept.all()}
         found = [_shown(persona) for persona in ({one.id: one for one in BUILT_IN} | kept).values()]
         return schemas.PersonaList(found, len(found))
 
+    @serves(routes.personas.add)
     async def add(self, new: schemas.NewPersona) -> schemas.PersonaAnswer:
         fields = msgspec.structs.asdict(new) | {"tools": tuple(new.tools)}
         persona = PersonaRow(new_id("persona"), **fields)
         await self._kept.put(persona.id, persona)
         return schemas.PersonaAnswer(_shown(persona), message="Persona added")
 
+    @serves(routes.personas.get)
     async def get(self, persona_id: str) -> schemas.PersonaAnswer:
         return schemas.PersonaAnswer(_shown(self._found(persona_id)))
 
+    @serves(routes.personas.change)
     async def change(self, persona_id: str, change: schemas.PersonaChange) -> schemas.PersonaAnswer:
         given: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
@@ -53,6 +58,7 @@ class Personas:
             await self._kept.put(persona.id, persona)
         return schemas.PersonaAnswer(_shown(persona), message="Persona changed")
 
+    @serves(routes.personas.delete)
     async def delete(self, persona_id: str) -> schemas.Acknowledged:
         async with self._changes.at(persona_id):
             persona = self._found(persona_id)
@@ -75,11 +81,13 @@ class Policies:
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
 
+    @serves(routes.policy.get)
     async def get(self) -> schemas.PolicyAnswer:
         operator = self._toolbox.operator_rules
         rules = [_rule_shown(rule) for rule in self._toolbox.rules()[len(operator) :]]
         return schemas.PolicyAnswer(rules, len(rules), [_rule_shown(rule) for rule in operator])
 
+    @serves(routes.policy.put)
     async def put(self, policy: schemas.Policy) -> schemas.PolicyAnswer:
         await self._toolbox.set_rules(
             [

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.route import serves
 from windlass.config import LimitSettings
 from windlass.core.errors import Conflict, ModelError, NotFound
 from windlass.core.ids import new_id
@@ -46,6 +47,7 @@ class Providers:
     def has(self, id: str) -> bool:
         return any(config.id == id for config in self._models.configs())
 
+    @serves(routes.providers.add)
     async def add(self, new: schemas.NewProvider) -> schemas.ProviderAnswer:
         id = new_id("prov")
         if new.api_key:
@@ -55,13 +57,16 @@ class Providers:
             await self._keep(kept)
         return self._answer(id, "Provider added")
 
+    @serves(routes.providers.all)
     async def all(self) -> schemas.ProviderList:
         shown = [self._shown(config) for config in self._models.configs()]
         return schemas.ProviderList(shown, len(shown))
 
+    @serves(routes.providers.get)
     async def get(self, provider_id: str) -> schemas.ProviderAnswer:
         return self._answer(provider_id)
 
+    @serves(routes.providers.change)
     async def change(self, provider_id: str, change: schemas.ProviderChange) -> schemas.ProviderAnswer:
         given: dict[str, Any] = {
             name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET
@@ -77,6 +82,7 @@ class Providers:
             await self._keep(replace(kept, **given))
         return self._answer(provider_id, "Provider changed")
 
+    @serves(routes.providers.delete)
     async def delete(self, provider_id: str) -> schemas.Acknowledged:
         async with self._changes:
             kept = self._own(provider_id)
@@ -87,6 +93,7 @@ class Providers:
             self._models.default = ""
         return schemas.Acknowledged(message="Provider and key forgotten")
 
+    @serves(routes.providers.test)
     async def test(self, provider_id: str) -> schemas.ProviderTest:
         """That it fails is an answer, not an error."""
         config = self._found(provider_id)
@@ -98,12 +105,14 @@ class Providers:
         found = [schemas.Finding(one.question, one.answer, one.detail) for one in findings.findings]
         return schemas.ProviderTest(findings.usable, took, findings.model, answer, findings=found)
 
+    @serves(routes.providers.local)
     async def local(self) -> schemas.LocalServers:
         """Model servers that answer on this machine, whether they are providers or not."""
         found = await detect_local()
         servers = [schemas.LocalServer(one.name, one.base_url, list(one.models)) for one in found]
         return schemas.LocalServers(servers, len(servers))
 
+    @serves(routes.providers.models)
     async def models(self, provider_id: str) -> schemas.ModelList:
         """That the list cannot be had is an answer too: the configured model may work all the same."""
         config = self._found(provider_id)

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.route import serves
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.ids import new_id
 from windlass.core.values import value
@@ -64,6 +65,7 @@ class McpServers:
         """Those that nobody has started yet: an import reaches no address by itself, not even after a restart."""
         return {kept.config.id for kept in self._kept.all() if not kept.wanted}
 
+    @serves(routes.servers.add)
     async def add(self, new: schemas.NewServer) -> schemas.ServerAnswer:
         given = _given(new)
         slug = given.pop("slug", None) or self._free_slug(new.name)
@@ -71,13 +73,16 @@ class McpServers:
         await self._put(KeptServer(config, time.time()))
         return self._answer(config.id, "Server added; confirm its command" if config.draft else "Server added")
 
+    @serves(routes.servers.all)
     async def all(self) -> schemas.ServerList:
         shown = [self._shown(status) for status in self._servers.statuses()]
         return schemas.ServerList(shown, len(shown))
 
+    @serves(routes.servers.get)
     async def get(self, server: str) -> schemas.ServerAnswer:
         return self._answer(server)
 
+    @serves(routes.servers.change)
     async def change(self, server: str, change: schemas.ServerChange) -> schemas.ServerAnswer:
         async with self._changes.at(self._own(server).config.id):
             kept = self._own(server)
@@ -88,6 +93,7 @@ class McpServers:
             await self._put(replace(kept, config=config))
         return self._answer(config.id, "Server changed")
 
+    @serves(routes.servers.delete)
     async def delete(self, server: str) -> schemas.Acknowledged:
         async with self._changes.at(self._own(server).config.id):
             kept = self._own(server)
@@ -98,6 +104,7 @@ class McpServers:
             self._vault.drop(f"{kept.config.id}/")
         return schemas.Acknowledged(message="Server removed")
 
+    @serves(routes.servers.confirm)
     async def confirm(self, server: str, setting: schemas.Confirm) -> schemas.ServerAnswer:
         async with self._changes.at(self._own(server).config.id):
             kept = self._own(server)
@@ -105,6 +112,7 @@ class McpServers:
             await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
         return self._answer(kept.config.id, "Command confirmed")
 
+    @serves(routes.servers.start)
     async def start(self, server: str) -> schemas.ServerAnswer:
         """Waits until it runs or has failed; that it failed is in the answer."""
         config = self._servers.status(server).config
@@ -116,18 +124,21 @@ class McpServers:
         message = "Server running" if status.state == "running" else f"Server {status.state}"
         return self._answer(config.id, message)
 
+    @serves(routes.servers.stop)
     async def stop(self, server: str) -> schemas.ServerAnswer:
         config = self._servers.status(server).config
         async with self._changes.at(config.id):
             await self._servers.stop(config.id)
         return self._answer(config.id, "Server stopped")
 
+    @serves(routes.servers.tools)
     async def tools(self, server: str) -> schemas.ServerTools:
         status = self._servers.status(server)
         slug = status.config.slug
         found = [self._tool(self._toolbox.offer(slug, tool.name)) for tool in self._servers.tools(slug)]
         return schemas.ServerTools(found, len(found), status.state)
 
+    @serves(routes.servers.call_tool)
     async def call_tool(self, server: str, wanted: schemas.CallTool) -> schemas.ToolResultAnswer:
         """By hand, outside any turn. Nothing of it is kept."""
         offer = self._toolbox.offer(server, wanted.name)
@@ -149,15 +160,18 @@ class McpServers:
             success=not output.failed,
         )
 
+    @serves(routes.servers.accept_tool)
     async def accept_tool(self, server: str, tool: str, setting: schemas.AcceptTool) -> schemas.ServerTools:
         """Agree to a changed definition, which must be the very one that was looked at."""
         await self._toolbox.accept(server, tool, setting.hash)
         return await self.tools(server)
 
+    @serves(routes.servers.log)
     async def log(self, server: str) -> schemas.ServerLog:
         lines = self._servers.stderr(server).splitlines()[-MOST_LINES:]
         return schemas.ServerLog(lines, len(lines))
 
+    @serves(routes.servers.import_)
     async def import_(self, given: dict[str, Any]) -> schemas.ImportedServers:
         taken = [config.slug for config in self._servers.configs()]
         found = await asyncio.to_thread(imported_servers, msgspec.json.encode(given), taken)

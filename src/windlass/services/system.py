@@ -4,7 +4,8 @@ from collections import Counter
 
 import msgspec
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.route import serves
 from windlass.bus import Bus
 from windlass.config import LimitSettings
 from windlass.core.errors import ModelError
@@ -36,9 +37,11 @@ class System:
         self._telemetry = telemetry
         self._search_backends = search_backends
 
+    @serves(routes.system.health)
     async def health(self) -> schemas.Health:
         return schemas.Health("ok", self._version)
 
+    @serves(routes.system.limits)
     async def limits(self) -> schemas.LimitList:
         """What is in force. Only the operator's file sets limits, so what differs comes from there."""
         values, usual = msgspec.structs.asdict(self._limits), msgspec.structs.asdict(LimitSettings())
@@ -48,6 +51,7 @@ class System:
         ]
         return schemas.LimitList(shown, len(shown))
 
+    @serves(routes.system.search)
     async def search(self) -> schemas.SearchState:
         config = self._search_backends.config
         try:
@@ -56,6 +60,7 @@ class System:
             problem = error.message
         return schemas.SearchState(config.backend, config.prefix, not problem, problem)
 
+    @serves(routes.system.ready)
     async def ready(self) -> schemas.Ready:
         await self._store.check()
         waiting = [turn for turn in self._store.conversations.unfinished() if turn.state == "awaiting_person"]
@@ -67,6 +72,7 @@ class System:
     def _states(self) -> Counter[str]:
         return Counter(str(status.state) for status in self._servers.statuses())
 
+    @serves(routes.system.metrics)
     async def metrics(self) -> str:
         states = self._states()
         lines = [

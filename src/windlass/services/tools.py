@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.route import serves
 from windlass.core.errors import Conflict, NotFound
 from windlass.servers import Servers, ServerStatus
 from windlass.store import Store
@@ -24,6 +25,7 @@ class ConversationTools:
         self._toolbox = toolbox
         self._servers = servers
 
+    @serves(routes.tools.available)
     async def available(self, conversation_id: str) -> schemas.AvailableTools:
         self._store.conversations.get(conversation_id)
         await self._glance(conversation_id)
@@ -48,17 +50,20 @@ class ConversationTools:
         warning = self._toolbox.crowded(conversation_id) or msgspec.UNSET
         return schemas.AvailableTools(found, len(found), self.unavailable(conversation_id), warning=warning)
 
+    @serves(routes.tools.enabled)
     async def enabled(self, conversation_id: str) -> schemas.EnabledTools:
         self._store.conversations.get(conversation_id)
         await self._glance(conversation_id)
         return self._enabled(conversation_id)
 
+    @serves(routes.tools.enable)
     async def enable(self, conversation_id: str, wanted: schemas.EnableTool) -> schemas.EnabledTools:
         approval = wanted.approval if isinstance(wanted.approval, str) else ""
         await self._started(wanted.server_id)
         await self._toolbox.enable(conversation_id, wanted.server_id, wanted.tool_name, approval)
         return self._enabled(conversation_id, "Tool enabled")
 
+    @serves(routes.tools.disable)
     async def disable(self, conversation_id: str, named: schemas.ToolNamed) -> schemas.EnabledTools:
         if not await self._toolbox.disable(conversation_id, named.server_id, named.tool_name):
             hint = "GET /conversations/{id}/tools shows those that are."

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
+from windlass.api.route import serves
 from windlass.bus import Bus
 from windlass.bus.streams import Stream
 from windlass.core.errors import BadInput, Conflict, NotFound, Unavailable, WindlassError
@@ -67,6 +68,7 @@ class Turns:
         self._tools = tools
         self._waiting = waiting
 
+    @serves(routes.turns.chat)
     async def chat(self, conversation_id: str, request: schemas.ChatRequest) -> schemas.ChatAnswer:
         """Waits for the answer, however long; a turn that needs a person comes back as it stands."""
         turn_id = (await self._begin(conversation_id, request)).turn_id
@@ -94,6 +96,7 @@ class Turns:
         stream.close()
         return self._records.turn_stream(created.turn_id)
 
+    @serves(routes.turns.get)
     async def get(self, turn_id: str, query: schemas.WaitQuery) -> schemas.TurnAnswer:
         record = self._records.get(turn_id)
         if query.wait and turn_state(record) == "running":
@@ -101,14 +104,20 @@ class Turns:
             record = self._records.get(turn_id)
         return schemas.TurnAnswer(turn_shown(record))
 
-    async def events(self, turn_id: str, after: int = 0) -> Stream:
+    @serves(routes.turns.events)
+    async def events(self, turn_id: str, after: int) -> Stream:
+        return self.watch(turn_id, after)
+
+    def watch(self, turn_id: str, after: int = 0) -> Stream:
         return self._records.turn_stream(turn_id, after)
 
+    @serves(routes.turns.log)
     async def log(self, turn_id: str) -> schemas.EventLog:
         record = self._records.get(turn_id)
         events = [event_shown(record, row) for row in record.rows]
         return schemas.EventLog(events, len(events))
 
+    @serves(routes.turns.prompt)
     async def prompt(self, turn_id: str, query: schemas.PromptQuery) -> schemas.PromptSent:
         """A request follows from the log before its reply, so it can be made again to the letter."""
         events = self._records.get(turn_id).events
@@ -124,18 +133,21 @@ class Turns:
         body = await self._request(turn_id, events[: ends[query.request - 1]])
         return schemas.PromptSent(query.request, len(ends), body)
 
+    @serves(routes.turns.stop)
     async def stop(self, turn_id: str) -> schemas.TurnAnswer:
         await self._runner.stop(turn_id)
         await self._runner.settled(turn_id, STOP_S)
         outcome = self._records.get(turn_id).outcome
         return self._shown(turn_id, "Stopped" if outcome in {None, "stopped"} else "Finished already")
 
+    @serves(routes.turns.stop_call)
     async def stop_call(self, turn_id: str, call_id: str) -> schemas.TurnAnswer:
         await self._runner.stop(turn_id, call_id)
         await self._waiting.until(self._records.turn_stream(turn_id), lambda event: _ends(event, call_id), STOP_S)
         ended = _call(self._records.get(turn_id), call_id).finished
         return self._shown(turn_id, "Finished already" if ended and ended.state in {"ok", "error"} else "Stopped")
 
+    @serves(routes.turns.decide)
     async def decide(self, turn_id: str, call_id: str, request: schemas.Decision) -> schemas.TurnAnswer:
         record = self._records.get(turn_id)
         call = _call(record, call_id)
@@ -151,10 +163,12 @@ class Turns:
             await self._toolbox.grant(record.conversation_id, grant)
         return self._shown(turn_id, "Decided" if landed else "Decided already")
 
+    @serves(routes.turns.resolve)
     async def resolve(self, turn_id: str, call_id: str, request: schemas.Resolution) -> schemas.TurnAnswer:
         landed = await self._runner.resolve(turn_id, CallResolved(call_id, request.as_, "person"))
         return self._shown(turn_id, "Resolved" if landed else "Resolved already")
 
+    @serves(routes.turns.answer)
     async def answer(self, turn_id: str, call_id: str, request: schemas.InputAnswer) -> schemas.TurnAnswer:
         if _call(self._records.get(turn_id), call_id).finished:
             raise Conflict("This call has ended.", code="not_waiting")
@@ -164,6 +178,7 @@ class Turns:
             await self._runner.resolve(turn_id, CallResolved(call_id, "retry", "person"))
         return self._shown(turn_id, "Answered")
 
+    @serves(routes.turns.continue_)
     async def continue_(self, turn_id: str, request: schemas.Continue) -> schemas.TurnAnswer:
         record = self._records.get(turn_id)
         if record.outcome not in GOES_ON:
@@ -174,6 +189,7 @@ class Turns:
             )
         return await self._child(record, _nudge(record), "continue", request.rounds)
 
+    @serves(routes.turns.retry)
     async def retry(self, turn_id: str, request: schemas.Retry) -> schemas.TurnAnswer:
         """The same message again, as a sibling. A turn that searched searches again."""
         record = self._finished(turn_id)
@@ -186,6 +202,7 @@ class Turns:
         wanted = TurnRequest(opening, record.parent_id, model=request.model, web_search=search, origin="retry")
         return self._shown((await self._start(record.conversation_id, wanted)).turn_id, "Answering again")
 
+    @serves(routes.turns.retry_call)
     async def retry_call(self, turn_id: str, call_id: str) -> schemas.TurnAnswer:
         """A child turn that begins with this very call, judged anew."""
         record = self._finished(turn_id)
@@ -206,6 +223,7 @@ class Turns:
         )
         return self._shown(created.turn_id, "Running the call again")
 
+    @serves(routes.turns.result)
     async def result(self, result_id: str, query: schemas.PieceQuery) -> schemas.ResultPiece:
         """Offsets count bytes; a piece never ends within a character."""
         piece = await self._store.result(result_id, query.offset, query.length)

@@ -1,16 +1,16 @@
 """Recorded logs as people see them: messages, turns, calls, answers. Pure projections; nothing here decides."""
 
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import floor
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
 from windlass.api import schemas
+from windlass.api.events import NAMES
 from windlass.core.engine import SEARCH_TOOL
 from windlass.core.events import (
     Event,
@@ -25,16 +25,13 @@ from windlass.core.events import (
 from windlass.core.fold import CallView, TurnView, fold
 from windlass.core.ids import message_id
 from windlass.core.messages import ChatMessage, ToolCall, Usage
-from windlass.core.ports import InputNeeded, LiveEvent
+from windlass.core.ports import InputNeeded
 from windlass.core.prompt import numbered_sources, result_text
 from windlass.core.steps import AwaitPerson, next_step
 from windlass.turns.citations import citations
 
 CallStateShown = Literal["queued", "awaiting_approval", "running", "ok", "error", "denied", "cancelled", "unknown"]
 TurnState = Literal["running", "awaiting_person", "finished"]
-NAMES: dict[type, str] = {  # `ToolStarted` is `tool_started` on the wire
-    kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in (*get_args(Event), *get_args(LiveEvent))
-}
 COMPLETED = "Chat completed successfully"
 
 

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from starlette.types import Receive, Scope, Send
 
 from windlass.api import schemas
-from windlass.api.routes import Route
+from windlass.api.route import Route
 from windlass.bus import Frame
 from windlass.core.errors import WindlassError
 from windlass.core.events import ModelReplied, Recorded, TurnFinished
@@ -37,7 +37,7 @@ class V1Endpoint(Endpoint):
 
 
 class CompletionEndpoint(V1Endpoint):
-    def __init__(self, route: Route, completions: Completions, most: int) -> None:
+    def __init__(self, route: Route[..., Any], completions: Completions, most: int) -> None:
         super().__init__(route, completions.begin, most)
         self._completions = completions
 

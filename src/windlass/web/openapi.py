@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from windlass.api import schemas
-from windlass.api.routes import Route
+from windlass.api.route import Route
 
 TEMPLATE = "#/components/schemas/{name}"
 INTRODUCTION = """
@@ -31,7 +31,7 @@ TAGS = {
     "personas": "A system prompt, a model and tools under one name",
     "policy": "Which calls run by themselves, which ask, which never run",
     "access": "Sessions and the token",
-    "house": "Health and figures",
+    "system": "Health and figures",
     "v1": "For any OpenAI client, unchanged",
 }
 STATUS_TEXTS = {
@@ -62,7 +62,7 @@ EVENT = {  # one event of a stream, as clients take it apart
 }
 MADE = {  # what a verb makes: the name of its id in paths, and where the answer has it
     "conversations.create": ("conversation_id", "/conversation/id"),
-    "conversations.take_in": ("conversation_id", "/conversation/id"),
+    "conversations.import_": ("conversation_id", "/conversation/id"),
     "turns.chat": ("turn_id", "/turn_id"),
     "messages.add": ("message_id", "/message/id"),
     "context.add": ("context_id", "/context_id"),
@@ -72,7 +72,7 @@ MADE = {  # what a verb makes: the name of its id in paths, and where the answer
 }
 
 
-def openapi(routes: Iterable[Route], version: str) -> dict[str, Any]:
+def openapi(routes: Iterable[Route[..., Any]], version: str) -> dict[str, Any]:
     routes = list(routes)
     types = {id(shape): shape for route in routes for shape in (route.takes, route.gives) if shape is not None}
     types |= {id(shape): shape for shape in (schemas.Failed, schemas.V1Failed)}
@@ -104,11 +104,11 @@ def openapi(routes: Iterable[Route], version: str) -> dict[str, Any]:
     }
 
 
-def _operation(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, Any]:
+def _operation(route: Route[..., Any], schema_of: dict[int, dict[str, Any]]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": route.operation,
         "summary": route.summary,
-        "tags": [route.tag],
+        "tags": [route.group],
         "parameters": [*_path_parameters(route.path), *_query_parameters(route)],
         "responses": _responses(route, schema_of),
     }
@@ -128,11 +128,11 @@ def _operation(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, 
     return operation
 
 
-def _links(route: Route, routes: list[Route]) -> dict[str, Any]:
+def _links(route: Route[..., Any], routes: list[Route[..., Any]]) -> dict[str, Any]:
     """Where one can go with the id that this verb made."""
-    if route.verb not in MADE:
+    if f"{route.group}.{route.name}" not in MADE:
         return {}
-    name, pointer = MADE[route.verb]
+    name, pointer = MADE[f"{route.group}.{route.name}"]
     known = {name: f"$response.body#{pointer}"}
     known |= {own: f"$request.path.{own}" for own in _parameters(route.path)}
     return {
@@ -156,10 +156,10 @@ def _path_parameters(path: str) -> list[dict[str, Any]]:
     ]
 
 
-def _query_parameters(route: Route) -> list[dict[str, Any]]:
+def _query_parameters(route: Route[..., Any]) -> list[dict[str, Any]]:
     if route.query is None:
         return []
-    schema = msgspec.json.schema(route.query)["$defs"][route.query.__name__]
+    [schema] = msgspec.json.schema(route.query)["$defs"].values()
     return [
         {
             "name": name,
@@ -172,7 +172,7 @@ def _query_parameters(route: Route) -> list[dict[str, Any]]:
     ]
 
 
-def _responses(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, Any]:
+def _responses(route: Route[..., Any], schema_of: dict[int, dict[str, Any]]) -> dict[str, Any]:
     given = schema_of[id(route.gives)]
     responses: dict[str, Any] = {str(route.status): {"description": route.summary, "content": _content(route, given)}}
     if route.kind == "chat":
@@ -189,7 +189,7 @@ def _responses(route: Route, schema_of: dict[int, dict[str, Any]]) -> dict[str, 
     return dict(sorted(responses.items()))
 
 
-def _content(route: Route, given: dict[str, Any]) -> dict[str, Any]:
+def _content(route: Route[..., Any], given: dict[str, Any]) -> dict[str, Any]:
     events = {"text/event-stream": {"schema": EVENT}}
     match route.kind:
         case "events":
@@ -203,7 +203,7 @@ def _content(route: Route, given: dict[str, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": given}}
 
 
-def _failures(route: Route) -> list[int]:
+def _failures(route: Route[..., Any]) -> list[int]:
     found = [403, 503]
     if not route.public or route.takes is schemas.LogIn:
         found += [401, 429]
@@ -215,8 +215,8 @@ def _failures(route: Route) -> list[int]:
         found += [400, 413, 415]
     if route.takes is not None or route.query is not None:
         found += [422]
-    if route.tag == "v1":
+    if route.group == "v1":
         found += [502, 504]
-    if route.tag in {"servers", "providers"}:
+    if route.group in {"servers", "providers"}:
         found += [422, 502, 504]
     return sorted(set(found))

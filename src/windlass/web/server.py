@@ -1,14 +1,14 @@
 """The ASGI app: the table's routes, the page, the guard around both."""
 
 from collections.abc import Collection, Mapping
-from operator import attrgetter
 from typing import Any
 
 from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from windlass.api.routes import BODY, IMPORT, ROUTES, Route
+from windlass.api.route import BODY, IMPORT, Route
+from windlass.api.routes import ROUTES
 from windlass.core.errors import NotFound
 from windlass.services import Services
 from windlass.web.auth import Access
@@ -39,53 +39,49 @@ def build(
     most_import: int = IMPORT,
     requests_min: int | None = None,
 ) -> ASGIApp:
-    verbs = Verbs(services, version)
     by_path: dict[str, dict[str, Endpoint]] = {}
     for route in ROUTES:
         most = most_import if route.most == IMPORT else most_body
-        by_path.setdefault(route.path, {})[route.method] = _endpoint(route, verbs, access, most)
+        by_path.setdefault(route.path, {})[route.method] = _endpoint(route, services, access, version, most)
     page, rates = Static(access), Rates(requests_min)
     routes = [StarletteRoute(path, Path(methods, access, rates)) for path, methods in _literal_first(by_path)]
     routes += [StarletteRoute(path, page) for path in ("/", "/ui", "/ui/{rest:path}", "/docs", "/docs/{file}")]
     return RequestGuard(Router(routes, redirect_slashes=False, default=_not_found), hosts, version)
 
 
-class Verbs:
-    """The verbs by the names that the table uses."""
-
-    def __init__(self, services: Services, version: str) -> None:
-        self._services = services
-        self._own = {"house.openapi": self._openapi}
-        self._version = version
-        self._description: dict[str, Any] | None = None
-
-    def __getitem__(self, name: str) -> Any:
-        return self._own.get(name) or attrgetter(name)(self._services)
-
-    async def _openapi(self) -> dict[str, Any]:
-        if self._description is None:
-            self._description = openapi(ROUTES, self._version)
-        return self._description
-
-
-def _endpoint(route: Route, verbs: Verbs, access: Access, most: int) -> Endpoint:
+def _endpoint(route: Route[..., Any], services: Services, access: Access, version: str, most: int) -> Endpoint:
     match route.kind:
         case "json":
-            return Endpoint(route, verbs[route.verb], most)
+            return Endpoint(route, services.method(route), most)
         case "chat":
-            return ChatEndpoint(route, verbs[route.verb], verbs["turns.chat_watched"], most)
+            return ChatEndpoint(route, services.method(route), services.turns.chat_watched, most)
         case "events":
-            return EventsEndpoint(route, verbs[route.verb], most)
+            return EventsEndpoint(route, services.method(route), most)
         case "export":
-            return ExportEndpoint(route, verbs[route.verb], most)
+            return ExportEndpoint(route, services.method(route), most)
         case "text":
-            return TextEndpoint(route, verbs[route.verb], most)
+            return TextEndpoint(route, services.method(route), most)
         case "v1" if route.takes is not None:
-            return CompletionEndpoint(route, verbs["v1"], most)
+            return CompletionEndpoint(route, services.v1, most)
         case "v1":
-            return V1Endpoint(route, verbs[route.verb], most)
+            return V1Endpoint(route, services.method(route), most)
         case "access":
             return SessionEndpoint(route, access, most)
+        case "description":
+            return Endpoint(route, Description(version).read, most)
+
+
+class Description:
+    """`/openapi.json`, made when it is first asked for."""
+
+    def __init__(self, version: str) -> None:
+        self._version = version
+        self._made: dict[str, Any] | None = None
+
+    async def read(self) -> dict[str, Any]:
+        if self._made is None:
+            self._made = openapi(ROUTES, self._version)
+        return self._made
 
 
 def _literal_first(by_path: Mapping[str, dict[str, Endpoint]]) -> list[tuple[str, dict[str, Endpoint]]]:

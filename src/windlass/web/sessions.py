@@ -1,9 +1,11 @@
 """Logging in and out over HTTP: the verbs that need the request itself, for its cookie and its address."""
 
+from typing import Any
+
 from starlette.types import Receive, Scope, Send
 
 from windlass.api import schemas
-from windlass.api.routes import Route
+from windlass.api.route import Route
 from windlass.web.auth import Access, address_of, credentials_of
 from windlass.web.endpoints import Endpoint
 from windlass.web.queries import header_of
@@ -12,7 +14,7 @@ from windlass.web.static import no_session_cookie, session_cookie
 
 
 class SessionEndpoint(Endpoint):
-    def __init__(self, route: Route, access: Access, most: int) -> None:
+    def __init__(self, route: Route[..., Any], access: Access, most: int) -> None:
         super().__init__(route, _answers_itself, most)
         self._access = access
 
@@ -20,16 +22,16 @@ class SessionEndpoint(Endpoint):
         arguments = await self.arguments(scope, receive)
         headers: Headers = []
         given: schemas.Acknowledged | schemas.LoginUrl | schemas.NewToken
-        match self.route.verb:
-            case "access.log_in":
+        match self.route.name:
+            case "log_in":
                 session = self._access.log_in(token=arguments[0].token, address=address_of(scope))
                 headers.append((b"set-cookie", session_cookie(scope, session)))
                 given = schemas.Acknowledged(message="Logged in")
-            case "access.log_out":
+            case "log_out":
                 self._access.log_out(credentials_of(scope).session)
                 headers.append((b"set-cookie", no_session_cookie(scope)))
                 given = schemas.Acknowledged(message="Logged out")
-            case "access.new_key":
+            case "new_key":
                 given = schemas.LoginUrl(url=login_url(header_of(scope, b"host"), self._access.new_key()))
             case _:
                 given = schemas.NewToken(token=self._access.rotate())

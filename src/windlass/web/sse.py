@@ -5,10 +5,10 @@ import asyncio
 import msgspec
 from starlette.types import Receive, Send
 
-from windlass.bus import PASSING, Frame
-from windlass.bus.streams import Stream
+from windlass.api.events import NAMES
+from windlass.bus import Frame, Stream
 from windlass.core.events import Recorded
-from windlass.turns.views import NAMES, event_position
+from windlass.turns.views import event_position
 
 PING_S = 15
 HEADERS = [
@@ -98,7 +98,7 @@ def _durable(frame: Frame, row: Recorded) -> bytes:
 
 
 def _passing(stream: Stream, frame: Frame) -> bytes:
-    kind = type(frame.what)
-    name = PASSING.get(kind) or NAMES[kind]
     position = _encode({"turn_id": frame.turn_id, "seq": stream.seq_of(frame.turn_id)})
-    return f"event: {name}\ndata: ".encode() + position[:-1] + b"," + _encode(frame.what)[1:] + b"\n\n"
+    return (
+        f"event: {NAMES[type(frame.what)]}\ndata: ".encode() + position[:-1] + b"," + _encode(frame.what)[1:] + b"\n\n"
+    )

@@ -1,0 +1,97 @@
+"""A route as a typed value: what it takes and what it gives, for the type checker on both sides of the wire."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
+
+Kind = Literal["json", "chat", "events", "export", "text", "access", "v1", "description"]
+BODY = 4 * 1024 * 1024
+IMPORT = 20 * 1024 * 1024
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+Method = Callable[Concatenate[S, P], Coroutine[Any, Any, R]]
+
+
+class Options(TypedDict, total=False):
+    shown: object  # the schema of what comes out, where no class says it
+    sent: object  # the schema of what goes in, likewise
+    status: int
+    kind: Kind
+    public: bool  # needs no token
+    most: int  # bytes of the body
+    busy: bool  # matched before the others
+    operation: str  # the operation's id where it is not the row's name: ids stay, clients are made from them
+
+
+class Route(Generic[P, R]):
+    """`P` is what the route's method takes, `R` what it gives. Its group and name are the class and the attribute of the
+    table that hold it."""
+
+    group: str
+    name: str
+
+    def __init__(self, method: str, path: str, summary: str, gives: object, takes: object, options: Options) -> None:
+        self.method = method
+        self.path = path
+        self.summary = summary
+        self.gives = options.get("shown", gives)
+        takes = options.get("sent", takes)
+        self.query = takes if method in ("GET", "DELETE") else None
+        self.takes = None if self.query else takes
+        self.status = options.get("status", 200)
+        self.kind = options.get("kind", "json")
+        self.public = options.get("public", False)
+        self.most = options.get("most", BODY)
+        self.busy = options.get("busy", False)
+        self.operation = options.get("operation", "")
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.group, self.name = owner.__name__, name
+        self.operation = self.operation or f"{self.group}_{self.name}"
+
+    def __repr__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@overload
+def row(method: str, path: str, summary: str, gives: type[R], /, **options: Unpack[Options]) -> Route[[], R]: ...
+@overload
+def row(
+    method: str, path: str, summary: str, gives: type[R], a: type[A], /, **options: Unpack[Options]
+) -> Route[[A], R]: ...
+@overload
+def row(
+    method: str, path: str, summary: str, gives: type[R], a: type[A], b: type[B], /, **options: Unpack[Options]
+) -> Route[[A, B], R]: ...
+@overload
+def row(
+    method: str,
+    path: str,
+    summary: str,
+    gives: type[R],
+    a: type[A],
+    b: type[B],
+    c: type[C],
+    /,
+    **options: Unpack[Options],
+) -> Route[[A, B, C], R]: ...
+def row(
+    method: str, path: str, summary: str, gives: type, /, *takes: type, **options: Unpack[Options]
+) -> Route[..., Any]:
+    """`takes` is a `str` for each `{name}` of the path, in order, and last the query (GET, DELETE) or the body."""
+    rest = takes[path.count("{") :]
+    return Route(method, path, summary, gives, rest[0] if rest else None, options)
+
+
+def serves(route: Route[P, R]) -> Callable[[Method[S, P, R]], Method[S, P, R]]:
+    """Marks the method of a service that answers a route. Both have the same types, or the type checker objects."""
+
+    def mark(method: Method[S, P, R]) -> Method[S, P, R]:
+        method.routes = (*getattr(method, "routes", ()), route)  # type: ignore[attr-defined]
+        return method
+
+    return mark
