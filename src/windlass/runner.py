@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Protocol
 
 from windlass.bus import Bus
@@ -14,7 +15,7 @@ from windlass.core.faults import reach
 from windlass.core.fold import CallView, TurnView, fold
 from windlass.core.ids import new_id
 from windlass.core.messages import ToolCall, ToolOutput, Toolset
-from windlass.core.ports import Emit, LiveEvent, Model, Tools
+from windlass.core.ports import Emit, Model, Tools
 from windlass.core.steps import AwaitPerson, Close, Done, next_step
 from windlass.store import HEAD, Created, Store, TurnLog
 
@@ -207,9 +208,7 @@ class Runner:
         else:
             tools = self._toolbox.for_turn(conversation_id, turn_log.turn_id, view.started)
 
-        def emit(emit: LiveEvent) -> None:
-            self._bus.emit(conversation_id, turn_log.turn_id, emit)
-
+        emit = partial(self._bus.emit, conversation_id, turn_log.turn_id)
         try:
             return await run_turn(turn_log, self._model, tools, self._store.history, emit)
         except* (Fenced, Unavailable) as known:

@@ -19,16 +19,16 @@ def arm(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
 def test_unarmed_points_do_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for fault in ("", "elsewhere:1:raise", "there:9:raise", "therein:1:raise"):
         arm(monkeypatch, fault)
-        faults.reach("there")
+        faults._reach("there")
         assert faults._Count.reached == (fault == "there:9:raise")
 
 
 def test_a_point_acts_the_nth_time_it_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     arm(monkeypatch, "there:2:raise")
-    faults.reach("there")
+    faults._reach("there")
     with pytest.raises(RuntimeError, match="fault at there"):
-        faults.reach("there")
-    faults.reach("there")
+        faults._reach("there")
+    faults._reach("there")
 
 
 def test_kill_and_sleep_act_on_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +37,7 @@ def test_kill_and_sleep_act_on_this_process(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(time, "sleep", lambda seconds: did.append((seconds,)))
     for action in ("kill", "sleep"):
         arm(monkeypatch, f"there:1:{action}")
-        faults.reach("there")
+        faults._reach("there")
     assert did == [(os.getpid(), signal.SIGKILL), (faults._HOLD_S,)]
 
 

@@ -1,6 +1,6 @@
 """Ids sort by time and say where they belong."""
 
-from windlass.core.ids import call_id, message_id, new_id
+from windlass.core.ids import call_id, new_id
 
 
 def test_ids_sort_in_the_order_they_were_made() -> None:

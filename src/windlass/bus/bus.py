@@ -69,11 +69,13 @@ class Bus:
         self._partial: dict[str, _Partial] = {}
         self._progress: dict[str, Frame | None] = {}  # calls under way, and the last that was heard of each
         self._closed = False
-        self.listen(ModelReplied, self._reply_over)
-        self.listen(ModelFailed, self._reply_over)
-        self.listen(TurnFinished, self._reply_over)
-        self.listen(ToolStarted, self._call_begun)
-        self.listen(ToolFinished, self._call_over)
+        self._updates: dict[type, Callable[[str, Any], None]] = {
+            ModelReplied: self._reply_over,
+            ModelFailed: self._reply_over,
+            TurnFinished: self._reply_over,
+            ToolStarted: self._call_begun,
+            ToolFinished: self._call_over,
+        }
 
     def listen(self, kind: type[T], listener: Callable[[str, T], None]) -> None:
         """For parts of the house: called with the turn's id and every event or word of this kind, at once, in order."""
@@ -82,14 +84,17 @@ class Bus:
     def committed(self, done: Committed) -> None:
         frames: list[Frame] = []
         for row in done.rows:
-            for listener in self._listeners.get(type(row.event), ()):
-                listener(done.turn_id, row.event)
+            if update := self._updates.get(type(row.event)):
+                update(done.turn_id, row.event)
             frames.append(Frame(done.conversation_id, done.turn_id, done.parent_id, row))
         last = done.rows[-1].event
         if isinstance(last, TurnClaimed) and (partial := self._partial.get(done.turn_id)):
             for asked in partial.inputs.values():  # who sees a turn taken up again takes its questions for lost
                 frames.append(Frame(done.conversation_id, done.turn_id, None, asked))
         self._send(done.conversation_id, frames, isinstance(last, TurnFinished) or len(frames) > len(done.rows))
+        for row in done.rows:
+            for listener in self._listeners.get(type(row.event), ()):
+                listener(done.turn_id, row.event)
 
     def emit(self, conversation_id: str, turn_id: str, event: LiveEvent) -> None:
         frame = Frame(conversation_id, turn_id, None, event)

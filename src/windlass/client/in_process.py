@@ -25,7 +25,7 @@ R = TypeVar("R")
 NEED_TOOLS: frozenset[Route[..., Any]] = frozenset(
     {
         *(routes.servers.all, routes.servers.tools, routes.servers.call_tool, routes.tools.available),
-        *(routes.tools.enable, routes.turns.chat, routes.turns.retry, routes.search.test),
+        *(routes.tools.enable, routes.turns.retry, routes.search.test),
     }
 )
 
@@ -47,6 +47,10 @@ class InProcess:
         if route in NEED_TOOLS:
             await self._servers_up()
         return await self.app.services.method(route)(*args, **kwargs)
+
+    async def ask(self, conversation_id: str, request: schemas.ChatRequest) -> schemas.Turn:
+        await self._servers_up()
+        return await self.app.services.turns.ask(conversation_id, request)
 
     async def chat(self, conversation_id: str, request: schemas.ChatRequest) -> AsyncIterator[TurnEvent]:
         await self._servers_up()

@@ -47,8 +47,12 @@ class OverHttp:
         status, content, _ = await self._tried(method, path, {}, msgspec.Raw(body) if body is not None else None, 1)
         return status, content
 
+    async def ask(self, conversation_id: str, request: schemas.ChatRequest) -> schemas.Turn:
+        answer = await self.call(routes.turns.chat, conversation_id, _sent_once(request))
+        return (await self.call(routes.turns.get, answer.turn_id, schemas.WaitQuery())).turn
+
     async def chat(self, conversation_id: str, request: schemas.ChatRequest) -> AsyncIterator[TurnEvent]:
-        request = msgspec.structs.replace(request, client_message_id=request.client_message_id or new_id("sent"))
+        request = _sent_once(request)
         address = _address(routes.turns.chat.path, (conversation_id,))
         turn_id, last = "", 0
         for attempt in range(TRIES):
@@ -122,6 +126,11 @@ class OverHttp:
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
             self._session = aiohttp.ClientSession(headers=self._headers, timeout=timeout)
         return self._session
+
+
+def _sent_once(request: schemas.ChatRequest) -> schemas.ChatRequest:
+    """With an id, so that sending it again after a lost answer makes no second turn."""
+    return msgspec.structs.replace(request, client_message_id=request.client_message_id or new_id("sent"))
 
 
 async def _pause(attempt: int, error: Exception, url: str, tries: int = TRIES) -> None:

@@ -15,6 +15,9 @@ class Transport(Protocol):
     async def call(self, route: Route[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Carry out a route with the types of its row. Raises `WindlassError`."""
 
+    async def ask(self, conversation_id: str, request: schemas.ChatRequest) -> schemas.Turn:
+        """Begin a turn and wait until it has ended or needs a person."""
+
     def chat(self, conversation_id: str, request: schemas.ChatRequest) -> AsyncIterator[TurnEvent]:
         """Begin a turn and watch it to its end."""
 

@@ -26,7 +26,6 @@ from windlass.client.resources import (
 from windlass.client.transport import Transport
 from windlass.config import Config, load
 from windlass.core.errors import BadInput
-from windlass.core.ids import new_id
 from windlass.core.ports import Model
 
 WebSearch = Literal["auto", "on", "off"]
@@ -152,10 +151,9 @@ class Windlass:
     ) -> schemas.Turn:
         """Say something in a conversation and wait for the end of the turn."""
         request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds)
-        answer = await self.transport.call(routes.turns.chat, conversation_id, request)
-        return await self.settle(await self.turns.get(answer.turn_id), approve)
+        return await self.wait(await self.transport.ask(conversation_id, request), approve)
 
-    async def settle(self, turn: schemas.Turn, approve: Approve | None = None) -> schemas.Turn:
+    async def wait(self, turn: schemas.Turn, approve: Approve | None = None) -> schemas.Turn:
         """Wait until the turn has ended, or only a person can help; `approve` is such a person."""
         while turn.state != "finished":
             if turn.state == "awaiting_person" and not (approve and await self._decide(turn, approve)):
@@ -251,7 +249,6 @@ def _request(
         raise BadInput("There is nothing to ask.")
     return schemas.ChatRequest(
         text,
-        client_message_id=new_id("sent"),
         parent_turn_id=UNSET if parent_turn_id is None else parent_turn_id,
         model=model,
         temperature=temperature,

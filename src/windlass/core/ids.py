@@ -25,10 +25,5 @@ def call_id(turn_id: str, reply: int, index: int) -> str:
     return f"call_{turn_id.partition('-')[2]}_{reply}_{index}"
 
 
-def message_id(turn_id: str, seq: int, part: int = 0) -> str:
-    position = f"{seq}.{part}" if part else str(seq)
-    return f"msg-{turn_id.partition('-')[2]}-{position}"
-
-
 def _letters(number: int) -> str:
     return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])

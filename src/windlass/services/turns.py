@@ -71,6 +71,14 @@ class Turns:
     @serves(routes.turns.chat)
     async def chat(self, conversation_id: str, request: schemas.ChatRequest) -> schemas.ChatAnswer:
         """Waits for the answer, however long; a turn that needs a person comes back as it stands."""
+        record = await self._settled(conversation_id, request)
+        return chat_answer(record, self._tools.unavailable(conversation_id))
+
+    async def ask(self, conversation_id: str, request: schemas.ChatRequest) -> schemas.Turn:
+        """As `chat`, for a program that wants the turn itself."""
+        return turn_shown(await self._settled(conversation_id, request))
+
+    async def _settled(self, conversation_id: str, request: schemas.ChatRequest) -> TurnRecord:
         turn_id = (await self._begin(conversation_id, request)).turn_id
         await self._waiting.settled(turn_id)
         record = self._records.get(turn_id)
@@ -81,7 +89,7 @@ class Turns:
                 code="shutting_down",
                 detail={"turn_id": turn_id, "retry_after": 5},
             )
-        return chat_answer(record, self._tools.unavailable(conversation_id))
+        return record
 
     async def chat_watched(self, conversation_id: str, request: schemas.ChatRequest) -> Stream:
         turn_id = new_id("turn")

@@ -23,7 +23,6 @@ from windlass.core.events import (
     TurnStarted,
 )
 from windlass.core.fold import CallView, TurnView, fold
-from windlass.core.ids import message_id
 from windlass.core.messages import ChatMessage, ToolCall, Usage
 from windlass.core.ports import InputNeeded
 from windlass.core.prompt import numbered_sources, result_text
@@ -54,6 +53,17 @@ class TurnRecord:
     def view(self) -> TurnView:
         return fold(self.events)
 
+    @cached_property
+    def calls(self) -> list[CallView]:
+        return list(self.view.calls)
+
+    @cached_property
+    def sources(self) -> list[schemas.Source]:
+        return [
+            schemas.Source(n=n, title=source.title, url=source.url, call_id=call_id or msgspec.UNSET)
+            for n, (source, call_id) in enumerate(numbered_sources(self.view), 1)
+        ]
+
     @property
     def outcome(self) -> str | None:
         end = self.rows[-1].event
@@ -70,12 +80,12 @@ def turn_shown(record: TurnRecord) -> schemas.Turn:
         state=turn_state(record),
         outcome=view.finished.outcome if view.finished else None,
         error=error_shown(view.finished) or None,
-        calls=[_call(record, call) for call in view.calls],
+        calls=[_call(record, call) for call in record.calls],
         usage=_usage(view.usage),
         rounds=_rounds(view),
         answer=_answer(view),
-        sources=_sources(view),
-        searched=_searched(view),
+        sources=record.sources,
+        searched=_searched(record),
         pending_calls=pending_calls(record),
         origin=view.started.origin,
         model=view.started.settings.model,
@@ -96,8 +106,8 @@ def chat_answer(record: TurnRecord, unavailable: Sequence[schemas.UnavailableSer
         message=_summary(end),
         turn_id=record.id,
         outcome=end.outcome if end else "awaiting_person",
-        sources=_sources(view),
-        searched=_searched(view),
+        sources=record.sources,
+        searched=_searched(record),
         usage=_usage(view.usage),
         rounds=_rounds(view),
         error=error_shown(end) or msgspec.UNSET,
@@ -130,7 +140,7 @@ def pending_calls(record: TurnRecord) -> list[schemas.PendingCall]:
     view = record.view
     if view.finished:
         return []
-    waiting = ((call, _waits_for(call, record.questions)) for call in view.calls if call.open)
+    waiting = ((call, _waits_for(call, record.questions)) for call in record.calls if call.open)
     return [_pending(record, call, kind) for call, kind in waiting if kind]
 
 
@@ -196,7 +206,7 @@ def _replies(record: TurnRecord, view: TurnView) -> Iterator[schemas.Message]:
         )
         if reply.usage != Usage():
             messages.usage = _usage(reply.usage)
-        if round_ is view.rounds[-1] and not reply.calls and (sources := _sources(view)):
+        if round_ is view.rounds[-1] and not reply.calls and (sources := record.sources):
             messages.sources = sources
             if unknown := citations(reply.text, len(sources)).unknown:
                 messages.unknown_citations = list(unknown)
@@ -209,7 +219,7 @@ def _replies(record: TurnRecord, view: TurnView) -> Iterator[schemas.Message]:
 
 def _message(record: TurnRecord, row: Recorded, message: ChatMessage, part: int = 0) -> schemas.Message:
     shown = schemas.Message(
-        id=message_id(record.id, row.seq, part),
+        id=_message_id(record.id, row.seq, part),
         role=message.role,
         content=message.content,
         timestamp=iso(row.at),
@@ -224,6 +234,11 @@ def _message(record: TurnRecord, row: Recorded, message: ChatMessage, part: int 
     if message.reasoning:
         shown.reasoning = message.reasoning
     return shown
+
+
+def _message_id(turn_id: str, seq: int, part: int = 0) -> str:
+    position = f"{seq}.{part}" if part else str(seq)
+    return f"msg-{turn_id.partition('-')[2]}-{position}"
 
 
 def _partial(record: TurnRecord) -> schemas.Message | None:
@@ -330,16 +345,9 @@ def _summary(end: TurnFinished | None) -> str:
     return COMPLETED if end.outcome == "answered" else end.message or end.outcome.replace("_", " ").capitalize()
 
 
-def _sources(view: TurnView) -> list[schemas.Source]:
-    return [
-        schemas.Source(n=n, title=source.title, url=source.url, call_id=call_id or msgspec.UNSET)
-        for n, (source, call_id) in enumerate(numbered_sources(view), 1)
-    ]
-
-
-def _searched(view: TurnView) -> bool:
-    ran = any(call.call.name == SEARCH_TOOL and call.finished and call.finished.state == "ok" for call in view.calls)
-    return ran or any(round_.reply.sources for round_ in view.rounds)
+def _searched(record: TurnRecord) -> bool:
+    ran = any(call.call.name == SEARCH_TOOL and call.finished and call.finished.state == "ok" for call in record.calls)
+    return ran or any(round_.reply.sources for round_ in record.view.rounds)
 
 
 def _rounds(view: TurnView) -> int:
