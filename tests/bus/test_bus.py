@@ -19,7 +19,7 @@ from windlass.core.events import (
     TurnStarted,
 )
 from windlass.core.messages import ChatMessage
-from windlass.core.ports import ReplySoFar, CallDelta, InputNeeded, ReasoningDelta, ReplyReset, TextDelta, ToolProgress
+from windlass.core.ports import CallDelta, InputNeeded, ReasoningDelta, ReplyReset, ReplySoFar, TextDelta, ToolProgress
 
 CONVERSATION = "conv-1"
 

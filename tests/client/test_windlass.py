@@ -11,9 +11,9 @@ import windlass
 from tests.kit.app import RunningApp, running_app
 from tests.kit.cutting import cutting_proxy
 from windlass import Decision, PendingCall, Windlass, load_config, tool
+from windlass.api.events import KINDS
 from windlass.api.routes import ROUTES
 from windlass.client.resources import Resource
-from windlass.api.events import KINDS
 from windlass.core.errors import BadInput, Conflict, NotFound, Unavailable, WindlassError
 from windlass.core.events import ToolFinished, ToolStarted, TurnFinished
 from windlass.core.ports import ModelRequest, TextDelta, ToolProgress

@@ -14,8 +14,3 @@ def test_a_call_id_follows_from_its_place_and_fits_every_wire() -> None:
     turn = new_id("turn")
     assert call_id(turn, 10, 127) == call_id(turn, 10, 127)
     assert len(call_id(turn, 10, 127)) <= 40
-
-
-def test_a_message_id_names_its_event() -> None:
-    assert message_id("turn-abc", 4) == "msg-abc-4"
-    assert message_id("turn-abc", 0, 2) == "msg-abc-0.2"

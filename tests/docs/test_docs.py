@@ -13,9 +13,9 @@ import pytest
 
 from tests.kit.app import RunningApp, clean_environment, running_app
 from windlass import config
+from windlass.api.events import KINDS
 from windlass.api.routes import ROUTES
 from windlass.cli.program import VERBS
-from windlass.api.events import KINDS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -137,12 +137,12 @@ def test_a_search_that_is_due_is_made() -> None:
     assert demo_reply(request).calls == (DraftCall("web_search", '{"query": "weather"}'),)
 
 
-async def test_it_streams_word_by_word() -> None:
+async def test_it_streams_a_few_words_at_a_time() -> None:
     ears = Ears()
     reply = await DemoModel(pause_s=0).reply(ask("/think of tea", tools=TOOLS), ears)
     texts = [heard.text for heard in ears.heard if isinstance(heard, TextDelta)]
     thoughts = [heard.text for heard in ears.heard if isinstance(heard, ReasoningDelta)]
-    assert len(texts) > 3
+    assert len(texts) >= 1 and len(thoughts) > 1
     assert ("".join(texts), "".join(thoughts)) == (reply.text, reply.reasoning)
     assert "of tea" in reply.text
 
@@ -151,4 +151,4 @@ async def test_a_long_answer_is_long() -> None:
     ears = Ears()
     reply = await DemoModel(pause_s=0).reply(ask("/long", tools=TOOLS), ears)
     assert "".join(heard.text for heard in ears.heard if isinstance(heard, TextDelta)) == reply.text
-    assert len(ears.heard) > 200
+    assert len(ears.heard) > 50

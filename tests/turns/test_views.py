@@ -21,7 +21,7 @@ from windlass.core.events import (
 )
 from windlass.core.messages import ChatMessage, SourceLink, ToolCall, ToolOutput
 from windlass.core.ports import InputNeeded
-from windlass.turns.views import TurnRecord, chat_answer, event_shown, iso, messages_shown, turn_shown
+from windlass.turns.views import TurnRecord, _message_id, chat_answer, event_shown, iso, messages_shown, turn_shown
 
 
 def record(*events: Event) -> TurnRecord:
@@ -168,3 +168,8 @@ def test_events_are_named_as_on_the_wire() -> None:
 @pytest.mark.parametrize("text", ["1969-12-31T23:59:59.500Z", "2026-11-16T11:05:41.007Z", "2026-12-31T23:59:59.999Z"])
 def test_times_are_shown_in_utc_to_the_millisecond(text: str) -> None:
     assert iso(datetime.fromisoformat(text).timestamp()) == text
+
+
+def test_a_message_id_names_its_event() -> None:
+    assert _message_id("turn-abc", 4) == "msg-abc-4"
+    assert _message_id("turn-abc", 0, 2) == "msg-abc-0.2"

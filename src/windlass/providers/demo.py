@@ -23,16 +23,16 @@ from windlass.providers.demo_text import (
 from windlass.providers.failures import NO_MODEL
 
 DEMO_MODEL = "demo"
-PAUSE_S = 0.012
+PAUSE_S = 0.048
 SHOWN_CHARS = 600
 _COMMAND = re.compile(r"/([A-Za-z0-9_.-]+)(?:\s+(.*))?", re.DOTALL)
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _CITED = re.compile(r"^\[(\d+)\] (.+)$", re.MULTILINE)
-_WORDS = re.compile(r"\s*\S+\s?|\s+")
+_PIECES = re.compile(r"(?:\s*\S+\s?){1,4}|\s+")
 
 
 class DemoModel:
-    """A `Model`. `pause_s` is the time between two words, so that streaming can be seen."""
+    """A `Model`. `pause_s` is the time between two pieces of a few words, so that streaming can be seen."""
 
     def __init__(self, pause_s: float = PAUSE_S) -> None:
         self._pause_s = pause_s
@@ -40,11 +40,11 @@ class DemoModel:
     async def reply(self, request: ModelRequest, emit: Emit) -> Reply:
         _check_name(request.settings.model)
         reply = demo_reply(request)
-        for word in _WORDS.findall(reply.reasoning):
-            emit(ReasoningDelta(request.attempt, word))
+        for piece in _PIECES.findall(reply.reasoning):
+            emit(ReasoningDelta(request.attempt, piece))
             await asyncio.sleep(self._pause_s)
-        for word in _WORDS.findall(reply.text):
-            emit(TextDelta(request.attempt, word))
+        for piece in _PIECES.findall(reply.text):
+            emit(TextDelta(request.attempt, piece))
             await asyncio.sleep(self._pause_s)
         for index, call in enumerate(reply.calls):
             emit(CallDelta(request.attempt, index, call.name, call.arguments))

@@ -88,6 +88,11 @@ class Servers:
         """The tools of a running server as it last listed them; none of one that does not run."""
         return self._keeper(server).tools
 
+    def offered(self, server_id: str) -> tuple[tuple[ToolDefinition, ...], ServerConfig] | None:
+        """The tools a server last listed and how it is configured; None for one that is not there."""
+        keeper = self._keepers.get(server_id)
+        return (keeper.tools, keeper.config) if keeper else None
+
     def stderr(self, server: str) -> str:
         return self._keeper(server).stderr
 

@@ -109,6 +109,8 @@ class ConversationTools:
                 group.create_task(self._servers.wait_ready(status.config.id, ARRIVING_S))
 
     def _starting(self, conversation_id: str) -> list[ServerStatus]:
+        if all(status.state != "starting" for status in self._servers.statuses()):
+            return []
         return [status for status in self._toolbox.missing(conversation_id) if status.state == "starting"]
 
     def _enabled(self, conversation_id: str, message: str = "") -> schemas.EnabledTools:

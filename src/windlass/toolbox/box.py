@@ -98,12 +98,11 @@ class Toolbox:
 
     def missing(self, conversation_id: str) -> list[ServerStatus]:
         """Servers whose enabled tools cannot be offered now."""
+        absent = [status for status in self._servers.statuses() if status.state != "running"]
+        if not absent:
+            return []
         wanted = {word.server_id for word in self._words(conversation_id).values() if word.enabled}
-        return [
-            status
-            for status in self._servers.statuses()
-            if status.state != "running" and (status.config.id in wanted or status.config.tools)
-        ]
+        return [status for status in absent if status.config.id in wanted or status.config.tools]
 
     def available(self, conversation_id: str) -> list[Available]:
         """Every usable tool of every running server, in a stable order."""

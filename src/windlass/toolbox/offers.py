@@ -8,6 +8,7 @@ from windlass.core.errors import BadInput
 from windlass.core.messages import ToolSpec
 from windlass.core.values import value
 from windlass.servers import ServerConfig, Servers, ToolDefinition
+from windlass.servers.config import Approval
 from windlass.toolbox.hashes import identity_hash, tool_hash
 from windlass.toolbox.schemas import Checker, visible
 
@@ -23,6 +24,7 @@ class Offer:
     checker: Checker | None = None
     problem: str = ""  # why it cannot be offered
     program: str = ""  # the server's own name and version
+    approval: Approval = ""  # set by the operator for this tool or its server
     identity: str = ""  # of what the server runs; "" where that is not the operator's own word
 
     @property
@@ -60,8 +62,10 @@ class Offers:
         self._known: dict[str, tuple[tuple[ToolDefinition, ...], ServerConfig, dict[str, Offer]]] = {}
 
     def of(self, server_id: str) -> dict[str, Offer]:
-        """By the tool's own name; empty while the server does not run."""
-        tools, config = self._servers.tools(server_id), self._servers.config(server_id)
+        """By the tool's own name; empty while the server does not run, or when it is not there."""
+        if (found := self._servers.offered(server_id)) is None:
+            return {}
+        tools, config = found
         known = self._known.get(config.id)
         if known is None or known[0] is not tools or known[1] is not config:
             program, identity = self._servers.status(config.id).program, _identity(config)
@@ -71,8 +75,6 @@ class Offers:
         return known[2]
 
     def get(self, server_id: str, tool: str) -> Offer | None:
-        if server_id not in self._servers:
-            return None
         return self.of(server_id).get(tool)
 
 
@@ -82,9 +84,10 @@ def _identity(config: ServerConfig) -> str:
 
 
 def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:
-    hash = tool_hash(tool, config)
+    hash, approval = tool_hash(tool, config), config.approval_of(tool.name)
     try:
         checker = Checker(tool.input_schema)
     except BadInput as error:
-        return Offer(config, tool, hash, problem=error.message)
-    return Offer(config, tool, hash, json.dumps(checker.shown, ensure_ascii=False, separators=(",", ":")), checker)
+        return Offer(config, tool, hash, problem=error.message, approval=approval)
+    schema = json.dumps(checker.shown, ensure_ascii=False, separators=(",", ":"))
+    return Offer(config, tool, hash, schema, checker, approval=approval)

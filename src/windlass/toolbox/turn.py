@@ -68,6 +68,7 @@ class TurnTools:
             return CallJudged(call.id, "refuse", CALLER, refusal="handed_over", reason="Handed over.", server=CALLER)
         offer = self._means.offers.get(spec.server, spec.tool) if spec else None
         standing = self._standing(spec, offer) if spec else TrustLevel()
+        grants, unknown = self._means.grants(self._conversation_id), self._means.unknown(self._conversation_id)
         judged = judge(
             call,
             spec,
@@ -75,8 +76,8 @@ class TurnTools:
             errors=_errors(call, spec, offer),
             standing=standing,
             rules=self._means.rules(),
-            grants=self._means.grants(self._conversation_id),
-            in_doubt=self._in_doubt(call, log),
+            grants=grants,
+            in_doubt=_in_doubt(call, unknown, log),
         )
         if judged.verdict == "auto" and spec and _reaches_out(spec, standing) and self._has_read_outside(log):
             judged = replace(judged, verdict="ask", rule=UNTRUSTED_READ)
@@ -101,6 +102,7 @@ class TurnTools:
             self._clock.over(call.id)
 
     async def _call(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
+        answered = await self._means.questions.take(call.id)
         offer = await self._unchanged(spec)
         result = await self._means.servers.call(
             spec.server,
@@ -110,7 +112,7 @@ class TurnTools:
             safe=spec.safe,
             on_progress=lambda progress, total, message: emit(ToolProgress(call.id, progress, total, message)),
             on_input=lambda question: self._ask(call.id, question, emit),
-            answered=await self._means.questions.take(call.id),
+            answered=answered,
         )
         foreign = offer.tool.open_world is not False
         return await self._output(result, untrusted=spec.open_world, foreign=foreign)
@@ -132,12 +134,6 @@ class TurnTools:
             return await tool_output(result, self._keep, untrusted=untrusted, foreign=foreign)
         except (OSError, Unavailable) as error:  # the call was carried out: it must not pass for one that failed
             raise ToolError(f"The result could not be kept: {error}", cause="not_kept", sent=True) from error
-
-    def _in_doubt(self, call: ToolCall, log: Sequence[Event]) -> bool:
-        """The same call may have taken effect already, in this turn or in one before."""
-        earlier = [one for one in self._means.unknown(self._conversation_id) if one.name == call.name]
-        wanted = arguments_hash(call.arguments) if earlier else ""
-        return doubtful(call, log) or any(arguments_hash(one.arguments) == wanted for one in earlier)
 
     def _has_read_outside(self, log: Sequence[Event]) -> bool:
         """In this turn, whose last results may not be on disk yet, or in one before."""
@@ -176,7 +172,14 @@ class TurnTools:
             return TrustLevel(spec.server)
         config = offer.server
         agreed = self._means.agreed(offer)
-        return TrustLevel(config.slug, config.trusted, config.approval_of(spec.tool), offer.hash, agreed)
+        return TrustLevel(config.slug, config.trusted, offer.approval, offer.hash, agreed)
+
+
+def _in_doubt(call: ToolCall, unknown: Sequence[ToolCall], log: Sequence[Event]) -> bool:
+    """The same call may have taken effect already, in this turn or in one before."""
+    earlier = [one for one in unknown if one.name == call.name]
+    wanted = arguments_hash(call.arguments) if earlier else ""
+    return doubtful(call, log) or any(arguments_hash(one.arguments) == wanted for one in earlier)
 
 
 def _errors(call: ToolCall, spec: ToolSpec | None, offer: Offer | None) -> list[str]:

@@ -26,13 +26,17 @@ class TurnRecords:
         self._questions = questions
 
     def get(self, turn_id: str) -> TurnRecord:
-        return self._record(self._store.conversations.turn(turn_id))
+        conversations = self._store.conversations
+        return self._record(conversations.turn(turn_id), conversations.log(turn_id))
 
     def path(self, conversation_id: str, head: str = "") -> list[TurnRecord]:
-        return [self._record(turn) for turn in self._store.conversations.path(conversation_id, head or None)]
+        conversations = self._store.conversations
+        path = conversations.path(conversation_id, head or None)
+        return [self._record(turn, conversations.log(turn.id)) for turn in path]
 
     def all(self, conversation_id: str) -> list[TurnRecord]:
-        return [self._record(turn) for turn in self._store.conversations.turns(conversation_id)]
+        conversations = self._store.conversations
+        return [self._record(turn, conversations.log(turn.id)) for turn in conversations.turns(conversation_id)]
 
     def in_conversation(self, conversation_id: str, turn_id: str) -> TurnRecord:
         record = self.get(turn_id)
@@ -58,8 +62,7 @@ class TurnRecords:
         over = isinstance(last.event, TurnFinished) and after >= last.number
         return Stream(watcher, self._last_seq, turn_id, ended=over)
 
-    def _record(self, turn: TurnRow) -> TurnRecord:
-        rows = self._store.conversations.log(turn.id)
+    def _record(self, turn: TurnRow, rows: Sequence[Recorded]) -> TurnRecord:
         slugs = self._deleted_servers.slugs | {config.id: config.slug for config in self._servers.configs()}
         questions = {} if turn.state == "finished" else dict(self._asked(rows))
         return TurnRecord(turn.id, turn.conversation_id, turn.parent_id, rows, slugs, questions)

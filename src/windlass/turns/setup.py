@@ -65,7 +65,7 @@ class TurnBuilder:
 
     async def build(self, conversation_id: str, wanted: TurnRequest) -> TurnStarted:
         """Waits for nothing, unless it has to say which models could have been named."""
-        conversation = self._store.conversations.get(conversation_id)
+        conversation, context = self._store.conversations.get(conversation_id), self._context.all(conversation_id)
         self._check_budget()
         persona = self.persona(conversation.persona)
         provider, model = self._model(conversation, persona, wanted)
@@ -74,7 +74,7 @@ class TurnBuilder:
         intent = self._intent(wanted, persona, provider)
         opening = _cleaned(wanted.opening, intent)
         toolset = self._toolset(conversation_id, intent, wanted)
-        system = self._system(conversation, persona, toolset, intent)
+        system = self._system(conversation, persona, context, toolset, intent)
         settings = Settings(
             provider=provider.id,
             model=model,
@@ -136,11 +136,18 @@ class TurnBuilder:
             return Toolset()
         return self._toolbox.freeze(conversation_id, intent.search, wanted.extra_tools)
 
-    def _system(self, conversation: ConversationRow, persona: PersonaRow, toolset: Toolset, intent: Intent) -> str:
+    def _system(
+        self,
+        conversation: ConversationRow,
+        persona: PersonaRow,
+        context: Sequence[ContextRow],
+        toolset: Toolset,
+        intent: Intent,
+    ) -> str:
         return system_text(
             conversation.system_prompt or persona.system_prompt,
             self._now().date(),
-            self._context.all(conversation.id),
+            context,
             tools=bool(toolset.tools),
             search=intent.search == "due",
             search_unmet=intent.unmet,

@@ -54,10 +54,6 @@ class TurnRecord:
         return fold(self.events)
 
     @cached_property
-    def calls(self) -> list[CallView]:
-        return list(self.view.calls)
-
-    @cached_property
     def sources(self) -> list[schemas.Source]:
         return [
             schemas.Source(n=n, title=source.title, url=source.url, call_id=call_id or msgspec.UNSET)
@@ -80,12 +76,12 @@ def turn_shown(record: TurnRecord) -> schemas.Turn:
         state=turn_state(record),
         outcome=view.finished.outcome if view.finished else None,
         error=error_shown(view.finished) or None,
-        calls=[_call(record, call) for call in record.calls],
+        calls=[_call(record, call) for call in view.by_call.values()],
         usage=_usage(view.usage),
         rounds=_rounds(view),
         answer=_answer(view),
         sources=record.sources,
-        searched=_searched(record),
+        searched=_searched(view),
         pending_calls=pending_calls(record),
         origin=view.started.origin,
         model=view.started.settings.model,
@@ -107,7 +103,7 @@ def chat_answer(record: TurnRecord, unavailable: Sequence[schemas.UnavailableSer
         turn_id=record.id,
         outcome=end.outcome if end else "awaiting_person",
         sources=record.sources,
-        searched=_searched(record),
+        searched=_searched(view),
         usage=_usage(view.usage),
         rounds=_rounds(view),
         error=error_shown(end) or msgspec.UNSET,
@@ -140,7 +136,7 @@ def pending_calls(record: TurnRecord) -> list[schemas.PendingCall]:
     view = record.view
     if view.finished:
         return []
-    waiting = ((call, _waits_for(call, record.questions)) for call in record.calls if call.open)
+    waiting = ((call, _waits_for(call, record.questions)) for call in view.by_call.values() if call.open)
     return [_pending(record, call, kind) for call, kind in waiting if kind]
 
 
@@ -345,9 +341,12 @@ def _summary(end: TurnFinished | None) -> str:
     return COMPLETED if end.outcome == "answered" else end.message or end.outcome.replace("_", " ").capitalize()
 
 
-def _searched(record: TurnRecord) -> bool:
-    ran = any(call.call.name == SEARCH_TOOL and call.finished and call.finished.state == "ok" for call in record.calls)
-    return ran or any(round_.reply.sources for round_ in record.view.rounds)
+def _searched(view: TurnView) -> bool:
+    ran = any(
+        call.call.name == SEARCH_TOOL and call.finished and call.finished.state == "ok"
+        for call in view.by_call.values()
+    )
+    return ran or any(round_.reply.sources for round_ in view.rounds)
 
 
 def _rounds(view: TurnView) -> int:
