@@ -1,4 +1,4 @@
-"""The house keeps its floors: what each part of the package may import, read from the source itself."""
+"""The package keeps its layers: what each part of the package may import, read from the source itself."""
 
 import ast
 import sys
@@ -14,52 +14,35 @@ PACKAGE = Path(__file__).parent.parent / "src" / "windlass"
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
     "version": set(),
-    "shapes": set(),
-    "personas": {"core"},
-    "citations": {"core"},
-    "vault": {"core"},
     "demo": set(),
-    "context": {"core"},
+    "api": {"core"},
     "config": {"core"},
     "providers": {"core"},
     "search": {"core"},
     "servers": {"core"},
     "store": {"core"},
     "bus": {"core"},
-    "views": {"core", "shapes", "citations"},
     "telemetry": {"core", "bus"},
     "runner": {"core", "bus", "store"},
-    "searching": {"core", "config", "providers", "search", "servers"},
-    "toolbox": {"core", "search", "servers", "store"},
-    "opening": {"core", "config", "context", "personas", "providers", "search", "store", "toolbox"},
-    "local": {
-        *(
-            "version",
-            "core",
-            "shapes",
-            "personas",
-            "vault",
-            "context",
-            "config",
-            "providers",
-            "search",
-            "servers",
-            "store",
-        ),
-        *("bus", "views", "telemetry", "runner", "searching", "toolbox", "opening"),
+    "toolbox": {"core", "config", "providers", "search", "servers", "store"},
+    "turns": {"core", "api", "config", "providers", "search", "servers", "store", "bus", "runner", "toolbox"},
+    "services": {
+        *("version", "core", "api", "config", "providers", "search", "servers", "store", "bus", "telemetry", "runner"),
+        *("toolbox", "turns"),
     },
-    "web": {"core", "shapes", "bus", "views", "local"},
+    "web": {"core", "api", "bus", "turns", "services"},
     "app": {
-        *("core", "demo", "config", "providers", "servers", "store", "bus", "telemetry", "runner", "searching"),
-        *("toolbox", "opening", "local", "vault"),
+        *("version", "core", "demo", "config", "providers", "servers", "store", "bus", "telemetry", "runner"),
+        *("toolbox", "turns", "services", "web"),
     },
-    "serving": {"version", "core", "config", "web", "app"},
-    "client": {"version", "core", "shapes", "search", "views", "bus", "config", "toolbox", "local", "web", "app"},
+    "client": {"core", "api", "bus", "config", "toolbox", "app"},
     "testing": {"core", "providers"},
-    "cli": {"version", "core", "shapes", "config", "client", "serving"},
+    "cli": {"version", "core", "api", "config", "telemetry", "client"},
     "__main__": {"cli"},
-    "__init__": {"version", "core", "shapes", "config", "client", "app"},
+    "__init__": {"version", "core", "api", "config", "client"},
 }
+SERVE = Path("cli", "serve.py")  # the one command that is the server
+SERVER = {"app", "web"}
 
 
 def test_every_part_imports_only_what_its_floor_allows() -> None:
@@ -69,11 +52,12 @@ def test_every_part_imports_only_what_its_floor_allows() -> None:
         for part in [part_of(path)]
         for line, target in imported_parts(path)
         if target != part and target not in MAY_IMPORT.get(part, set())
+        if not (path.relative_to(PACKAGE) == SERVE and target in SERVER)
     ]
     assert not forbidden, "\n".join(forbidden)
 
 
-def test_every_part_has_a_floor() -> None:
+def test_every_part_has_a_layer() -> None:
     parts = {part_of(path) for path in sources()}
     assert parts <= MAY_IMPORT.keys(), f"name these in MAY_IMPORT: {sorted(parts - MAY_IMPORT.keys())}"
 
@@ -99,9 +83,8 @@ def test_the_core_needs_nothing_but_the_standard_library() -> None:
     assert not foreign, "\n".join(foreign)
 
 
-def test_the_core_stays_under_a_thousand_lines() -> None:
-    """Blank lines are the formatter's, so they do not count."""
-    assert sum(bool(line.strip()) for path in sources("core") for line in path.read_text().splitlines()) < 1000
+def test_the_core_stays_under_fifteen_hundred_lines() -> None:
+    assert sum(len(path.read_text().splitlines()) for path in sources("core")) < 1500
 
 
 def test_mcp_is_imported_in_one_file_only() -> None:

@@ -173,7 +173,7 @@ async def test_a_conversation_is_chatted_in_listed_exported_and_deleted(w: Windl
     export = await w.conversations.export(conversation.id)
     assert len(export.messages) == 8
     assert "# Sums" in await w.conversations.markdown(conversation.id)
-    copy = await w.conversations.take_in({"messages": [{"role": "user", "content": "Hello"}]})
+    copy = await w.conversations.import_({"messages": [{"role": "user", "content": "Hello"}]})
     assert copy.count == 1
     await w.conversations.delete(conversation.id)
     with pytest.raises(NotFound):
@@ -211,7 +211,7 @@ async def test_errors_are_the_same_wherever_they_happen(w: Windlass) -> None:
         await w.ask("   ")
     turn = await w.ask("/think")  # a short answer
     with pytest.raises(Conflict):
-        await w.turns.go_on(turn.id)
+        await w.turns.continue_(turn.id)
 
 
 async def test_a_server_that_is_not_there_is_said_in_one_line() -> None:
@@ -299,7 +299,7 @@ async def test_a_function_that_asks_waits_and_one_that_fails_tells_the_model() -
     async with Windlass(config=load_config(demo=True), functions=[launch]) as w:
         waiting = await w.ask("/launch")
         assert waiting.state == "awaiting_person"
-        turn = await w.settle(waiting, approve=lambda call: True)
+        turn = await w.wait(waiting, approve=lambda call: True)
     assert turn.calls[0].state == "error" and "no fuel" in (turn.calls[0].result or "")
 
 

@@ -16,7 +16,7 @@ C = TypeVar("C")
 Method = Callable[Concatenate[S, P], Coroutine[Any, Any, R]]
 
 
-class Options(TypedDict, total=False):
+class RouteOptions(TypedDict, total=False):
     shown: object  # the schema of what comes out, where no class says it
     sent: object  # the schema of what goes in, likewise
     status: int
@@ -34,7 +34,7 @@ class Route(Generic[P, R]):
     group: str
     name: str
 
-    def __init__(self, method: str, path: str, summary: str, gives: object, takes: object, options: Options) -> None:
+    def __init__(self, method: str, path: str, summary: str, gives: object, takes: object, options: RouteOptions) -> None:
         self.method = method
         self.path = path
         self.summary = summary
@@ -58,14 +58,14 @@ class Route(Generic[P, R]):
 
 
 @overload
-def row(method: str, path: str, summary: str, gives: type[R], /, **options: Unpack[Options]) -> Route[[], R]: ...
+def row(method: str, path: str, summary: str, gives: type[R], /, **options: Unpack[RouteOptions]) -> Route[[], R]: ...
 @overload
 def row(
-    method: str, path: str, summary: str, gives: type[R], a: type[A], /, **options: Unpack[Options]
+    method: str, path: str, summary: str, gives: type[R], a: type[A], /, **options: Unpack[RouteOptions]
 ) -> Route[[A], R]: ...
 @overload
 def row(
-    method: str, path: str, summary: str, gives: type[R], a: type[A], b: type[B], /, **options: Unpack[Options]
+    method: str, path: str, summary: str, gives: type[R], a: type[A], b: type[B], /, **options: Unpack[RouteOptions]
 ) -> Route[[A, B], R]: ...
 @overload
 def row(
@@ -77,10 +77,10 @@ def row(
     b: type[B],
     c: type[C],
     /,
-    **options: Unpack[Options],
+    **options: Unpack[RouteOptions],
 ) -> Route[[A, B, C], R]: ...
 def row(
-    method: str, path: str, summary: str, gives: type, /, *takes: type, **options: Unpack[Options]
+    method: str, path: str, summary: str, gives: type, /, *takes: type, **options: Unpack[RouteOptions]
 ) -> Route[..., Any]:
     """`takes` is a `str` for each `{name}` of the path, in order, and last the query (GET, DELETE) or the body."""
     rest = takes[path.count("{") :]

@@ -75,7 +75,7 @@ def import_(
     except (OSError, ValueError) as error:
         raise BadInput(f"{file} cannot be read: {error}") from None
     with opened(ctx) as session:
-        done = session.run(session.w.conversations.take_in(held))
+        done = session.run(session.w.conversations.import_(held))
     if json:
         return as_json(done)
     note(f"{done.conversation.id}: {done.count} messages", "")

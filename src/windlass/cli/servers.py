@@ -77,7 +77,7 @@ def import_(
     if not isinstance(held, dict):
         raise BadInput(f"{file} has no servers in it.")
     with opened(ctx) as session:
-        found = session.run(session.w.servers.take_in(held))
+        found = session.run(session.w.servers.import_(held))
     if json:
         return as_json(found)
     for one in found.servers:

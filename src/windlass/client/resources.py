@@ -5,6 +5,7 @@ from typing import Any, Literal
 from msgspec import UNSET, ValidationError, convert
 
 from windlass.api import routes, schemas
+from windlass.client.renamed import renamed
 from windlass.client.transport import Transport
 from windlass.core.errors import BadInput
 
@@ -57,8 +58,10 @@ class ConversationsResource(Resource):
         query = schemas.ExportQuery(format="markdown")
         return str(await self._transport.call(routes.conversations.export, conversation_id, query))
 
-    async def take_in(self, exported: object) -> schemas.Imported:
+    async def import_(self, exported: object) -> schemas.Imported:
         return await self._transport.call(routes.conversations.import_, exported)
+
+    take_in = renamed("conversations.take_in", import_)
 
     async def turns(self, conversation_id: str) -> TurnRows:
         return (await self._transport.call(routes.conversations.turns, conversation_id)).turns
@@ -176,10 +179,12 @@ class TurnsResource(Resource):
         body = schemas.InputAnswer(action, content)
         return (await self._transport.call(routes.turns.answer, turn_id, call_id, body)).turn
 
-    async def go_on(self, turn_id: str, rounds: int | None = None) -> schemas.Turn:
+    async def continue_(self, turn_id: str, rounds: int | None = None) -> schemas.Turn:
         """After a limit, a stop or a failure: a new turn that takes the work up."""
         body = schemas.Continue(rounds)
         return (await self._transport.call(routes.turns.continue_, turn_id, body)).turn
+
+    go_on = renamed("turns.go_on", continue_)
 
     async def retry(
         self, turn_id: str, *, model: str = "", web_search: Literal["auto", "on", "off"] = "auto"
@@ -207,9 +212,11 @@ class ServersResource(Resource):
         body = _converted(schemas.NewServer, {"name": name, **fields})
         return (await self._transport.call(routes.servers.add, body)).server
 
-    async def take_in(self, document: dict[str, Any]) -> schemas.ImportedServers:
+    async def import_(self, document: dict[str, Any]) -> schemas.ImportedServers:
         """`{"mcpServers": {...}}` as other clients write it. Nothing starts: all become drafts."""
         return await self._transport.call(routes.servers.import_, document)
+
+    take_in = renamed("servers.take_in", import_)
 
     async def change(self, server: str, **fields: Any) -> schemas.Server:
         body = _converted(schemas.ServerChange, fields)

@@ -11,6 +11,7 @@ from msgspec import UNSET
 from windlass.api import routes, schemas
 from windlass.api.events import TurnEvent
 from windlass.client.over_http import OverHttp
+from windlass.client.renamed import renamed
 from windlass.client.resources import (
     ContextResource,
     ConversationsResource,
@@ -160,6 +161,8 @@ class Windlass:
                 return turn
             turn = await self.turns.get(turn.id, wait=LONG_S)
         return turn
+
+    settle = renamed("settle", wait)
 
     async def begin(self, *, tools: Collection[str] | None = None, persona: str = "", system_prompt: str = "") -> str:
         """A new conversation's id, with exactly these tools on, or with the default ones."""
