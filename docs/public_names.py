@@ -21,20 +21,21 @@ import msgspec
 import typer
 
 import windlass
-from windlass import telemetry, testing
+from windlass import testing
+from windlass.api.events import KINDS
 from windlass.api.routes import ROUTES
 from windlass.cli.program import VERBS, build
-from windlass.client.transport import KINDS
 from windlass.config import _File as SettingsFile
 from windlass.core.events import Outcome, Refusal
 from windlass.core.messages import CallState
+from windlass.telemetry import metrics as telemetry
 from windlass.web.openapi import openapi
 
 SOURCE = Path(windlass.__file__).parent
 # Calls whose argument at this position is an error code.
 CODES = {"ModelError": 0, "Kind": 0, "TurnFinished": 1}
 NOT_PUBLIC_VARIABLES = {"WINDLASS_FAULT"}  # the tests' own: where a process is to end
-NOT_PUBLIC_ATTRIBUTES = {"wire"}
+NOT_PUBLIC_ATTRIBUTES = {"transport"}
 
 
 def listing() -> str:

@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args, get_origin
 
 from msgspec import NODEFAULT, Struct, inspect
 
-from windlass.api import schemas as schemas
-from windlass.bus import PASSING
+from windlass.api import schemas
+from windlass.api.events import NAMES
 from windlass.core.events import Event, Recorded, TurnFinished, TurnStarted
-from windlass.turns.views import NAMES, event_position
+from windlass.turns.views import event_position
 
 UI = Path(__file__).parent
 PACKAGE = UI.parent / "src" / "windlass"
@@ -59,7 +59,7 @@ def _events() -> str:
         " * field with a default may be missing: a server of another version does not send it.\n"
     )
     durable = {kind: NAMES[kind] for kind in get_args(Event)}
-    transient = {kind: name for kind, name in (NAMES | PASSING).items() if kind not in durable}
+    transient = {kind: name for kind, name in NAMES.items() if kind not in durable}
     names = {kind: _camel(name) for kind, name in (durable | transient).items()}
     values = _values_in([*durable, *transient])
     writer = Writer(_literals([*values, *durable]), names)

@@ -9,7 +9,7 @@ from playwright.async_api import Page
 from tests.browser.conftest import ROOT, OwnApp
 from tests.browser.screens import first_run_screens, server_screens, turn_screens
 from tests.browser.visit import PHONE, WIDE, OpenedApp, Visit
-from tests.proof.figures import note
+from tests.proof.figures import FULL, note
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(240)]
 

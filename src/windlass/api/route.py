@@ -34,7 +34,9 @@ class Route(Generic[P, R]):
     group: str
     name: str
 
-    def __init__(self, method: str, path: str, summary: str, gives: object, takes: object, options: RouteOptions) -> None:
+    def __init__(
+        self, method: str, path: str, summary: str, gives: object, takes: object, options: RouteOptions
+    ) -> None:
         self.method = method
         self.path = path
         self.summary = summary
