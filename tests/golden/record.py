@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.golden.scenes import SCENES
 from tests.golden.stage import staged
-from windlass.client.wire import DURABLE
+from windlass.api.events import DURABLE
 
 Json = dict[str, Any]
 FOLDER = Path(__file__).parents[2] / "ui" / "src" / "state" / "golden"

@@ -13,7 +13,7 @@ import aiohttp
 from tests.golden.story import story_of
 from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import PATIENCE_S, WindlassProcess, model_settings, windlass
-from windlass.client.wire import DURABLE
+from windlass.api.events import DURABLE
 from windlass.testing import Reply, StrictLLM, Usage
 from windlass.testing.replies import Scripted
 

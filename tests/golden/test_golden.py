@@ -13,9 +13,9 @@ import pytest
 from tests.golden.record import FOLDER, recorded
 from tests.golden.scenes import SCENES
 from tests.golden.story import story_of
-from windlass.client.wire import DURABLE, KINDS
+from windlass.api.events import DURABLE, KINDS
 from windlass.core.events import Recorded
-from windlass.views import TurnRecord, messages_shown, turn_shown
+from windlass.turns.views import TurnRecord, messages_shown, turn_shown
 
 Json = dict[str, Any]
 LOGS = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
