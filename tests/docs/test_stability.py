@@ -16,7 +16,10 @@ EDITION_1 = ROOT / "tests" / "fixtures" / "edition_1"
 OUT_OF_DATE = "is out of date: run `make docs`, and say in CHANGELOG.md what changed for a user"
 
 # What the first edition had and this one has not, each with its reason. A line here needs one in CHANGELOG.md too.
-GONE: dict[str, str] = {}
+GONE: dict[str, str] = {
+    "windlass.testing: windlass.testing.ScriptedModel.reply(1 hear)": "called `emit` now; the engine gives it by position",
+}
+RENAMED = {"windlass.testing: windlass.testing.ScriptedModel.reply(1 emit)"}  # what stands in its place
 
 UPPER = ("maxLength", "maxItems", "maxProperties", "maximum", "exclusiveMaximum")
 LOWER = ("minLength", "minItems", "minProperties", "minimum", "exclusiveMinimum")
@@ -43,7 +46,7 @@ def test_nothing_that_could_be_left_out_must_be_given_now() -> None:
     then, now = names((EDITION_1 / "public-names.txt").read_text()), names(listing())
     functions = {name.partition("(")[0] for name in then if name.endswith("()")}
     required = {name for name in now if re.fullmatch(r".*\((\d+ )?\w+\)", name)}
-    assert sorted(name for name in required - then if name.partition("(")[0] in functions) == []
+    assert sorted(name for name in required - then - RENAMED if name.partition("(")[0] in functions) == []
 
 
 def test_no_operation_or_response_field_of_the_first_edition_is_gone() -> None:

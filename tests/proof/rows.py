@@ -67,10 +67,10 @@ ROWS: dict[str, tuple[str, ...]] = {
     "L11 bad arguments": (
         f"{PROVIDERS}/test_arguments.py::test_what_has_no_plain_meaning_is_broken",
         f"{PROVIDERS}/test_arguments.py::test_an_object_cut_short_is_never_run",
-        f"{SERVERS}/test_schemas.py::test_errors_name_the_place_by_json_pointer",
+        "tests/toolbox/test_schemas.py::test_errors_name_the_place_by_json_pointer",
         f"{CORE}/test_steps.py::test_three_bad_tries_on_one_tool_force_the_answer",
     ),
-    "L12 unknown tools": (f"{SERVERS}/test_policy.py::test_an_unknown_tool_lists_the_nearest_and_runs_none",),
+    "L12 unknown tools": ("tests/toolbox/test_permissions.py::test_an_unknown_tool_lists_the_nearest_and_runs_none",),
     "L13 duplicate and empty ids": (
         f"{CORE}/test_ids.py::test_a_call_id_follows_from_its_place_and_fits_every_wire",
         f"{FAULTS}/test_model.py::test_ids_that_clash_or_are_missing_are_told_apart",
@@ -123,9 +123,9 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{SERVERS}/test_faults.py::test_a_server_that_does_not_read_fails_the_write_in_time",
     ),
     "M6 hostile schemas": (
-        f"{SERVERS}/test_schemas.py::test_a_hostile_schema_keeps_its_tool_out_with_a_reason",
-        f"{SERVERS}/test_schemas.py::test_a_pattern_meant_to_take_for_ever_does_not",
-        f"{SERVERS}/test_schemas.py::test_the_corpus_of_broken_schemas_never_raises_anything_else",
+        "tests/toolbox/test_schemas.py::test_a_hostile_schema_keeps_its_tool_out_with_a_reason",
+        "tests/toolbox/test_schemas.py::test_a_pattern_meant_to_take_for_ever_does_not",
+        "tests/toolbox/test_schemas.py::test_the_corpus_of_broken_schemas_never_raises_anything_else",
     ),
     "M7 tools that change": (
         f"{SERVERS}/test_connection.py::test_a_changed_list_of_tools_is_followed",
@@ -133,7 +133,7 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{FAULTS}/test_tools.py::test_a_tool_that_changes_in_mid_turn_is_not_run",
     ),
     "M8 many tools, odd names": (
-        f"{SERVERS}/test_names.py::test_every_name_is_valid_unique_and_independent_of_order",
+        "tests/toolbox/test_names.py::test_every_name_is_valid_unique_and_independent_of_order",
         f"{SERVERS}/test_supervisor.py::test_a_thousand_tools_over_twenty_servers_keep_their_names",
     ),
     "M9 slow and failing starts": (

@@ -34,8 +34,8 @@ class ConversationsResource(Resource):
         query = schemas.PageQuery(limit=limit, cursor=cursor)
         return await self._transport.call(routes.conversations.recent, query)
 
-    async def search(self, text: str, limit: int = 50) -> ConversationRows:
-        query = schemas.SearchQuery(q=text, limit=limit)
+    async def search(self, words: str, limit: int = 50) -> ConversationRows:
+        query = schemas.SearchQuery(q=words, limit=limit)
         return (await self._transport.call(routes.conversations.search, query)).conversations
 
     async def get(self, conversation_id: str) -> schemas.Conversation:

@@ -23,6 +23,7 @@ export type ErrorCode =
   | "draft"
   | "error"
   | "fenced"
+  | "file_damaged"
   | "forbidden"
   | "from_config"
   | "hash"
@@ -60,7 +61,7 @@ export type WebSearch = "auto" | "on" | "off";
 
 export type Transport = "stdio" | "http" | "sse";
 
-export interface Done {
+export interface Acknowledged {
   success: boolean;
   message: string;
 }
@@ -210,7 +211,7 @@ export interface Message {
   sources?: Source[];
   /** Numbers it cites that no source has */
   unknown_citations?: number[];
-  usage?: Usage;
+  usage?: TokenUsage;
   reasoning?: string;
   error?: Error;
 }
@@ -268,114 +269,12 @@ export interface Source {
   call_id?: string;
 }
 
-export interface Usage {
+export interface TokenUsage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
   cached_tokens: number;
   reasoning_tokens: number;
-}
-
-export interface Export {
-  format: "windlass";
-  version: number;
-  /** ISO 8601, UTC */
-  exported_at: string;
-  conversation: Conversation;
-  context: ContextItem[];
-  enabled_tools: EnabledTool[];
-  /** The path to the head */
-  messages: Message[];
-  /** All branches; unfinished turns as far as they got */
-  turns: ExportedTurn[];
-}
-
-export interface ExportedTurn {
-  id: string;
-  parent_turn_id: string | null;
-  outcome: string | null;
-  /** ISO 8601, UTC */
-  started_at: string;
-  messages: Message[];
-}
-
-export interface ExportQuery {
-  format?: "json" | "markdown";
-}
-
-export interface HeadQuery {
-  /** Another turn to end at: another branch */
-  head?: string;
-}
-
-export interface Health {
-  status: "ok";
-  version: string;
-  success: boolean;
-}
-
-export interface Imported {
-  conversation: Conversation;
-  /** How many messages came in */
-  count: number;
-  /** What had to be mended */
-  repairs: string[];
-  success: boolean;
-  message: string;
-}
-
-export interface Limit {
-  /** As in windlass.toml, under [limits] */
-  name: string;
-  /** null: none */
-  value: number | null;
-  default: number | null;
-  source: "default" | "file";
-}
-
-export interface Limits {
-  limits: Limit[];
-  count: number;
-  success: boolean;
-}
-
-export interface LogIn {
-  token: string;
-}
-
-export interface LoginUrl {
-  /** Opens the page and logs in, once */
-  url: string;
-  success: boolean;
-}
-
-export interface NewToken {
-  token: string;
-  success: boolean;
-  message: string;
-}
-
-export interface Ready {
-  status: "ready";
-  version: string;
-  running_turns: number;
-  waiting_turns: number;
-  watchers: number;
-  /** How many servers in each status */
-  servers: Record<string, unknown>;
-  success: boolean;
-}
-
-export interface SearchState {
-  /** As in windlass.toml, under [web_search] */
-  backend: string;
-  /** Whether a message that begins with `//` asks for a search */
-  prefix: boolean;
-  /** Whether the default provider's turns can search */
-  ready: boolean;
-  /** Why not, in words for a person; empty when it is ready */
-  reason: string;
-  success: boolean;
 }
 
 export interface Finding {
@@ -396,13 +295,13 @@ export interface LocalServers {
   success: boolean;
 }
 
-export interface Model {
+export interface ModelInfo {
   id: string;
   provider_id: string;
 }
 
 export interface ModelList {
-  models: Model[];
+  models: ModelInfo[];
   count: number;
   /** Why the list could not be had */
   error?: Error;
@@ -730,6 +629,108 @@ export interface ToolResultAnswer {
   success: boolean;
 }
 
+export interface Export {
+  format: "windlass";
+  version: number;
+  /** ISO 8601, UTC */
+  exported_at: string;
+  conversation: Conversation;
+  context: ContextItem[];
+  enabled_tools: EnabledTool[];
+  /** The path to the head */
+  messages: Message[];
+  /** All branches; unfinished turns as far as they got */
+  turns: ExportedTurn[];
+}
+
+export interface ExportedTurn {
+  id: string;
+  parent_turn_id: string | null;
+  outcome: string | null;
+  /** ISO 8601, UTC */
+  started_at: string;
+  messages: Message[];
+}
+
+export interface ExportQuery {
+  format?: "json" | "markdown";
+}
+
+export interface HeadQuery {
+  /** Another turn to end at: another branch */
+  head?: string;
+}
+
+export interface Health {
+  status: "ok";
+  version: string;
+  success: boolean;
+}
+
+export interface Imported {
+  conversation: Conversation;
+  /** How many messages came in */
+  count: number;
+  /** What had to be mended */
+  repairs: string[];
+  success: boolean;
+  message: string;
+}
+
+export interface Limit {
+  /** As in windlass.toml, under [limits] */
+  name: string;
+  /** null: none */
+  value: number | null;
+  default: number | null;
+  source: "default" | "file";
+}
+
+export interface LimitList {
+  limits: Limit[];
+  count: number;
+  success: boolean;
+}
+
+export interface LogIn {
+  token: string;
+}
+
+export interface LoginUrl {
+  /** Opens the page and logs in, once */
+  url: string;
+  success: boolean;
+}
+
+export interface NewToken {
+  token: string;
+  success: boolean;
+  message: string;
+}
+
+export interface Ready {
+  status: "ready";
+  version: string;
+  running_turns: number;
+  waiting_turns: number;
+  watchers: number;
+  /** How many servers in each status */
+  servers: Record<string, unknown>;
+  success: boolean;
+}
+
+export interface SearchState {
+  /** As in windlass.toml, under [web_search] */
+  backend: string;
+  /** Whether a message that begins with `//` asks for a search */
+  prefix: boolean;
+  /** Whether the default provider's turns can search */
+  ready: boolean;
+  /** Why not, in words for a person; empty when it is ready */
+  reason: string;
+  success: boolean;
+}
+
 export interface AvailableTool {
   server_id: string;
   server_slug: string;
@@ -753,7 +754,7 @@ export interface AvailableTool {
 export interface AvailableTools {
   available_tools: AvailableTool[];
   count: number;
-  unavailable: Unavailable[];
+  unavailable: UnavailableServer[];
   success: boolean;
   /** Why a model may refuse so many tools */
   warning?: string;
@@ -786,7 +787,7 @@ export interface ToolNamed {
   tool_name: string;
 }
 
-export interface Unavailable {
+export interface UnavailableServer {
   server_slug: string;
   status: string;
 }
@@ -820,12 +821,12 @@ export interface ChatAnswer {
   outcome: "added" | "answered" | "awaiting_person" | "failed" | "handed_over" | "limit" | "stopped";
   sources: Source[];
   searched: boolean;
-  usage: Usage;
+  usage: TokenUsage;
   rounds: number;
   error?: Error;
   pending_calls?: PendingCall[];
   /** Enabled tools that could not be offered */
-  unavailable?: Unavailable[];
+  unavailable?: UnavailableServer[];
 }
 
 export interface ChatRequest {
@@ -856,6 +857,13 @@ export interface Decision {
   hash?: string;
   /** Said once more: needed to always allow what claims to destroy or to reach out */
   emphatic?: boolean;
+}
+
+export interface EventLog {
+  /** Each as on the event stream, with `event`, `id`, `seq`, `at` */
+  events: Record<string, unknown>[];
+  count: number;
+  success: boolean;
 }
 
 export interface EventsQuery {
@@ -932,7 +940,7 @@ export interface Turn {
   outcome: string | null;
   error: Error | null;
   calls: Call[];
-  usage: Usage;
+  usage: TokenUsage;
   rounds: number;
   answer: string | null;
   sources: Source[];
@@ -954,13 +962,6 @@ export interface TurnAnswer {
 
 export interface TurnList {
   turns: TurnSummary[];
-  count: number;
-  success: boolean;
-}
-
-export interface TurnLog {
-  /** Each as on the event stream, with `event`, `id`, `seq`, `at` */
-  events: Record<string, unknown>[];
   count: number;
   success: boolean;
 }

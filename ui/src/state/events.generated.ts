@@ -35,7 +35,7 @@ export interface ToolCall {
   extra?: string;
 }
 
-export interface Message {
+export interface ChatMessage {
   role: Role;
   content: string | null;
   calls?: ToolCall[];
@@ -78,7 +78,7 @@ export interface Usage {
   reasoning?: number;
 }
 
-export interface Source {
+export interface SourceLink {
   title: string;
   url: string;
 }
@@ -90,7 +90,7 @@ export interface ToolOutput {
   size?: number;
   shortened?: boolean;
   digest?: string;
-  sources?: Source[];
+  sources?: SourceLink[];
   untrusted?: boolean;
   foreign?: boolean;
   failed?: boolean;
@@ -113,7 +113,7 @@ export interface TransientHeader {
 export interface TurnStarted extends EventHeader {
   type: "turn_started";
   parent_turn_id: string | null;
-  opening: Message[];
+  opening: ChatMessage[];
   settings?: Settings;
   origin?: Origin;
   client_message_id?: string;
@@ -136,7 +136,7 @@ export interface ModelReplied extends EventHeader {
   model?: string;
   repairs?: string[];
   raw?: string;
-  sources?: Source[];
+  sources?: SourceLink[];
   first_ms?: number;
   took_ms?: number;
   blanked?: boolean;
