@@ -13,7 +13,7 @@ from windlass import demo
 from windlass.bus import Bus
 from windlass.config import Config, resolve_secret
 from windlass.core.ports import Model
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.providers import DEMO_MODEL, Models, ProviderConfig, chat_models, detect_local
 from windlass.runner import Runner
 from windlass.servers import SandboxRules, ServerConfig, Servers, ToolOverride
@@ -37,7 +37,7 @@ PURGE_S = 3600.0
 logger = logging.getLogger("windlass")
 
 
-@value
+@value_object
 class App:
     """An open Windlass, whoever uses it: a server, a command or a program."""
 

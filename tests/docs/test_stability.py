@@ -17,7 +17,7 @@ OUT_OF_DATE = "is out of date: run `make docs`, and say in CHANGELOG.md what cha
 
 # What the first edition had and this one has not, each with its reason. A line here needs one in CHANGELOG.md too.
 GONE: dict[str, str] = {
-    "windlass.testing: windlass.testing.ScriptedModel.reply(1 hear)": "called `emit` now; the engine gives it by position",
+    "windlass.testing: windlass.testing.ScriptedModel.reply(1 hear)": "`emit` now, given by position",
 }
 RENAMED = {"windlass.testing: windlass.testing.ScriptedModel.reply(1 emit)"}  # what stands in its place
 

@@ -5,7 +5,7 @@ from typing import get_args
 
 from windlass.core.events import Event, TurnFinished
 from windlass.core.ports import LiveEvent, MessagesDeleted, ReplySoFar
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 Transient = LiveEvent | ReplySoFar | MessagesDeleted  # not repeated: they have no id
 NAMES: dict[type, str] = {  # `ToolStarted` is `tool_started` on the wire
@@ -15,7 +15,7 @@ KINDS: dict[str, type] = {name: kind for kind, name in NAMES.items()}
 DURABLE = frozenset(NAMES[kind] for kind in get_args(Event))
 
 
-@value
+@value_object
 class TurnEvent:
     """One thing that happened. `what` is the event itself, to be matched on; `number` counts the durable ones in the
     conversation, and is None for a transient one."""

@@ -28,8 +28,8 @@ class RouteOptions(TypedDict, total=False):
 
 
 class Route(Generic[P, R]):
-    """`P` is what the route's method takes, `R` what it gives. Its group and name are the class and the attribute of the
-    table that hold it."""
+    """`P` is what the route's method takes, `R` what it gives. Its group and name are the class and the attribute of
+    the table that hold it."""
 
     group: str
     name: str

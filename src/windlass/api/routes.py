@@ -1,5 +1,5 @@
-"""Every route, on one screen. The server's routing, `/openapi.json`, the client's calls and the access tests are made of
-it: a new endpoint is a row here and a method of a service marked `@serves(routes.GROUP.NAME)`."""
+"""Every route. The server's routing, `/openapi.json`, the client's calls and the access tests are made of this table: a
+new endpoint is a row here and a method of a service marked `@serves(routes.GROUP.NAME)`."""
 
 from typing import Any
 

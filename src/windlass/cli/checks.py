@@ -13,14 +13,14 @@ from windlass.cli.options import Options
 from windlass.cli.terminal_run import PAGE, found_server
 from windlass.config import Config, ServerSettings, resolve_secret
 from windlass.core.errors import WindlassError
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 Level = Literal["ok", "note", "warn", "bad"]
 LEAST_FREE = 200 << 20
 PRIVATE = ("token", "secrets.json", "sessions")
 
 
-@value
+@value_object
 class CheckResult:
     about: str
     level: Level

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 LEFT_OUT = "LEFT-OUT-OF-BACKUP"
 HEAD = "# Written by `windlass backup` without keys and comments. Set again what was left out.\n"
@@ -26,7 +26,7 @@ _PLAIN_NAME = re.compile(r"[\w-]+")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-@value
+@value_object
 class Cleaned:
     text: str
     left_out: tuple[str, ...]  # the settings' paths, for a person

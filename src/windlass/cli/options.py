@@ -4,12 +4,12 @@ from pathlib import Path
 
 import typer
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 ANSWERED, FAILED, USAGE, STOPPED, LIMIT, LEFT = 0, 1, 2, 3, 4, 130
 
 
-@value
+@value_object
 class Options:
     url: str = ""
     config: Path | None = None

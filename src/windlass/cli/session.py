@@ -18,12 +18,12 @@ from windlass.cli.terminal_run import found_server, settings
 from windlass.client import Windlass
 from windlass.config import Config
 from windlass.core.errors import BadInput
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 T = TypeVar("T")
 
 
-@value
+@value_object
 class Connected:
     w: Windlass
     loop: asyncio.AbstractEventLoop

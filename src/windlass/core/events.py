@@ -3,7 +3,7 @@
 from typing import Literal
 
 from windlass.core.messages import CallState, ChatMessage, Choice, SourceLink, ToolCall, ToolOutput, Usage
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 Outcome = Literal["answered", "limit", "stopped", "failed", "handed_over", "added"]
 Origin = Literal["chat", "continue", "retry", "call_retry", "added", "v1"]
@@ -14,7 +14,7 @@ Scope = Literal["once", "conversation", "always"]
 NO_HISTORY = "none"  # as `history_from`: the prompt shows no earlier turn
 
 
-@value
+@value_object
 class Limits:
     rounds: int = 10
     calls: int = 128
@@ -26,7 +26,7 @@ class Limits:
     tokens: int | None = None
 
 
-@value
+@value_object
 class Settings:
     """Frozen at the start, so that a turn resumed next week is the same turn."""
 
@@ -44,7 +44,7 @@ class Settings:
     choice: Choice = "auto"  # for the first request; after a call the model is free
 
 
-@value
+@value_object
 class TurnStarted:
     opening: tuple[ChatMessage, ...]
     settings: Settings = Settings()
@@ -53,13 +53,13 @@ class TurnStarted:
     blanked: tuple[int, ...] = ()  # places in `opening` whose text was deleted
 
 
-@value
+@value_object
 class TurnClaimed:
     driver: str = ""
     epoch: int = 0
 
 
-@value
+@value_object
 class ModelReplied:
     text: str
     calls: tuple[ToolCall, ...] = ()
@@ -75,7 +75,7 @@ class ModelReplied:
     blanked: bool = False
 
 
-@value
+@value_object
 class ModelFailed:
     cause: str
     message: str = ""
@@ -87,7 +87,7 @@ class ModelFailed:
     took_ms: int = 0
 
 
-@value
+@value_object
 class CallJudged:
     call_id: str
     verdict: Verdict
@@ -99,7 +99,7 @@ class CallJudged:
     server: str = ""
 
 
-@value
+@value_object
 class CallDecided:
     call_id: str
     allow: bool
@@ -109,20 +109,20 @@ class CallDecided:
     by: str = ""
 
 
-@value
+@value_object
 class CallResolved:
     call_id: str
     how: Literal["retry", "done", "skip"]
     by: str = ""
 
 
-@value
+@value_object
 class ToolStarted:
     call_id: str
     safe: bool = False
 
 
-@value
+@value_object
 class ToolFinished:
     call_id: str
     state: CallState
@@ -132,19 +132,19 @@ class ToolFinished:
     blanked: bool = False
 
 
-@value
+@value_object
 class StopRequested:
     by: str = "person"
     call_id: str = ""  # "" stops the turn
 
 
-@value
+@value_object
 class HistoryTrimmed:
     history_from: str
     reason: str = ""
 
 
-@value
+@value_object
 class TurnFinished:
     outcome: Outcome
     cause: str = ""
@@ -156,7 +156,7 @@ OfCall = CallJudged | CallDecided | CallResolved | ToolStarted | ToolFinished | 
 Event = TurnStarted | TurnClaimed | ModelReplied | ModelFailed | OfCall | HistoryTrimmed | TurnFinished
 
 
-@value
+@value_object
 class Recorded:
     """An event in its place: `seq` counts in the turn, `number` in the conversation."""
 
@@ -167,7 +167,7 @@ class Recorded:
     body: bytes = b""  # as it is stored, if whoever made this had it at hand
 
 
-@value
+@value_object
 class Committed:
     """Rows of one turn that are on disk now, for those who watch."""
 

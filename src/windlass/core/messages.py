@@ -3,14 +3,14 @@
 from dataclasses import field
 from typing import Literal
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 Role = Literal["user", "assistant", "system", "tool"]
 CallState = Literal["ok", "error", "denied", "cancelled", "unknown"]
 Choice = Literal["auto", "none", "required"]
 
 
-@value
+@value_object
 class ToolCall:
     """A call the model asked for. `arguments` is always the text of a JSON object: it can go back on any wire."""
 
@@ -24,7 +24,7 @@ class ToolCall:
     extra: str = ""  # opaque JSON a provider attached; goes back to that provider only
 
 
-@value
+@value_object
 class ChatMessage:
     role: Role
     content: str | None
@@ -34,7 +34,7 @@ class ChatMessage:
     reasoning: str = ""
 
 
-@value
+@value_object
 class PastTurn:
     """A finished turn as later prompts show it. `revision` grows when a message is deleted; encoders cache by both."""
 
@@ -43,7 +43,7 @@ class PastTurn:
     revision: int = 0
 
 
-@value
+@value_object
 class Usage:
     prompt: int = 0
     completion: int = 0
@@ -59,13 +59,13 @@ class Usage:
         )
 
 
-@value
+@value_object
 class SourceLink:
     title: str
     url: str
 
 
-@value
+@value_object
 class ToolOutput:
     """What a tool gave: `text` is what the model reads, the whole is kept under `result_id`."""
 
@@ -80,7 +80,7 @@ class ToolOutput:
     failed: bool = False  # the tool itself says so
 
 
-@value
+@value_object
 class ToolSpec:
     """One tool as it is offered in a turn. `name` is what the model calls, `tool` what the server calls it."""
 
@@ -97,7 +97,7 @@ class ToolSpec:
     open_world: bool = False
 
 
-@value
+@value_object
 class Toolset:
     """The tools frozen into a turn; stored once per hash."""
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from windlass.core.events import CallJudged, Event, Settings
 from windlass.core.messages import ChatMessage, Choice, PastTurn, SourceLink, ToolCall, ToolOutput, Toolset, Usage
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 
 class Log(Protocol):
@@ -31,7 +31,7 @@ class Log(Protocol):
         """Return once the log is longer than `seen`, or `also` is done."""
 
 
-@value
+@value_object
 class Prompt:
     """What a model is asked with. Past turns come apart from the current one, so that encoders may cache them."""
 
@@ -41,7 +41,7 @@ class Prompt:
     choice: Choice = "auto"
 
 
-@value
+@value_object
 class ModelRequest:
     turn_id: str
     settings: Settings
@@ -50,7 +50,7 @@ class ModelRequest:
     attempt: int = 1
 
 
-@value
+@value_object
 class DraftCall:
     """A call as it came off the wire, repaired where needed; the engine gives it its id."""
 
@@ -63,7 +63,7 @@ class DraftCall:
     extra: str = ""
 
 
-@value
+@value_object
 class Reply:
     """A complete reply. Adapters raise `ModelError` for anything less."""
 
@@ -79,19 +79,19 @@ class Reply:
     first_ms: int = 0
 
 
-@value
+@value_object
 class TextDelta:
     attempt: int
     text: str
 
 
-@value
+@value_object
 class ReasoningDelta:
     attempt: int
     text: str
 
 
-@value
+@value_object
 class CallDelta:
     attempt: int
     index: int
@@ -99,14 +99,14 @@ class CallDelta:
     arguments: str
 
 
-@value
+@value_object
 class ReplyReset:
     """What was heard of the last attempt is void; `attempt` begins."""
 
     attempt: int
 
 
-@value
+@value_object
 class ToolProgress:
     call_id: str
     progress: float
@@ -114,7 +114,7 @@ class ToolProgress:
     message: str = ""
 
 
-@value
+@value_object
 class InputNeeded:
     """A tool's server asks the person something; the call's clock stands still meanwhile."""
 
@@ -124,7 +124,7 @@ class InputNeeded:
     url: str = ""
 
 
-@value
+@value_object
 class ReplySoFar:
     """What a reply in flight has said until now, for a watcher that joins in its middle."""
 
@@ -134,7 +134,7 @@ class ReplySoFar:
     calls: tuple[CallDelta, ...]
 
 
-@value
+@value_object
 class MessagesDeleted:
     """Messages of one turn that are gone from the log; those who saw them have to forget them too."""
 

@@ -6,40 +6,40 @@ from dataclasses import replace
 from windlass.core.events import Event, ModelFailed, ToolFinished, TurnFinished
 from windlass.core.fold import CallView, TurnView, fold, force
 from windlass.core.messages import CallState, ToolCall, ToolOutput
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 FEWER_ATTEMPTS = {"empty_reply": 2, "context_overflow": 2}  # these rarely heal; a trimmed history is worth one more try
 
 
-@value
+@value_object
 class CallModel:
     attempt: int
     forced: str = ""
     wait_s: float = 0
 
 
-@value
+@value_object
 class RunTools:
     calls: tuple[ToolCall, ...]
 
 
-@value
+@value_object
 class Wait:
     calls: tuple[str, ...]
 
 
-@value
+@value_object
 class AwaitPerson:
     approvals: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
-@value
+@value_object
 class Close:
     events: tuple[ToolFinished | TurnFinished, ...]
 
 
-@value
+@value_object
 class Done:
     finished: TurnFinished
 

@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 @dataclass_transform(frozen_default=True)
-def value(cls: type[T]) -> type[T]:
+def value_object(cls: type[T]) -> type[T]:
     """A dataclass that nobody may write to. The type checker sees to that for every line here; at run time a frozen one
     would set each field by a call of its own, and a turn makes hundreds of them."""
     return dataclass(slots=True, unsafe_hash=True)(cls)

@@ -7,14 +7,14 @@ from urllib.request import getproxies_environment, proxy_bypass
 
 from yarl import URL
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.providers.config import ProviderConfig
 from windlass.providers.failures import BAD_URL, failure, shown
 
 _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1|.*\.localhost")
 
 
-@value
+@value_object
 class Way:
     """All that a request needs besides its body; found once, not at every request."""
 

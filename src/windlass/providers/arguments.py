@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterator
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 DEPTH = 100  # deeper ones exhaust the stack of whoever reads them next
 
 
-@value
+@value_object
 class Arguments:
     """`text` is always a JSON object; when `broken` says why the model's own text could not be read, it is `{}`."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.providers.address import way_to
 from windlass.providers.answer import read_up_to
 from windlass.providers.config import ProviderConfig
@@ -23,7 +23,7 @@ _NO_CHAT = re.compile(
 _NAMES = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 
 
-@value
+@value_object
 class FoundServer:
     name: str
     base_url: str

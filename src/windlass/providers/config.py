@@ -3,13 +3,13 @@
 from dataclasses import field
 from typing import Literal
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.providers.failures import Patience
 
 Kind = Literal["openai", "demo"]
 
 
-@value
+@value_object
 class ProviderConfig:
     id: str
     name: str = ""

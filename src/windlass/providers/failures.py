@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 import msgspec
 
 from windlass.core.errors import ModelError
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 LONGEST_WAIT_S = 120.0
 SHOWN_CHARS = 200
@@ -41,7 +41,7 @@ class BadAnswer(Exception):
     """What came is no HTTP."""
 
 
-@value
+@value_object
 class Kind:
     cause: str
     words: str
@@ -166,7 +166,7 @@ _NO_SUCH_MODEL = re.compile(r"model\b.{0,80}(not found|does not exist|not exist|
 _LOOKS_LIKE_KEY = re.compile(r"\b(sk|key|pk)-[\w*.-]{6,}")
 
 
-@value
+@value_object
 class Patience:
     """How long each part of a call may take, and how long to wait between attempts."""
 

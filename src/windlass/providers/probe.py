@@ -7,7 +7,7 @@ from windlass.core.errors import ModelError
 from windlass.core.events import Settings
 from windlass.core.messages import ChatMessage, Choice, Toolset, ToolSpec
 from windlass.core.ports import LiveEvent, Model, ModelRequest, Prompt, Reply, TextDelta
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 _SCHEMA = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
 _TOOLS = Toolset(
@@ -15,14 +15,14 @@ _TOOLS = Toolset(
 )
 
 
-@value
+@value_object
 class ProbeFinding:
     question: str
     answer: Literal["yes", "no", "failed"]
     detail: str = ""
 
 
-@value
+@value_object
 class Findings:
     provider: str
     model: str
@@ -33,7 +33,7 @@ class Findings:
         return any(found.question == "answers" and found.answer == "yes" for found in self.findings)
 
 
-@value
+@value_object
 class _Seen:
     reply: Reply | None
     deltas: int = 0

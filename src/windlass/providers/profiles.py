@@ -4,10 +4,10 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from windlass.core.messages import Choice
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 
-@value
+@value_object
 class Range:
     """The temperatures a model takes. An open one gets `nudge` at its ends, as the maker's own client does."""
 
@@ -21,7 +21,7 @@ class Range:
         return min(max(value, self.low + inset), self.high - inset)
 
 
-@value
+@value_object
 class Profile:
     """Matched by the server's address and the model's name, both as shell patterns; the first that fits is used.
     Entries of one family share its name."""

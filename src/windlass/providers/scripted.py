@@ -13,10 +13,10 @@ from dataclasses import replace
 from windlass.core.errors import ModelError
 from windlass.core.messages import SourceLink, Usage
 from windlass.core.ports import CallDelta, DraftCall, Emit, ModelRequest, ReasoningDelta, Reply, TextDelta
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 
-@value
+@value_object
 class ScriptedLine:
     """A reply in the pieces it is heard in. Lines add up: `say("Let me see. ") + call("look")`."""
 
@@ -52,7 +52,7 @@ class ScriptedLine:
         )
 
 
-@value
+@value_object
 class _Thought:
     text: str
 

@@ -4,7 +4,7 @@ from dataclasses import field
 
 import msgspec
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.http_json import ask, tidy_hits
 from windlass.search.ports import Hit
 
@@ -31,7 +31,7 @@ class _BraveAnswer(msgspec.Struct):
     web: _Web | None = None
 
 
-@value
+@value_object
 class Brave:
     api_key: str = field(default="", repr=False)
     base_url: str = BASE_URL

@@ -3,7 +3,7 @@ request, and its results come back with the reply."""
 
 from windlass.core.engine import SEARCH_TOOL
 from windlass.core.messages import ToolSpec
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.http_json import failed
 from windlass.search.ports import Hit
 from windlass.search.zai import is_zai
@@ -34,7 +34,7 @@ def backend_at(setting: str, base_url: str) -> str:
     return "auto" if setting == "builtin" and not searches_itself(base_url) else setting
 
 
-@value
+@value_object
 class Builtin:
     offers: bool = False
     name: str = "builtin"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.http_json import failed, tidy_hits
 from windlass.search.ports import Hit
 
@@ -15,7 +15,7 @@ ENGINES = "duckduckgo,brave,mojeek,startpage,yahoo"
 Results = list[dict[str, str]]
 
 
-@value
+@value_object
 class DDGS:
     """`engines` leaves out the encyclopedias, which answer first and know nothing of today."""
 

@@ -14,7 +14,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from windlass.core.errors import ToolError
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.addresses import Address
 from windlass.search.page import Page, page_from
 from windlass.search.targets import Target, blocked, check_address, target_of
@@ -29,7 +29,7 @@ _KINDS = ("text/html", "text/plain", "application/json")
 _MOVED = (301, 302, 303, 307, 308)
 
 
-@value
+@value_object
 class FetchCaps:
     seconds: float = 20
     redirects: int = 5
@@ -42,7 +42,7 @@ async def system_addresses(host: str, port: int) -> list[str]:
     return [str(entry[4][0]) for entry in found]
 
 
-@value
+@value_object
 class FetchGuard:
     """`allow` names hosts the operator trusts although they are private; `tls` replaces the system's certificates."""
 

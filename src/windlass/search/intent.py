@@ -6,7 +6,7 @@ from typing import Literal
 
 from windlass.core.errors import BadInput
 from windlass.core.events import Search
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.smalltalk import is_small_talk
 
 Mode = Literal["auto", "on", "off"]
@@ -14,7 +14,7 @@ _PREFIX = re.compile(r"\s*(?:/|\N{FULLWIDTH SOLIDUS}){2,}\s*")
 _LONGEST_QUERY = 300
 
 
-@value
+@value_object
 class Intent:
     """`text` is the message without its prefix, `query` what to search for should the model not choose itself, `unmet`
     a wish for the web that the operator's settings forbid: the answer has to say so."""

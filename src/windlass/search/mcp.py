@@ -9,7 +9,7 @@ import msgspec
 
 from windlass.core.errors import ToolError
 from windlass.core.messages import ToolOutput
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.http_json import failed, tidy_hits
 from windlass.search.ports import Hit
 
@@ -21,7 +21,7 @@ _LISTS = ("results", "search_result", "web_results", "organic", "items", "hits",
 _DEPTH = 4
 
 
-@value
+@value_object
 class MCPTool:
     """`call` runs the tool; `missing` says why it cannot be run now, None when it can; `schema` is that of its
     arguments, of which the operator may name the one for the question: `argument`."""

@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 _OPENING = re.compile(r"<(?:!--|[!?]|/?[a-zA-Z])")
 _NAME = re.compile(r"/?[a-zA-Z][a-zA-Z0-9]{0,20}")
@@ -33,7 +33,7 @@ _TEXT_CODEC = re.compile(
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s{0,5}=\s{0,5}["']?\s{0,5}([a-zA-Z0-9_-]{2,40})""")
 
 
-@value
+@value_object
 class Page:
     url: str
     title: str

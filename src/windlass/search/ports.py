@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 
-@value
+@value_object
 class Hit:
     title: str
     url: str

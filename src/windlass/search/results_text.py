@@ -4,7 +4,7 @@ page that has to do with the question. Pure."""
 import re
 from collections.abc import Mapping, Sequence
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.page import Page
 from windlass.search.ports import Hit
 
@@ -15,7 +15,7 @@ _LINES_APART = 240
 _MOST_LOOKED_AT = 200_000
 
 
-@value
+@value_object
 class Reading:
     """A page that was read, or why it was not."""
 

@@ -7,7 +7,7 @@ from time import monotonic
 
 from windlass.core.errors import ToolError
 from windlass.core.messages import SourceLink, ToolOutput
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.page import Page
 from windlass.search.ports import Backend, Hit
 from windlass.search.results_text import Reading, report
@@ -17,7 +17,7 @@ Read = Callable[[str], Awaitable[Page]]
 Say = Callable[[str], None]
 
 
-@value
+@value_object
 class SearchCaps:
     seconds: float = 240  # for the whole search
     reading_seconds: float = 25  # of these, for the pages
@@ -25,7 +25,7 @@ class SearchCaps:
     most_hits: int = 10
 
 
-@value
+@value_object
 class Trial:
     """One backend, tried by itself: what `windlass search test` shows."""
 
@@ -45,7 +45,7 @@ def chosen(setting: str, backends: Mapping[str, Backend]) -> tuple[Backend, ...]
     return tuple(backends[name] for name in AUTO_ORDER if name in backends and backends[name].ready() is None)
 
 
-@value
+@value_object
 class WebSearch:
     backends: tuple[Backend, ...]
     read: Read

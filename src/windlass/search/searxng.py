@@ -2,7 +2,7 @@
 
 import msgspec
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.http_json import ask, tidy_hits
 from windlass.search.ports import Hit
 
@@ -18,7 +18,7 @@ class _SearxngAnswer(msgspec.Struct):
     results: list[_SearxngResult] = []
 
 
-@value
+@value_object
 class SearXNG:
     base_url: str = ""
     name: str = "searxng"

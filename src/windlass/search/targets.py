@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from yarl import URL
 
 from windlass.core.errors import ToolError
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.addresses import Address, is_metadata, is_public
 
 _HOST = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
@@ -20,7 +20,7 @@ _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home", "co
 _LONGEST_URL = 4096
 
 
-@value
+@value_object
 class Target:
     """A web address in its plain form. `allowed` says the operator named this host, so it may be a private one."""
 

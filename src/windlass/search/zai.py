@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.http_json import ask, failed, tidy_hits
 from windlass.search.ports import Hit
 
@@ -34,7 +34,7 @@ class _ZaiAnswer(msgspec.Struct):
     error: _ZaiError | None = None
 
 
-@value
+@value_object
 class ZAI:
     """`base_url` is the provider's chat base; both its plans have the endpoint at the same place below it."""
 

@@ -26,11 +26,11 @@ from windlass.servers.values import (
 )
 
 __all__ = [
-    "InputReply",
     "Answered",
     "CallResult",
     "EmbeddedPart",
     "ImportedConfig",
+    "InputReply",
     "LinkPart",
     "MediaPart",
     "OnInput",

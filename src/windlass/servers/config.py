@@ -8,7 +8,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from windlass.core.errors import BadInput
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 Transport = Literal["stdio", "http", "sse"]
 Approval = Literal["", "auto", "ask", "deny"]
@@ -19,7 +19,7 @@ _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
-@value
+@value_object
 class ToolOverride:
     """What differs for one tool of a server; None and "" leave the server's own word."""
 
@@ -28,7 +28,7 @@ class ToolOverride:
     approval: Approval = ""
 
 
-@value
+@value_object
 class SandboxRules:
     """What a sandboxed server may still touch."""
 
@@ -38,7 +38,7 @@ class SandboxRules:
     home: str = ""  # a folder that is its home and outlives it; "" for one that is empty at each start
 
 
-@value
+@value_object
 class ServerConfig:
     id: str
     slug: str

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 from windlass.core.errors import BadInput, WindlassError
 from windlass.core.ids import new_id
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.servers.config import ServerConfig, check
 from windlass.servers.environment import denied
 
@@ -20,7 +20,7 @@ _PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
 _WORDS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamableHttp": "http", "sse": "sse"}
 
 
-@value
+@value_object
 class ImportedConfig:
     """One entry: a draft, or why it cannot be one. `warnings` are for the person who is asked to confirm it."""
 

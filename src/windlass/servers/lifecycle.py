@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from windlass.core.errors import Conflict, ToolError, Unavailable
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.servers.config import ServerConfig
 from windlass.servers.connection import Connection, Reveal
 from windlass.servers.orphan_guard import OrphanGuard
@@ -23,7 +23,7 @@ _GONE = {"server_gone", "not_running", "session_gone"}
 _WORTH_ANOTHER = {*_GONE, "timeout", "bad_result"}  # an answer that says no will say no again
 
 
-@value
+@value_object
 class ServerStatus:
     """The truth about one server, as it is now."""
 

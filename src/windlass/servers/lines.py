@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable
 from typing import IO
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 PEEK = 4096
 KEEP_CAP = 64 << 20
@@ -14,7 +14,7 @@ _HEAVY = 1 << 20
 _TOKENS = 300_000
 
 
-@value
+@value_object
 class LongLine:
     """`file` holds all of it, or None when it was longer than is kept."""
 

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Literal
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 _ID = rb'("(?:[^"\\]|\\.){0,256}"|-?\d{1,18})'
 _PAIR = re.compile(rb'\s*[{,]\s*"(jsonrpc|id)"\s*:\s*' + _ID)
@@ -12,7 +12,7 @@ _BODY = re.compile(rb'\s*[{,]\s*"(result|error|method|params)"\s*:')
 _LAST = re.compile(rb',\s*"id"\s*:\s*' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
-@value
+@value_object
 class Peeked:
     """`other` is a request or notification of the server's own, whose id is none of ours."""
 

@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.servers.lines import LongLine
 
 
-@value
+@value_object
 class ToolDefinition:
     """A tool exactly as its server defines it. The hints are claims; None means it made none."""
 
@@ -39,19 +39,19 @@ class ToolDefinition:
         return value if isinstance(value, bool) else None
 
 
-@value
+@value_object
 class TextPart:
     text: str
 
 
-@value
+@value_object
 class MediaPart:
     kind: Literal["image", "audio"]
     mime: str
     data: str  # base64, as it came
 
 
-@value
+@value_object
 class LinkPart:
     uri: str
     name: str = ""
@@ -60,7 +60,7 @@ class LinkPart:
     mime: str = ""
 
 
-@value
+@value_object
 class EmbeddedPart:
     uri: str
     mime: str = ""
@@ -71,7 +71,7 @@ class EmbeddedPart:
 Part = TextPart | MediaPart | LinkPart | EmbeddedPart
 
 
-@value
+@value_object
 class CallResult:
     parts: tuple[Part, ...] = ()
     structured: object = None
@@ -80,7 +80,7 @@ class CallResult:
     spilled: LongLine | None = None  # the whole answer, when it was too long to be parsed
 
 
-@value
+@value_object
 class Question:
     """A server asks the person something: a form with a JSON schema, or an address to visit. In the stateless era the
     call can be taken up with the answer at any later time: `request` and `state` are what the server wants back."""
@@ -92,13 +92,13 @@ class Question:
     state: str | None = None
 
 
-@value
+@value_object
 class InputReply:
     action: Literal["accept", "decline", "cancel"]
     content: Mapping[str, Any] | None = None
 
 
-@value
+@value_object
 class Answered:
     """With this a call goes on that stood still when its question was asked."""
 

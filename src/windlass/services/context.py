@@ -9,12 +9,12 @@ from windlass.api import routes, schemas
 from windlass.api.route import serves
 from windlass.core.errors import NotFound
 from windlass.core.ids import new_id
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.services.keyed_lock import KeyedLock
 from windlass.store import Documents, Store
 
 
-@value
+@value_object
 class KeptItem:
     """As it is kept; a turn reads the same rows without their ids."""
 

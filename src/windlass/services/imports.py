@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from windlass.core.errors import NotFound
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.store import Documents, Store
 
 
-@value
+@value_object
 class Import:
     conversation_id: str
 

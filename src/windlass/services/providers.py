@@ -12,13 +12,13 @@ from windlass.api.route import serves
 from windlass.config import LimitSettings
 from windlass.core.errors import Conflict, ModelError, NotFound
 from windlass.core.ids import new_id
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.providers import Models, Patience, ProviderConfig, detect_local
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
 
 
-@value
+@value_object
 class KeptProvider:
     id: str
     name: str

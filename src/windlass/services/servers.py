@@ -13,7 +13,7 @@ from windlass.api import routes, schemas
 from windlass.api.route import serves
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.ids import new_id
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.servers import ServerConfig, Servers, ServerStatus, imported_servers
 from windlass.servers.environment import steered_by
 from windlass.services.keyed_lock import KeyedLock
@@ -31,7 +31,7 @@ LOOK_S = 0.1
 MOST_LINES = 500
 
 
-@value
+@value_object
 class KeptServer:
     config: ServerConfig
     created_at: float

@@ -16,6 +16,6 @@ __all__ = [
     "KeptResult",
     "Listed",
     "Store",
-    "TurnRow",
     "TurnLog",
+    "TurnRow",
 ]

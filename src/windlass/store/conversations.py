@@ -25,14 +25,14 @@ from windlass.core.fold import fold
 from windlass.core.ids import new_id
 from windlass.core.messages import ChatMessage, ToolCall, ToolOutput
 from windlass.core.steps import as_decided
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.store.codec import decode, encode
 from windlass.store.positions import BITS, LAST, OF_CONVERSATION, OF_TURN, position_of
 from windlass.store.turnlog import NO_TURN, TurnLogs, tokens_of
 from windlass.store.writer import Writer
 
 
-@value
+@value_object
 class ConversationRow:
     id: str
     title: str = ""
@@ -50,7 +50,7 @@ class ConversationRow:
     updated_at: float = 0
 
 
-@value
+@value_object
 class TurnRow:
     """A turn's row: what can be known of it without its log."""
 
@@ -65,7 +65,7 @@ class TurnRow:
     revision: int
 
 
-@value
+@value_object
 class Listed:
     """A conversation in a list, with the state of its newest turn and how much of it waits for a person."""
 
@@ -77,7 +77,7 @@ class Listed:
     head: str
 
 
-@value
+@value_object
 class Found:
     conversation: ConversationRow
     turn_id: str

@@ -15,7 +15,7 @@ from windlass.core.events import Committed
 from windlass.core.ids import ALPHABET, Clock, new_id
 from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.prompt import past_turn
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.store.codec import decode
 from windlass.store.conversations import ConversationStore
 from windlass.store.disk import Disk, connect
@@ -35,7 +35,7 @@ _KNOWN = "select 1 from conversations where id = ?"
 MOST_TOOLSETS = 256  # in memory; callers of /v1 may bring another one with every request
 
 
-@value
+@value_object
 class KeptResult:
     """A tool result, or a piece of one, as the tool gave it."""
 

@@ -27,7 +27,7 @@ from windlass.core.events import (
 )
 from windlass.core.faults import reach
 from windlass.core.ids import new_id
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.store.codec import KIND_OF, VERSION, decode, encode
 from windlass.store.positions import LAST, OF_TURN, position_of
 from windlass.store.writer import Writer
@@ -38,7 +38,7 @@ NO_TURN = "GET /conversations/{id}/messages shows what is there, with its turns.
 HEAD = "head"  # as a parent: the conversation's newest turn, whichever that is when the row is written
 
 
-@value
+@value_object
 class Created:
     turn_id: str
     is_new: bool

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import field
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.testing.replies import (
     Hang,
     Headers,
@@ -21,7 +21,7 @@ from windlass.testing.replies import (
 Step = bytes | Pause | Headers | Hang
 
 
-@value
+@value_object
 class Answering:
     """What of the request, and of the provider's manners, shapes the bytes of the answer."""
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.testing.replies import Failure
 from windlass.testing.strict_history import OPENAI as OPENAI_RULES
 from windlass.testing.strict_history import ZAI as ZAI_RULES
@@ -11,7 +11,7 @@ from windlass.testing.strict_history import Rules
 Ground = Literal["no key", "wrong key", "parameter", "history", "model", "script"]
 
 
-@value
+@value_object
 class Dialect:
     name: Literal["openai", "zai"]
     base_path: str

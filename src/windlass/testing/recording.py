@@ -9,10 +9,10 @@ from dataclasses import asdict, field
 from pathlib import Path
 from typing import IO, Any
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 
-@value
+@value_object
 class RecordedRequest:
     """One request as it came; `body` is its JSON, `headers` have lower-case names, `at` is the monotonic clock."""
 

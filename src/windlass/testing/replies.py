@@ -19,7 +19,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Literal
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 
 class Gate:
@@ -40,7 +40,7 @@ class Gate:
         await self._open.wait()
 
 
-@value
+@value_object
 class FileGate:
     """A gate for a server in another process: opens when the file exists; `PATH.reached` says that it is waited for."""
 
@@ -52,17 +52,17 @@ class FileGate:
             await asyncio.sleep(0.005)
 
 
-@value
+@value_object
 class Text:
     text: str
 
 
-@value
+@value_object
 class Reasoning:
     text: str
 
 
-@value
+@value_object
 class ScriptedCall:
     """`arguments` is sent as it stands, JSON or not. Without an id the server mints one; an empty id is sent empty."""
 
@@ -71,29 +71,29 @@ class ScriptedCall:
     id: str | None = None
 
 
-@value
+@value_object
 class Pause:
     gate: Gate | FileGate | asyncio.Event
 
 
-@value
+@value_object
 class Headers:
     """Status and headers go out here, before anything else is known."""
 
 
-@value
+@value_object
 class Hang:
     """Nothing more is ever sent; the connection stays open."""
 
 
-@value
+@value_object
 class RawDelta:
     """A `delta` object as it stands, for what no well-behaved provider sends. Streamed replies only."""
 
     delta: Mapping[str, object]
 
 
-@value
+@value_object
 class RawEvent:
     """One `data:` line as it stands. Streamed replies only."""
 
@@ -103,7 +103,7 @@ class RawEvent:
 Part = Text | Reasoning | ScriptedCall | Pause | Headers | Hang | RawDelta | RawEvent
 
 
-@value
+@value_object
 class ScriptedUsage:
     prompt: int
     completion: int
@@ -111,13 +111,13 @@ class ScriptedUsage:
     reasoning: int = 0
 
 
-@value
+@value_object
 class CutStream:
     after: int
     cleanly: bool
 
 
-@value
+@value_object
 class ScriptedReply:
     """One answer of the model. `natural` means what a healthy provider would send."""
 
@@ -171,7 +171,7 @@ class ScriptedReply:
         return replace(self, despite_choice=True)
 
 
-@value
+@value_object
 class Failure:
     status: int
     code: str | None
@@ -179,7 +179,7 @@ class Failure:
     headers: Mapping[str, str]
 
 
-@value
+@value_object
 class RawBody:
     chunks: tuple[bytes, ...]
     status: int

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -25,7 +25,7 @@ ZAI_PARAMETERS = frozenset(
 )
 
 
-@value
+@value_object
 class Rules:
     """Where providers differ. Replace a field to teach the check a parameter of your own."""
 

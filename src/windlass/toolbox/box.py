@@ -12,7 +12,7 @@ from windlass.core.errors import BadInput, Conflict, NotFound
 from windlass.core.events import Search, TurnStarted
 from windlass.core.ids import new_id
 from windlass.core.messages import Toolset, ToolSpec
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.search.builtin import PROVIDER_SEARCH
 from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
@@ -35,7 +35,7 @@ log = logging.getLogger("windlass.toolbox")
 RESERVED = {WEB_SEARCH.name, *(spec.name for spec in RESULT_TOOLS)}
 
 
-@value
+@value_object
 class Available:
     """A tool as a conversation sees it."""
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from windlass.core.errors import ToolError
 from windlass.core.messages import ToolSpec
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 PYTHON = "python"
 
 
-@value
+@value_object
 class Function:
     """A function with the spec it is offered under; `spec.server` is `python`."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from windlass.core.errors import BadInput
 from windlass.core.messages import ToolSpec
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.servers import ServerConfig, Servers, ToolDefinition
 from windlass.servers.config import Approval
 from windlass.toolbox.hashes import identity_hash, tool_hash
@@ -15,7 +15,7 @@ from windlass.toolbox.schemas import Checker, visible
 LETTERS_PER_TOKEN = 4  # an estimate, and labelled as one wherever it is shown
 
 
-@value
+@value_object
 class Offer:
     server: ServerConfig
     tool: ToolDefinition

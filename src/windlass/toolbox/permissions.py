@@ -14,7 +14,7 @@ from windlass.core.events import CallJudged, Event, Refusal, ToolFinished, Verdi
 from windlass.core.fold import fold
 from windlass.core.messages import ToolCall, ToolSpec
 from windlass.core.steps import as_decided
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.toolbox.hashes import arguments_hash
 
 Choice = Literal["auto", "ask", "deny"]
@@ -22,7 +22,7 @@ Hint = Literal["", "read_only", "not_read_only", "destructive", "open_world"]
 _STRICTNESS = {"auto": 0, "ask": 1, "deny": 2}
 
 
-@value
+@value_object
 class PolicyRule:
     """Fits a call when all that it names fits. Globs are case-sensitive; `arguments` maps an argument's name or JSON
     pointer to a glob over its text, `*` to one over all arguments as compact JSON."""
@@ -35,7 +35,7 @@ class PolicyRule:
     name: str = ""
 
 
-@value
+@value_object
 class Grant:
     """A person's lasting yes to one tool as it was defined then."""
 
@@ -46,7 +46,7 @@ class Grant:
     server: str = ""  # its id; two servers may run the same program for two accounts
 
 
-@value
+@value_object
 class TrustLevel:
     """What is known of the tool's server when the call is judged."""
 

@@ -8,13 +8,13 @@ from weakref import WeakValueDictionary
 
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.ports import InputNeeded
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.servers import Answered, InputReply, Question
 from windlass.store import Documents
 from windlass.toolbox.schemas import Checker
 
 
-@value
+@value_object
 class KeptQuestion:
     call_id: str
     conversation_id: str

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.servers.values import ToolDefinition
 from windlass.toolbox.permissions import PolicyRule
 
 
-@value
+@value_object
 class EnabledToolRow:
     """A person's word about one tool in one conversation. `enabled` is False for one a server enables by default."""
 
@@ -21,7 +21,7 @@ class EnabledToolRow:
         return f"{conversation_id}/{self.server_id}/{self.tool}"
 
 
-@value
+@value_object
 class Pin:
     """A tool as it was when somebody agreed to it, kept whole so that a change can be shown."""
 
@@ -43,6 +43,6 @@ class Pin:
         )
 
 
-@value
+@value_object
 class PolicyRules:
     rules: tuple[PolicyRule, ...] = ()

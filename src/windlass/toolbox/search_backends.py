@@ -11,7 +11,7 @@ from windlass.config import resolve_secret
 from windlass.core.errors import ToolError
 from windlass.core.events import Settings
 from windlass.core.messages import ToolOutput
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.providers import Models, ProviderConfig
 from windlass.search.brave import Brave
 from windlass.search.builtin import Builtin, backend_at, searches_itself
@@ -26,7 +26,7 @@ from windlass.servers import Servers
 from windlass.toolbox.results import tool_output
 
 
-@value
+@value_object
 class SearchBackends:
     config: SearchConfig
     models: Models

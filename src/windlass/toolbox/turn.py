@@ -9,7 +9,7 @@ from windlass.core.errors import BadInput, ToolError, Unavailable
 from windlass.core.events import CallJudged, Event, Settings, ToolFinished
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
 from windlass.core.ports import Emit, ToolProgress
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.servers import InputReply, Question, Servers
 from windlass.servers.values import CallResult, TextPart
 from windlass.toolbox.clock import WorkClock
@@ -26,7 +26,7 @@ BUILT_IN, CALLER = "windlass", "caller"
 BuiltIn = Callable[[str, ToolCall, Settings, Emit], Awaitable[ToolOutput]]  # the first is the conversation
 
 
-@value
+@value_object
 class ToolContext:
     """What every turn's tools work with."""
 

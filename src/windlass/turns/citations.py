@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _DEFINITION = re.compile(r" {0,3}\[\d+\]:")
@@ -15,7 +15,7 @@ _LETTERS_BEFORE = re.compile(r"[A-Za-z0-9_]+$")
 _WIDEST_RANGE = 20
 
 
-@value
+@value_object
 class Citations:
     """Both in the order of their first use; `unknown` are numbers that no source has."""
 

@@ -1,10 +1,10 @@
 """Servers that are gone: calls made to them keep the name they were made under."""
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.store import Documents, Store
 
 
-@value
+@value_object
 class FormerServer:
     id: str
     slug: str

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from windlass.core.errors import BadInput
 from windlass.core.events import NO_HISTORY
 from windlass.core.messages import ChatMessage, PastTurn, Toolset
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 PER_MESSAGE = 4  # what role and separators cost on most wires
 
 
-@value
+@value_object
 class Budget:
     """None: no limit."""
 
@@ -19,7 +19,7 @@ class Budget:
     max_messages: int | None = None
 
 
-@value
+@value_object
 class Kept:
     """`history_from` as a turn's settings want it. `tokens` is an estimate, also where nothing was cut."""
 

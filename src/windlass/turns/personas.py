@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Literal
 
-from windlass.core.values import value
+from windlass.core.values import value_object
 
 WebSearch = Literal["auto", "on", "off"]
 _CLOSING = re.compile(r"<(?=\s*/\s*context\b)", re.IGNORECASE)
 
 
-@value
+@value_object
 class PersonaRow:
     """`web_search` stands in where a request says `auto`; `tools` are globs over `server.tool`, switched on in new
     conversations."""
@@ -26,7 +26,7 @@ class PersonaRow:
     builtin: bool = False
 
 
-@value
+@value_object
 class ContextRow:
     """Something a person attached to a conversation for the model to know."""
 

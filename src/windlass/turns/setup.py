@@ -10,7 +10,7 @@ from windlass import config
 from windlass.core.errors import BadInput, NotFound, Unavailable, WindlassError
 from windlass.core.events import Limits, Origin, Settings, TurnStarted
 from windlass.core.messages import ChatMessage, PastTurn, Toolset, ToolSpec
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.providers import Models, ProviderConfig, chat_models
 from windlass.search.builtin import backend_at
 from windlass.search.intent import Intent, asked
@@ -26,7 +26,7 @@ NAME_BY_VARIABLE = "Set LLM_MODEL and start again, or name one in the request."
 NAME_BY_SETTING = "Set the provider's model in windlass.toml or on the Models page, or name one in the request."
 
 
-@value
+@value_object
 class TurnRequest:
     """What one request wants. `parent_id` is the turn to answer after; `opening` is empty when a turn is continued."""
 

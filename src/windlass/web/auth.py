@@ -17,7 +17,7 @@ import msgspec
 from starlette.types import Scope
 
 from windlass.core.errors import Conflict, Unavailable
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.web.errors import TooMany, Unauthorized
 
 SESSION_S = 30 * 24 * 3600
@@ -30,7 +30,7 @@ PER_S = 60
 MOST_ADDRESSES = 10_000
 
 
-@value
+@value_object
 class Credentials:
     """What a request brings along. `same_origin` is the browser's own word that our page sent it."""
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from starlette.types import Receive, Scope, Send
 
 from windlass.core.errors import NotFound, WindlassError
-from windlass.core.values import value
+from windlass.core.values import value_object
 from windlass.web.auth import Access, address_of, cookie_name
 from windlass.web.encodings import PACKED, PLAIN, best_encoding
 from windlass.web.errors import NotAllowed
@@ -26,7 +26,7 @@ NO_PAGE = b"""<!doctype html><meta charset="utf-8"><title>Windlass</title>
 <p>The page is not built. Run <code>make setup</code> with Node installed. The API works: <a href="/docs">/docs</a>."""
 
 
-@value
+@value_object
 class File:
     """`packed` holds the forms that the build put beside it, by their names in `Content-Encoding`."""
 
