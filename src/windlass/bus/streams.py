@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from windlass.bus import Frame, Watcher
+from windlass.bus.bus import Frame, Watcher
 from windlass.core.events import Recorded, TurnFinished
 
 LastSeq = Callable[[str], int]
