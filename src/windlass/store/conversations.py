@@ -27,8 +27,16 @@ from windlass.core.messages import ChatMessage, ToolCall, ToolOutput
 from windlass.core.steps import as_decided
 from windlass.core.values import value_object
 from windlass.store.codec import decode, encode
-from windlass.store.positions import BITS, LAST, OF_CONVERSATION, OF_TURN, position_of
-from windlass.store.turnlog import NO_TURN, TurnLogs, tokens_of
+from windlass.store.turnlog import (
+    BITS,
+    LAST,
+    NO_TURN,
+    OF_CONVERSATION,
+    OF_TURN,
+    TurnLogs,
+    position_of,
+    tokens_of,
+)
 from windlass.store.writer import Writer
 
 

@@ -10,7 +10,7 @@ from windlass.core.fold import fold
 from windlass.core.messages import PastTurn
 from windlass.core.prompt import past_turn
 from windlass.store.codec import decode
-from windlass.store.positions import OF_TURN
+from windlass.store.turnlog import OF_TURN
 
 MOST_PATHS = 256
 MOST_PLACES = 1024

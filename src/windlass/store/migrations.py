@@ -44,7 +44,7 @@ STEPS = (
 
     create virtual table words using fts5(text, turn_id unindexed, conversation unindexed, tokenize = 'unicode61');
     """,
-    # Fewer pages for each step: events lie where they are (see places.py) and need no other index to be found, and a
+    # Fewer pages for each step: events lie where they are (see turnlog.py) and need no other index to be found, and a
     # turn stands in one list, `pending`, from its start until its words are findable.
     """
     create table placed(

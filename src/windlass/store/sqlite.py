@@ -23,8 +23,7 @@ from windlass.store.documents import Documents
 from windlass.store.history import PastTurns
 from windlass.store.lock import lock_folder
 from windlass.store.migrations import migrate
-from windlass.store.positions import OF_TURN
-from windlass.store.turnlog import TurnLogs
+from windlass.store.turnlog import OF_TURN, TurnLogs
 from windlass.store.writer import Writer
 
 T = TypeVar("T")

@@ -29,10 +29,18 @@ from windlass.core.faults import reach
 from windlass.core.ids import new_id
 from windlass.core.values import value_object
 from windlass.store.codec import KIND_OF, VERSION, decode, encode
-from windlass.store.positions import LAST, OF_TURN, position_of
 from windlass.store.writer import Writer
 
 T = TypeVar("T")
+# An event's position is its conversation's number and its own number in it, as one integer: the key of its row. A new
+# event is written behind the last one, and a turn's events are found between two positions without an index.
+BITS = 32
+LAST = (1 << BITS) - 1  # of a conversation; also the bits of a position that are the event's own number
+OF_TURN = (
+    "from turns t join events e on e.place between t.first_place and t.last_place and e.turn_id = t.id"
+    " where t.id = ? order by e.place"
+)
+OF_CONVERSATION = f"events e on e.place between (c.n << {BITS}) and (c.n << {BITS}) + {LAST}"
 _INSERT = "insert into events values(?, ?, ?, ?, ?, ?, ?, ?)"
 NO_TURN = "GET /conversations/{id}/messages shows what is there, with its turns."
 HEAD = "head"  # as a parent: the conversation's newest turn, whichever that is when the row is written
@@ -388,6 +396,10 @@ def _parent(db: sqlite3.Connection, conversation: int, parent_id: str | None) ->
             detail={"turn_id": turn_id},
         )
     return str(turn_id)
+
+
+def position_of(conversation: int, number: int) -> int:
+    return conversation << BITS | number
 
 
 def tokens_of(event: Event) -> int:
