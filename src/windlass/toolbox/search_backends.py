@@ -41,7 +41,7 @@ class SearchBackends:
 
     async def _fetch(self, url: str) -> Page:
         late = await asyncio.to_thread(import_module, "windlass.search.guard")  # with it comes a whole HTTP client
-        page: Page = await late.Guard(allow=frozenset(self.config.allow_hosts)).fetch(url)
+        page: Page = await late.FetchGuard(allow=frozenset(self.config.allow_hosts)).fetch(url)
         return page
 
     def problem(self, provider: str = "") -> str:
