@@ -62,7 +62,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a watcher that comes back misses an event",
-        "bus.py",
+        "bus/bus.py",
         "self._last = after",
         "self._last = after + bool(after)",
         ("tests/faults/test_reconnects.py::test_every_client_sees_the_log_however_often_it_is_cut_off",),
@@ -79,15 +79,15 @@ MUTATIONS = (
     Mutation(
         "a call is sent before it is written down",
         "core/engine.py",
-        """                if await crew.log.begin(len(seen), *starts, facts=facts):
+        """                if await run.log.begin(len(seen), *starts, facts=facts):
                     reach("calls_begun")
                     for call, start in zip(calls, starts, strict=True):
-                        crew.running[call.id] = crew.group.create_task(_run(crew, call, start.safe))
-                    await crew.log.changed(len(seen) + len(facts) + len(starts))  # all of them landed, or none
+                        run.running[call.id] = run.group.create_task(_run(run, call, start.safe))
+                    await run.log.changed(len(seen) + len(facts) + len(starts))  # all of them landed, or none
 """,
         """                for call, start in zip(calls, starts, strict=True):
-                    crew.running[call.id] = crew.group.create_task(_run(crew, call, start.safe))
-                await crew.log.begin(len(seen), *starts, facts=facts)
+                    run.running[call.id] = run.group.create_task(_run(run, call, start.safe))
+                await run.log.begin(len(seen), *starts, facts=facts)
                 reach("calls_begun")
 """,
         ("tests/faults/test_order.py::test_nothing_is_sent_while_its_intent_is_not_on_disk",),
@@ -161,14 +161,14 @@ MUTATIONS = (
     ),
     Mutation(
         "secrets stay in the rows",
-        "vault.py",
+        "store/vault.py",
         "return PREFIX + name",
         "return secret",
         ("tests/proof/test_canaries.py",),
     ),
     Mutation(
         "no barrier",
-        "store/disk.py",
+        "store/writer.py",
         "        _flush(self._journal)\n",
         "        pass\n",
         ("tests/faults/test_order.py::test_each_promise_waits_for_the_disk",),

@@ -10,8 +10,7 @@ import pytest
 
 from tests.kit.waiting import until
 from windlass.core.errors import Conflict, Unavailable
-from windlass.store.disk import TRUST_AFTER, Disk, connect
-from windlass.store.writer import Writer
+from windlass.store.writer import TRUST_AFTER, Disk, Writer, connect
 
 
 class HeldDisk(Disk):
@@ -330,7 +329,7 @@ async def trusting(database: sqlite3.Connection, disk: HeldDisk, *, alone: bool 
 
 @pytest.fixture
 def any_disk_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("windlass.store.disk.QUICK_S", 60)
+    monkeypatch.setattr("windlass.store.writer.QUICK_S", 60)
 
 
 @pytest.mark.parametrize(("alone", "where"), [(True, "on the loop"), (False, "in the thread")])
@@ -354,7 +353,7 @@ async def test_a_disk_that_keeps_somebody_waiting_loses_its_trust(
 ) -> None:
     writer = await trusting(database, disk)
     trusted = [disk.is_quick]
-    monkeypatch.setattr("windlass.store.disk.QUICK_S", 0)
+    monkeypatch.setattr("windlass.store.writer.QUICK_S", 0)
     await writer.put(lambda db: say(db, "word"), durable=True)
     assert [*trusted, disk.is_quick] == [True, False]
     await writer.close()

@@ -18,13 +18,12 @@ from windlass.core.prompt import past_turn
 from windlass.core.values import value_object
 from windlass.store.codec import decode
 from windlass.store.conversations import ConversationStore
-from windlass.store.disk import Disk, connect
 from windlass.store.documents import Documents
 from windlass.store.history import PastTurns
 from windlass.store.lock import lock_folder
 from windlass.store.migrations import migrate
 from windlass.store.turnlog import OF_TURN, TurnLogs
-from windlass.store.writer import Writer
+from windlass.store.writer import Disk, Writer, connect
 
 T = TypeVar("T")
 Durability = Literal["full", "normal"]
