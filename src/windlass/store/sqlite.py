@@ -3,14 +3,15 @@
 import asyncio
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import IO, Literal, TypeVar
 
 import msgspec
 
-from windlass.core.errors import NotFound
+from windlass.core.errors import NotFound, Unavailable
 from windlass.core.events import Committed
 from windlass.core.ids import ALPHABET, Clock, new_id
 from windlass.core.messages import Toolset, ToolSpec
@@ -20,10 +21,14 @@ from windlass.store.codec import decode
 from windlass.store.conversations import ConversationStore
 from windlass.store.documents import Documents
 from windlass.store.history import PastTurns
-from windlass.store.lock import lock_folder
 from windlass.store.migrations import migrate
 from windlass.store.turnlog import OF_TURN, TurnLogs
 from windlass.store.writer import Disk, Writer, connect
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 T = TypeVar("T")
 Durability = Literal["full", "normal"]
@@ -57,7 +62,7 @@ class Store:
         self, folder: Path, *, durability: Durability = "full", publish: Callable[[Committed], None] = lambda _: None
     ) -> None:
         self._folder = folder
-        self._lock = lock_folder(folder)
+        self._lock = _locked(folder)
         try:
             connection = self._connection = _opened(folder / "windlass.db")
         except BaseException:  # whatever it is, another may have the folder; it is raised again
@@ -272,6 +277,37 @@ def _index_one(db: sqlite3.Connection) -> bool:
         db.execute("insert into words values(?, ?, ?)", (text, turn_id, conversation_id))
     db.execute("update turns set pending = 0 where id = ?", (turn_id,))
     return True
+
+
+def _locked(folder: Path) -> IO[str]:
+    """The folder's lock file, to be held for as long as the folder is used. One Windlass per data folder: the lock is
+    the operating system's and goes when the process goes, in any way."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = (folder / "lock").open("a")
+    except OSError as error:
+        raise Unavailable(
+            f"The data folder {folder} cannot be used: {error.strerror}.",
+            hint="Mend its rights, or set WINDLASS_HOME to another folder.",
+            code="data_folder_unusable",
+        ) from None
+    try:
+        _take_lock(file)
+    except OSError:
+        file.close()
+        raise Unavailable(
+            f"Another Windlass is using {folder}.",
+            hint="Stop it, talk to it over HTTP, or set WINDLASS_HOME to another folder.",
+            code="data_folder_in_use",
+        ) from None
+    return file
+
+
+def _take_lock(file: IO[str]) -> None:
+    if sys.platform == "win32":
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _opened(path: Path) -> sqlite3.Connection:
