@@ -232,5 +232,6 @@ def test_torn_sessions_end_and_the_token_still_works(tmp_path: Path, content: by
     token = Access(tmp_path).token
     (tmp_path / "sessions").write_bytes(content)
     access = Access(tmp_path)
+    assert access.token == token
     access.admit(Credentials(bearer=token))
     access.admit(Credentials(session=access.log_in(token=token), same_origin=True))
