@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import PROGRAM, Commands
 from tests.kit.cpu import modules_loaded
 from windlass import __version__
-from windlass.cli import serving
+from windlass.cli import serve
 from windlass.cli.program import VERBS, build
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def test_help_and_version_load_no_heavy_module() -> None:
 
 
 def test_a_server_starts_without_loading_what_only_clients_and_searches_need() -> None:
-    code = "import windlass.cli.program, windlass.cli.serving"
+    code = "import windlass.cli.program, windlass.cli.serve"
     assert loaded_by(code, "windlass.client", "aiohttp", "mcp", "pydantic", "importlib.metadata") == []
     assert loaded_by(code, "windlass.app", "starlette") == ["windlass.app", "starlette"]
 
@@ -76,8 +76,8 @@ def test_an_open_server_on_all_addresses_is_refused(alone: Commands) -> None:
 def test_a_missing_page_is_said_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(serving, "PAGE", tmp_path / "nowhere")
-    serving._say("http://127.0.0.1:8420/")
+    monkeypatch.setattr(serve, "PAGE", tmp_path / "nowhere")
+    serve._print_url("http://127.0.0.1:8420/")
     told = capsys.readouterr()
     assert told.out == "Windlass is at http://127.0.0.1:8420/\n"
     assert told.err.count("\n") == 1 and "install Node" in told.err

@@ -15,8 +15,8 @@ from windlass.core.errors import WindlassError
 from windlass.version import VERSION
 
 VERBS = {
-    "serve": ("serving", "Start the server and print its URL."),
-    "demo": ("serving", "Start the server with the demo model: no key, no network."),
+    "serve": ("serve", "Start the server and print its URL."),
+    "demo": ("serve", "Start the server with the demo model: no key, no network."),
     "ask": ("ask", "Ask once and get the answer."),
     "chat": ("chat", "Talk in the terminal."),
     "api": ("api", "Send any request of the HTTP API."),

@@ -1,0 +1,233 @@
+"""`windlass serve` and `windlass demo`: the server process. It listens, prints its URL and shuts down gracefully. The
+one module here that imports the server itself; it loads no client, which would make a start half as long again."""
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvicorn
+
+if sys.platform != "win32":
+    import uvloop
+
+from windlass.app import DEMO, GRACE_S, App, open_app
+from windlass.cli.options import USAGE, Options, options_of
+from windlass.cli.terminal_run import PAGE, found_server
+from windlass.config import Config, load
+from windlass.core.errors import BadInput, Unavailable
+from windlass.telemetry.logs import Form, log_to
+from windlass.web.auth import Access
+from windlass.web.protocol import BoundedProtocol
+
+Host = Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default.")]
+Port = Annotated[int | None, typer.Option(help="Port; 8420 by default, 0 for any free one.", min=0, max=65535)]
+NoAuth = Annotated[bool, typer.Option("--no-auth", help="No token; on loopback only.")]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option("--allow-host", metavar="NAME[:PORT]", help="A further name it is reached by. Repeatable."),
+]
+LogFormat = Annotated[Form, typer.Option(help="Log lines for people, or one JSON object a line.")]
+
+COLLECT_AFTER = 20_000  # objects; a turn makes hundreds that die with it, and each look costs as much as a step
+DEMO_ANSWERS = (
+    "No model is connected, so the demo model answers: it understands no language. To connect a model, set "
+    "OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL and start again, or add one on the page under Models"
+)
+NOT_RELOADED = "SIGHUP: the settings are not reloaded; restart Windlass to apply changes"
+STREAMS_S = 2  # how long open streams may linger once every turn is at rest
+
+logger = logging.getLogger("windlass")
+
+
+def serve(
+    ctx: typer.Context,
+    host: Host = None,
+    port: Port = None,
+    allow_host: AllowHost = None,
+    no_auth: NoAuth = False,
+    log_format: LogFormat = "text",
+) -> None:
+    """Start the server and print one URL that logs a browser in, once. Ctrl-C stops it in good order."""
+    _serve(ctx, log_format, host=host, port=port, allow_hosts=allow_host or (), auth=not no_auth, demo=False)
+
+
+def demo(
+    ctx: typer.Context,
+    host: Host = None,
+    port: Port = None,
+    allow_host: AllowHost = None,
+    no_auth: NoAuth = False,
+    log_format: LogFormat = "text",
+) -> None:
+    """The same with the demo model and the demo tools, whatever is configured: no key, no network."""
+    _serve(ctx, log_format, host=host, port=port, allow_hosts=allow_host or (), auth=not no_auth, demo=True)
+
+
+def _serve(
+    ctx: typer.Context,
+    log_format: Form,
+    *,
+    host: str | None,
+    port: int | None,
+    allow_hosts: Iterable[str],
+    auth: bool,
+    demo: bool,
+) -> None:
+    options = options_of(ctx)
+    try:
+        config = load(config=options.config, host=host, port=port, auth=auth, demo=demo, allow_hosts=allow_hosts)
+    except BadInput as error:
+        sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
+        raise typer.Exit(USAGE) from None
+    _refuse_second(config)
+    log_to(sys.stderr, logging.DEBUG if options.debug else logging.INFO, log_format)
+    if config.allow_hosts and not config.auth:
+        names = ", ".join(config.allow_hosts)
+        logger.warning("Without a token, everyone who reaches this server as %s can run commands here", names)
+    with asyncio.Runner(loop_factory=_event_loop) as runner:
+        runner.run(_run(config))
+
+
+def _refuse_second(config: Config) -> None:
+    url, _ = found_server(Options(), config)
+    if url:
+        raise Unavailable(
+            f"A server runs already at {url} with this data folder.",
+            hint="`windlass token --url` makes a login URL for it; WINDLASS_HOME names another folder.",
+            code="data_folder_in_use",
+        )
+
+
+def _event_loop() -> asyncio.AbstractEventLoop:
+    if sys.platform == "win32":
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+async def _run(config: Config) -> None:
+    """Run until SIGTERM or SIGINT."""
+    gc.set_threshold(COLLECT_AFTER, 20, 20)
+    _survive_hangup()
+    with _listening(config) as sockets:
+        async with open_app(config, grace_s=0) as app:
+            access = Access(config.home, token=config.token, open_to_all=not config.auth)
+            server = _http_server(app, access)
+            port = sockets[0].getsockname()[1]
+            stop = _stop_signal()
+            with _server_file(config, port):
+                _print_url(_address(config, port, "" if access.open_to_all else access.new_key()))
+                if app.models.config().kind == DEMO and not config.demo:
+                    logger.info(DEMO_ANSWERS)
+                await _until_stopped(stop, app, server, sockets)
+
+
+def _survive_hangup() -> None:
+    """A terminal that closes, or a service manager that asks for a reload, ends no turn."""
+    if hasattr(signal, "SIGHUP"):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, logger.warning, NOT_RELOADED)
+
+
+@contextmanager
+def _listening(config: Config) -> Iterator[list[socket.socket]]:
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    # Named in full: asyncio turns off Nagle's delay, 40 ms a response, only for sockets that say they are TCP.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((config.host, config.port))
+        except OSError as error:
+            raise Unavailable(
+                f"Port {config.port} on {config.host} cannot be used: {error.strerror}.",
+                hint="Stop what uses it, or choose another with --port.",
+                code="port_in_use",
+            ) from None
+        listener.listen(2048)
+        yield [listener]
+    finally:
+        listener.close()
+
+
+def _http_server(app: App, access: Access) -> uvicorn.Server:
+    return _Quiet(
+        uvicorn.Config(
+            app.asgi(access),
+            http=BoundedProtocol,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            proxy_headers=False,  # nobody here asks who a request came from
+            timeout_graceful_shutdown=STREAMS_S,
+        )
+    )
+
+
+class _Quiet(uvicorn.Server):
+    """Signals are ours: turns come to rest before connections do."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _stop_signal() -> asyncio.Event:
+    """Set by SIGTERM and SIGINT. Installed before the URL is printed: an early Ctrl-C would otherwise end the process
+    without a shutdown."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+@contextmanager
+def _server_file(config: Config, port: int) -> Iterator[None]:
+    """Commands on this machine find the running server by this file; the folder's lock tells whether it still runs."""
+    file = config.home / "server.json"
+    _write(file, {"url": _address(config, port), "pid": os.getpid()})
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def _write(file: Path, content: dict[str, object]) -> None:
+    fresh = file.with_suffix(".new")
+    fresh.write_text(json.dumps(content))
+    fresh.replace(file)
+
+
+def _address(config: Config, port: int, key: str = "") -> str:
+    host = f"[{config.host}]" if ":" in config.host else config.host
+    return f"http://{host}:{port}/" + (f"?key={key}" if key else "")
+
+
+def _print_url(url: str) -> None:
+    sys.stdout.write(f"Windlass is at {url}\n")
+    sys.stdout.flush()
+    if not PAGE.exists():
+        sys.stderr.write("The page is not built, API and command line work: install Node 20.19, then `make setup`.\n")
+
+
+async def _until_stopped(stop: asyncio.Event, app: App, server: uvicorn.Server, sockets: list[socket.socket]) -> None:
+    serving = asyncio.create_task(server.serve(sockets))
+    waiting = asyncio.create_task(stop.wait())
+    await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
+    # Turns end before connections, so that the streams of the finishing turns still reach their clients: new turns get
+    # a 503 while those in flight may finish, and the next start recovers what does not.
+    await app.runner.drain(GRACE_S)
+    app.bus.close()
+    server.should_exit = True
+    waiting.cancel()
+    await serving
