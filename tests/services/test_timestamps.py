@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from windlass.services.timestamps import moment, spans
+from windlass.services.imports import moment, spans
 
 MARCH = 1677679500.0  # 2023-03-01 14:05 UTC
 

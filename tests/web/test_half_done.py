@@ -15,7 +15,7 @@ from tests.servers.kit import Census
 from tests.web.kit import Site, open_site
 from windlass.api import schemas
 from windlass.testing import StrictLLM
-from windlass.turns.deleted_servers import FormerServer
+from windlass.turns.records import DeletedServer
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,7 @@ async def test_a_server_that_could_not_be_deleted_is_there_until_it_is(site: Sit
     await site.post("/servers/slow/confirm", {"argv": added["argv"]})
     await site.post("/servers/slow/start")
     deleting = asyncio.create_task(site.call("DELETE", "/servers/slow"))
-    deleted_servers = site.app.store.documents("former_server", FormerServer)
+    deleted_servers = site.app.store.documents("former_server", DeletedServer)
     await until(lambda: deleted_servers.get(added["id"]) is not None, "it to be on its way out")
     async with held(site.app.config.home):
         assert (await deleting).status == 503

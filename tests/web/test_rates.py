@@ -10,7 +10,7 @@ from tests.web.kit import TOKEN, open_site
 from windlass.config import LimitSettings
 from windlass.testing import StrictLLM, say
 from windlass.web.errors import TooMany
-from windlass.web.rates import MOST_ADDRESSES, USUAL, Rates
+from windlass.web.guard import MOST_ADDRESSES, USUAL, Rates
 
 
 @dataclass

@@ -17,9 +17,8 @@ from windlass.services.messages import Messages
 from windlass.services.personas import Personas, Policies
 from windlass.services.providers import Providers, patience_of
 from windlass.services.retention import Retention
-from windlass.services.search import SearchTests
 from windlass.services.servers import McpServers
-from windlass.services.system import System
+from windlass.services.system import SearchTests, System
 from windlass.services.tools import ConversationTools
 from windlass.services.turns import Turns
 from windlass.store import Store
@@ -27,10 +26,8 @@ from windlass.store.vault import Vault
 from windlass.telemetry import Telemetry
 from windlass.toolbox import Toolbox
 from windlass.toolbox.search_backends import SearchBackends
-from windlass.turns.deleted_servers import DeletedServers
-from windlass.turns.records import TurnRecords
+from windlass.turns.records import DeletedServers, TurnRecords, TurnWaiter
 from windlass.turns.setup import TurnBuilder
-from windlass.turns.waiting import TurnWaiter
 from windlass.version import VERSION
 
 __all__ = ["Services"]

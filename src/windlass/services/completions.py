@@ -15,13 +15,12 @@ from windlass.core.events import StopRequested
 from windlass.core.messages import ChatMessage, ToolSpec
 from windlass.providers import Models
 from windlass.runner import Runner
-from windlass.services.import_repair import mended, with_own_ids
+from windlass.services.imports import mended, with_own_ids
 from windlass.services.tools import ConversationTools
 from windlass.store import ConversationRow, Store
-from windlass.turns.records import TurnRecords
+from windlass.turns.records import TurnRecords, TurnWaiter
 from windlass.turns.setup import TurnBuilder, TurnRequest
 from windlass.turns.views import TurnRecord
-from windlass.turns.waiting import TurnWaiter
 
 PREFIX = "windlass/"
 CALLER = "caller"

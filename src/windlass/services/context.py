@@ -59,14 +59,14 @@ class Context:
             for name, value in msgspec.structs.asdict(change).items()
             if value is not msgspec.UNSET
         }
-        async with self._changes.at(context_id):
+        async with self._changes.hold(context_id):
             item = replace(self._found(conversation_id, context_id), **given)
             await self._items.put(item.id, item, parent=conversation_id)
         return schemas.ContextAnswer(item.id, _shown(item), message="Context changed")
 
     @serves(routes.context.delete)
     async def delete(self, conversation_id: str, context_id: str) -> schemas.Acknowledged:
-        async with self._changes.at(context_id):
+        async with self._changes.hold(context_id):
             await self._items.delete(self._found(conversation_id, context_id).id)
         return schemas.Acknowledged(message="Context deleted")
 

@@ -18,11 +18,9 @@ from windlass.core.messages import ChatMessage
 from windlass.runner import Runner
 from windlass.services import exports
 from windlass.services.context import Context
-from windlass.services.import_repair import Mended, mended, with_own_ids
-from windlass.services.imports import Imports
+from windlass.services.imports import BEGAN, CHANGED, Imports, Mended, mended, moment, spans, with_own_ids
 from windlass.services.personas import Personas
 from windlass.services.providers import Providers
-from windlass.services.timestamps import BEGAN, CHANGED, moment, spans
 from windlass.services.tools import ConversationTools
 from windlass.store import ConversationRow, Store, TurnRow
 from windlass.turns.records import TurnRecords

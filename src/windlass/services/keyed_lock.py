@@ -8,5 +8,5 @@ class KeyedLock:
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def at(self, id: str) -> asyncio.Lock:
+    def hold(self, id: str) -> asyncio.Lock:
         return self._locks.setdefault(id, asyncio.Lock())

@@ -9,7 +9,7 @@ from windlass.core.errors import BadInput, NotFound
 from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.ids import new_id
 from windlass.services.conversations import title_from
-from windlass.services.import_repair import mended, with_own_ids
+from windlass.services.imports import mended, with_own_ids
 from windlass.store import Store
 from windlass.turns.records import TurnRecords
 from windlass.turns.views import messages_shown

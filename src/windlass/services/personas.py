@@ -53,14 +53,14 @@ class Personas:
             for name, value in msgspec.structs.asdict(change).items()
             if value is not msgspec.UNSET
         }
-        async with self._changes.at(persona_id):
+        async with self._changes.hold(persona_id):
             persona = replace(self._found(persona_id), **given)
             await self._kept.put(persona.id, persona)
         return schemas.PersonaAnswer(_shown(persona), message="Persona changed")
 
     @serves(routes.personas.delete)
     async def delete(self, persona_id: str) -> schemas.Acknowledged:
-        async with self._changes.at(persona_id):
+        async with self._changes.hold(persona_id):
             persona = self._found(persona_id)
             was_there = await self._kept.delete(persona_id)
         if not was_there:

@@ -23,7 +23,7 @@ from windlass.store.vault import PREFIX, Vault
 from windlass.toolbox import Offer, Toolbox
 from windlass.toolbox.results import tool_output
 from windlass.toolbox.schemas import visible
-from windlass.turns.deleted_servers import DeletedServers
+from windlass.turns.records import DeletedServers
 from windlass.turns.views import iso
 
 READY_S = 60
@@ -84,7 +84,7 @@ class McpServers:
 
     @serves(routes.servers.change)
     async def change(self, server: str, change: schemas.ServerChange) -> schemas.ServerAnswer:
-        async with self._changes.at(self._own(server).config.id):
+        async with self._changes.hold(self._own(server).config.id):
             kept = self._own(server)
             config = _config(kept.config, _given(change))
             same = self._what_was_confirmed(config) == self._what_was_confirmed(kept.config)
@@ -95,7 +95,7 @@ class McpServers:
 
     @serves(routes.servers.delete)
     async def delete(self, server: str) -> schemas.Acknowledged:
-        async with self._changes.at(self._own(server).config.id):
+        async with self._changes.hold(self._own(server).config.id):
             kept = self._own(server)
             await self._deleted_servers.add(kept.config.id, kept.config.slug)
             await self._servers.stop(kept.config.id)
@@ -106,7 +106,7 @@ class McpServers:
 
     @serves(routes.servers.confirm)
     async def confirm(self, server: str, setting: schemas.Confirm) -> schemas.ServerAnswer:
-        async with self._changes.at(self._own(server).config.id):
+        async with self._changes.hold(self._own(server).config.id):
             kept = self._own(server)
             _check_setting(kept.config, setting)
             await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
@@ -116,7 +116,7 @@ class McpServers:
     async def start(self, server: str) -> schemas.ServerAnswer:
         """Waits until it runs or has failed; that it failed is in the answer."""
         config = self._servers.status(server).config
-        async with self._changes.at(config.id):
+        async with self._changes.hold(config.id):
             self._servers.start(config.id)
             if (kept := self._kept.get(config.id)) and not kept.wanted:
                 await self._kept.put(config.id, replace(kept, wanted=True))
@@ -127,7 +127,7 @@ class McpServers:
     @serves(routes.servers.stop)
     async def stop(self, server: str) -> schemas.ServerAnswer:
         config = self._servers.status(server).config
-        async with self._changes.at(config.id):
+        async with self._changes.hold(config.id):
             await self._servers.stop(config.id)
         return self._answer(config.id, "Server stopped")
 

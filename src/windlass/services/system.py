@@ -1,4 +1,4 @@
-"""How the house is doing."""
+"""The server itself: health, limits, metrics, and whether the web can be searched."""
 
 from collections import Counter
 
@@ -9,6 +9,7 @@ from windlass.api.route import serves
 from windlass.bus import Bus
 from windlass.config import LimitSettings
 from windlass.core.errors import ModelError
+from windlass.providers import Models
 from windlass.runner import Runner
 from windlass.servers import Servers
 from windlass.store import Store
@@ -91,3 +92,21 @@ def _counter(name: str, value: int) -> str:
 
 def _gauge(name: str, value: int) -> str:
     return f"# TYPE windlass_{name} gauge\nwindlass_{name} {value}"
+
+
+class SearchTests:
+    def __init__(self, search_backends: SearchBackends, models: Models) -> None:
+        self._search_backends = search_backends
+        self._models = models
+
+    @serves(routes.search.test)
+    async def test(self, wanted: schemas.SearchTest) -> schemas.SearchTrials:
+        """Each backend that a turn of the default provider may use, by itself."""
+        found = await self._search_backends.for_provider(self._models.config()).trials(wanted.query)
+        trials = [
+            schemas.SearchTrial(
+                trial.backend, trial.works, trial.told, [schemas.SearchHit(hit.title, hit.url) for hit in trial.hits]
+            )
+            for trial in found
+        ]
+        return schemas.SearchTrials(trials, len(trials))

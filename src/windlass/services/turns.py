@@ -9,7 +9,7 @@ from windlass.api import routes, schemas
 from windlass.api.route import serves
 from windlass.bus import Bus
 from windlass.bus.streams import Stream
-from windlass.core.errors import BadInput, Conflict, NotFound, Unavailable, WindlassError
+from windlass.core.errors import BadInput, Conflict, ModelError, NotFound, Unavailable, WindlassError
 from windlass.core.events import (
     CallDecided,
     CallResolved,
@@ -25,20 +25,19 @@ from windlass.core.ids import new_id
 from windlass.core.messages import ChatMessage, ToolCall
 from windlass.core.ports import ModelRequest
 from windlass.core.prompt import past_turn, prompt_for
-from windlass.providers import Models
+from windlass.providers import Models, OpenAIChat, profile_for
+from windlass.providers.encoding import ByteCache, Encoder
 from windlass.runner import Runner
 from windlass.servers import InputReply
 from windlass.services.conversations import title_from
-from windlass.services.request_preview import request_shown
 from windlass.services.tools import ConversationTools
 from windlass.store import HEAD, Created, Store
 from windlass.toolbox import Toolbox
 from windlass.toolbox.permissions import Grant
 from windlass.toolbox.schemas import Checker
-from windlass.turns.records import TurnRecords
+from windlass.turns.records import TurnRecords, TurnWaiter
 from windlass.turns.setup import TurnBuilder, TurnRequest
 from windlass.turns.views import TurnRecord, chat_answer, event_shown, turn_shown, turn_state
-from windlass.turns.waiting import TurnWaiter
 
 STOP_S = 2
 GOES_ON = {"limit", "stopped", "failed"}
@@ -357,3 +356,21 @@ def _whole_characters(body: bytes) -> bytes:
             length = 1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
             return body[:-back] if length > back and len(body) > back else body
     return body
+
+
+def request_shown(models: Models, request: ModelRequest) -> dict[str, Any]:
+    body: dict[str, Any] = msgspec.json.decode(_body(models, request))
+    return body
+
+
+def _body(models: Models, request: ModelRequest) -> bytes:
+    """For a model without a wire, or one that is gone, the common form stands in."""
+    settings = request.settings
+    try:
+        model = models.model(settings.provider)
+    except ModelError:
+        model = None
+    if isinstance(model, OpenAIChat):
+        return model.body(request)
+    encoder = Encoder(settings.provider, ByteCache())
+    return encoder.body(request, profile_for("", settings.model), settings.model, settings.temperature)

@@ -1,23 +1,26 @@
-"""Turns read from the store, ready for the views."""
+"""Turns read from the store, ready for the views, and waiting for them."""
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 
 from windlass.bus import Bus
 from windlass.bus.streams import Stream
 from windlass.core.errors import NotFound
-from windlass.core.events import Recorded, TurnFinished
+from windlass.core.events import Event, Recorded, TurnFinished
 from windlass.core.fold import fold
 from windlass.core.ports import InputNeeded
+from windlass.core.values import value_object
+from windlass.runner import Runner
 from windlass.servers import Servers
-from windlass.store import NO_TURN, Store, TurnRow
+from windlass.store import NO_TURN, Documents, Store, TurnRow
 from windlass.toolbox import Questions, input_needed
-from windlass.turns.deleted_servers import DeletedServers
 from windlass.turns.views import TurnRecord
 
 
 class TurnRecords:
     def __init__(
-        self, store: Store, bus: Bus, servers: Servers, deleted_servers: DeletedServers, questions: Questions
+        self, store: Store, bus: Bus, servers: Servers, deleted_servers: "DeletedServers", questions: Questions
     ) -> None:
         self._store = store
         self._bus = bus
@@ -75,3 +78,54 @@ class TurnRecords:
 
     def _last_seq(self, turn_id: str) -> int:
         return self._store.conversations.log(turn_id)[-1].seq
+
+
+class TurnWaiter:
+    def __init__(self, bus: Bus, runner: Runner) -> None:
+        self._runner = runner
+        self._asked: dict[str, list[asyncio.Future[None]]] = {}
+        bus.listen(InputNeeded, self._question)
+
+    async def settled(self, turn_id: str, timeout_s: float | None = None) -> None:
+        asked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._asked.setdefault(turn_id, []).append(asked)
+        settled = asyncio.ensure_future(self._runner.settled(turn_id, timeout_s))
+        try:
+            await asyncio.wait({settled, asked}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            settled.cancel()
+            self._asked[turn_id].remove(asked)
+            if not self._asked[turn_id]:
+                del self._asked[turn_id]
+
+    async def until(self, stream: Stream, met: Callable[[Event], bool], timeout_s: float) -> None:
+        """Until an event is in the log, or the time is up."""
+        with closing(stream), suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while True:
+                    for frame in await stream.frames():
+                        if isinstance(frame.what, Recorded) and met(frame.what.event):
+                            return
+
+    def _question(self, turn_id: str, asked: InputNeeded) -> None:
+        for waiter in self._asked.get(turn_id, ()):
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+@value_object
+class DeletedServer:
+    id: str
+    slug: str
+
+
+class DeletedServers:
+    """Servers that are gone: calls made to them keep the name they were made under."""
+
+    def __init__(self, store: Store) -> None:
+        self._kept: Documents[DeletedServer] = store.documents("former_server", DeletedServer)
+        self.slugs = {one.id: one.slug for one in self._kept.all()}
+
+    async def add(self, id: str, slug: str) -> None:
+        self.slugs[id] = slug
+        await self._kept.put(id, DeletedServer(id, slug))

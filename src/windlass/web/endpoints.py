@@ -13,9 +13,8 @@ from windlass.core.errors import BadInput, WindlassError
 from windlass.web import sse
 from windlass.web.auth import Access, address_of, credentials_of
 from windlass.web.errors import Malformed, NotAllowed, TooLarge, TooSlow, bad_shape, failure_status, unforeseen
-from windlass.web.queries import header_of, query_of
-from windlass.web.rates import Rates
-from windlass.web.replies import encode, send_bytes, send_error, send_json
+from windlass.web.guard import Rates
+from windlass.web.http import encode, header_of, query_of, send_bytes, send_error, send_json
 
 Verb = Callable[..., Awaitable[Any]]
 BODY_S = 30

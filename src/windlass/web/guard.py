@@ -4,9 +4,12 @@
 """
 
 import ipaddress
+import math
 import re
 import secrets
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,8 +17,8 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from windlass.core.errors import WindlassError
-from windlass.web.errors import Forbidden, NotJson
-from windlass.web.replies import send_error
+from windlass.web.errors import Forbidden, NotJson, TooMany
+from windlass.web.http import send_error
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -208,3 +211,51 @@ def _is_unspecified(host: str) -> bool:
 
 def _with_port(name: str, port: int | None) -> str:
     return f"{name}:{port}" if port else name
+
+
+USUAL = 6000  # from other machines, where the operator says nothing
+MOST_ADDRESSES = 10_000
+MINUTE_S = 60.0
+
+
+@dataclass(slots=True)
+class Rates:
+    """`most` holds for everybody; None means the usual for other machines and no limit for this one. A minute's worth
+    may come at once, and flows back evenly."""
+
+    most: int | None = None
+    now: Callable[[], float] = time.monotonic
+    _left: dict[str, tuple[float, float]] = field(default_factory=dict)  # how many are left, and when that was
+
+    def count(self, address: str) -> None:
+        most = self.most
+        if most is None:
+            if _is_this_machine(address):
+                return
+            most = USUAL
+        left = self._left_of(address, most) - 1
+        if left < 0:
+            wait = math.ceil(-left * MINUTE_S / most)
+            raise TooMany(
+                f"More than {most} requests in a minute.", hint=f"Wait {wait} s.", detail={"retry_after": wait}
+            )
+        self._left[address] = (left, self.now())
+
+    def _left_of(self, address: str, most: int) -> float:
+        known = self._left.pop(address, None)  # put back at the end: the first is the one that was quiet longest
+        if known is None:
+            if len(self._left) >= MOST_ADDRESSES:
+                del self._left[next(iter(self._left))]
+            return most
+        left, since = known
+        back = min(float(most), left + (self.now() - since) * most / MINUTE_S)
+        self._left[address] = (back, self.now())
+        return back
+
+
+@lru_cache(maxsize=256)
+def _is_this_machine(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return True  # no network address at all: a socket file, or a program's own process

@@ -20,7 +20,7 @@ from windlass.services.completions import Completions
 from windlass.turns.views import TurnRecord
 from windlass.web.endpoints import Endpoint
 from windlass.web.errors import failure_status, status_of
-from windlass.web.replies import encode, headers_of, send_json
+from windlass.web.http import encode, headers_of, send_json
 from windlass.web.sse import HEADERS, PING_S, disconnected
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]

@@ -20,11 +20,10 @@ from windlass.web.endpoints import (
     Path,
     TextEndpoint,
 )
-from windlass.web.guard import RequestGuard
+from windlass.web.guard import Rates, RequestGuard
+from windlass.web.http import send_error
 from windlass.web.openai_compat import CompletionEndpoint, V1Endpoint
 from windlass.web.openapi import openapi
-from windlass.web.rates import Rates
-from windlass.web.replies import send_error
 from windlass.web.sessions import SessionEndpoint
 from windlass.web.static import Static
 

@@ -8,8 +8,7 @@ from windlass.api import schemas
 from windlass.api.route import Route
 from windlass.web.auth import Access, address_of, credentials_of
 from windlass.web.endpoints import Endpoint
-from windlass.web.queries import header_of
-from windlass.web.replies import Headers, send_json
+from windlass.web.http import Headers, header_of, send_json
 from windlass.web.static import no_session_cookie, session_cookie
 
 

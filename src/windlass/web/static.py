@@ -3,7 +3,7 @@ so no path leads elsewhere."""
 
 import hashlib
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -12,11 +12,9 @@ from starlette.types import Receive, Scope, Send
 from windlass.core.errors import NotFound, WindlassError
 from windlass.core.values import value_object
 from windlass.web.auth import Access, address_of, cookie_name
-from windlass.web.encodings import PACKED, PLAIN, best_encoding
 from windlass.web.errors import NotAllowed
 from windlass.web.guard import new_nonce
-from windlass.web.queries import header_of, query_of
-from windlass.web.replies import Headers, send_bytes, send_error
+from windlass.web.http import Headers, header_of, query_of, send_bytes, send_error
 
 HERE = Path(__file__).parent
 NONCE = b"__CSP_NONCE__"
@@ -132,3 +130,37 @@ def session_cookie(scope: Scope, session: str) -> bytes:
 
 def no_session_cookie(scope: Scope) -> bytes:
     return f"{cookie_name(scope)}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0".encode()
+
+
+PLAIN = "identity"
+PACKED = {"br": ".br", "gzip": ".gz"}  # the ending of each form's file, the smallest form first
+_UNNAMED = 0.0001  # plain is acceptable without being named, but any named form is preferred to it
+
+
+def best_encoding(accepted: str, available: Iterable[str]) -> str:
+    """The form with the highest weight; of equals the first available one. Plain when nothing else fits."""
+    weights = _weights(accepted)
+    others = weights.get("*", 0.0)
+    forms = [
+        *((form, weights.get(form, others)) for form in available),
+        (PLAIN, weights.get(PLAIN, others or _UNNAMED)),
+    ]
+    form, weight = max(forms, key=lambda one: one[1])
+    return form if weight > 0 else PLAIN
+
+
+def _weights(accepted: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for part in accepted.lower().split(","):
+        name, _, parameters = part.partition(";")
+        key, _, value = parameters.partition("=")
+        found[name.strip().removeprefix("x-")] = _number(value) if key.strip() == "q" else 1.0
+    return found
+
+
+def _number(text: str) -> float:
+    """What is no weight counts as a refusal: plain is always right."""
+    try:
+        return min(max(float(text), 0.0), 1.0)
+    except ValueError:
+        return 0.0

@@ -47,7 +47,6 @@ from windlass.api.schemas.models import (
     ProviderTest,
     Rule,
 )
-from windlass.api.schemas.search import SearchHit, SearchTest, SearchTrial, SearchTrials
 from windlass.api.schemas.servers import (
     AcceptTool,
     CallTool,
@@ -83,7 +82,11 @@ from windlass.api.schemas.system import (
     Metrics,
     NewToken,
     Ready,
+    SearchHit,
     SearchState,
+    SearchTest,
+    SearchTrial,
+    SearchTrials,
 )
 from windlass.api.schemas.tools import (
     AvailableTool,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from windlass.core.ids import new_id
 from windlass.core.messages import ChatMessage
-from windlass.services.import_repair import mended, with_own_ids
+from windlass.services.imports import mended, with_own_ids
 from windlass.testing import history_faults
 
 TEXT = st.one_of(st.none(), st.text(max_size=5), st.lists(st.dictionaries(st.text(max_size=4), st.text(max_size=3))))

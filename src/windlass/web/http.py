@@ -1,9 +1,11 @@
 """Finished responses, sent as they are: bytes, a status, few headers."""
 
-import msgspec
-from starlette.types import Send
+from urllib.parse import parse_qsl
 
-from windlass.core.errors import WindlassError
+import msgspec
+from starlette.types import Scope, Send
+
+from windlass.core.errors import BadInput, WindlassError
 from windlass.web.errors import failed, status_of
 
 Headers = list[tuple[bytes, bytes]]
@@ -37,3 +39,17 @@ async def send_bytes(send: Send, status: int, kind: bytes, body: bytes, headers:
     head = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), *(headers or ())]
     await send({"type": "http.response.start", "status": status, "headers": head})
     await send({"type": "http.response.body", "body": body})
+
+
+MOST_FIELDS = 100
+
+
+def header_of(scope: Scope, wanted: bytes) -> str:
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), "")
+
+
+def query_of(scope: Scope) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise BadInput(f"The query has more than {MOST_FIELDS} fields.") from None
