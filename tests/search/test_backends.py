@@ -15,11 +15,11 @@ from tests.kit.ports import refusing_port
 from tests.search.kit import Answer, says, site
 from windlass.core.errors import ToolError
 from windlass.core.messages import SourceLink, ToolOutput
+from windlass.search.backend import Backend, Hit
 from windlass.search.brave import Brave
 from windlass.search.builtin import PROVIDER_SEARCH, Builtin, backend_at
 from windlass.search.ddgs import DDGS
 from windlass.search.mcp import Arguments, MCPTool
-from windlass.search.ports import Backend, Hit
 from windlass.search.searxng import SearXNG
 from windlass.search.zai import ZAI
 

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from windlass.search.backend import Hit
 from windlass.search.page import Page
-from windlass.search.ports import Hit
 from windlass.search.results_text import EXTRACT_CHARS, Reading, extract, report
 
 

@@ -9,9 +9,9 @@ from tests.kit.waiting import turns_of_the_loop
 from tests.search.kit import says, site
 from windlass.core.errors import ToolError
 from windlass.core.messages import SourceLink
+from windlass.search.backend import Backend, Hit
 from windlass.search.guard import FetchGuard
 from windlass.search.page import Page
-from windlass.search.ports import Backend, Hit
 from windlass.search.search import SearchCaps, WebSearch, chosen
 
 HITS = [Hit(f"Title {n}", f"https://a.test/{n}", f"snippet {n}", f"2026-02-0{n}") for n in range(1, 6)]

@@ -5,8 +5,7 @@ from dataclasses import field
 import msgspec
 
 from windlass.core.values import value_object
-from windlass.search.http_json import ask, tidy_hits
-from windlass.search.ports import Hit
+from windlass.search.backend import Hit, ask, tidy_hits
 
 BASE_URL = "https://api.search.brave.com"
 _LONGEST_QUERY = 400

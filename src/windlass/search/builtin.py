@@ -4,8 +4,7 @@ request, and its results come back with the reply."""
 from windlass.core.engine import SEARCH_TOOL
 from windlass.core.messages import ToolSpec
 from windlass.core.values import value_object
-from windlass.search.http_json import failed
-from windlass.search.ports import Hit
+from windlass.search.backend import Hit, failed
 from windlass.search.zai import is_zai
 
 # Server "provider": its schema is the whole entry of the request's `tools`, not the parameters of a function.

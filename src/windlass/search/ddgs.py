@@ -8,8 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from windlass.core.values import value_object
-from windlass.search.http_json import failed, tidy_hits
-from windlass.search.ports import Hit
+from windlass.search.backend import Hit, failed, tidy_hits
 
 ENGINES = "duckduckgo,brave,mojeek,startpage,yahoo"
 Results = list[dict[str, str]]

@@ -10,8 +10,7 @@ import msgspec
 from windlass.core.errors import ToolError
 from windlass.core.messages import ToolOutput
 from windlass.core.values import value_object
-from windlass.search.http_json import failed, tidy_hits
-from windlass.search.ports import Hit
+from windlass.search.backend import Hit, failed, tidy_hits
 
 Arguments = dict[str, object]
 Schema = Mapping[str, Any]

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from windlass.core.values import value_object
+from windlass.search.backend import Hit
 from windlass.search.page import Page
-from windlass.search.ports import Hit
 
 SNIPPET_CHARS = 700
 EXTRACT_CHARS = 2500

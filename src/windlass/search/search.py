@@ -8,8 +8,8 @@ from time import monotonic
 from windlass.core.errors import ToolError
 from windlass.core.messages import SourceLink, ToolOutput
 from windlass.core.values import value_object
+from windlass.search.backend import Backend, Hit
 from windlass.search.page import Page
-from windlass.search.ports import Backend, Hit
 from windlass.search.results_text import Reading, report
 
 AUTO_ORDER = ("brave", "searxng", "mcp", "zai", "ddgs")

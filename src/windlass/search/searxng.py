@@ -3,8 +3,7 @@
 import msgspec
 
 from windlass.core.values import value_object
-from windlass.search.http_json import ask, tidy_hits
-from windlass.search.ports import Hit
+from windlass.search.backend import Hit, ask, tidy_hits
 
 
 class _SearxngResult(msgspec.Struct):

@@ -6,8 +6,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from windlass.core.values import value_object
-from windlass.search.http_json import ask, failed, tidy_hits
-from windlass.search.ports import Hit
+from windlass.search.backend import Hit, ask, failed, tidy_hits
 
 _MOST_RESULTS = 50
 _PATH = "/paas/v4"  # below any host: its own, a proxy before it, or a stand-in for tests

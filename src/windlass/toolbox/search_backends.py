@@ -13,12 +13,12 @@ from windlass.core.events import Settings
 from windlass.core.messages import ToolOutput
 from windlass.core.values import value_object
 from windlass.providers import Models, ProviderConfig
+from windlass.search.backend import Backend
 from windlass.search.brave import Brave
 from windlass.search.builtin import Builtin, backend_at, searches_itself
 from windlass.search.ddgs import DDGS
 from windlass.search.mcp import MCPTool
 from windlass.search.page import Page
-from windlass.search.ports import Backend
 from windlass.search.search import SearchCaps, WebSearch, chosen
 from windlass.search.searxng import SearXNG
 from windlass.search.zai import ZAI, is_zai

@@ -1,19 +1,39 @@
-"""One request to a search service the operator configured: JSON in, JSON out, and failures in words."""
+"""What a search backend is, and what most of them need: one JSON request to a service the operator configured, hits as
+plain text, and failures in words. Each backend lives in a file of its own and passes the same suite."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from windlass.core.errors import ToolError
+from windlass.core.values import value_object
 from windlass.search.page import one_line, plain
-from windlass.search.ports import Hit
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 _LARGEST = 4 * 1024 * 1024
 _SAID = 200
+
+
+@value_object
+class Hit:
+    title: str
+    url: str
+    text: str = ""
+    published: str = ""
+
+
+class Backend(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def ready(self) -> str | None:
+        """Why it cannot be asked, in words for the operator; None when it can."""
+
+    async def search(self, query: str, count: int) -> list[Hit]:
+        """At most `count` hits, best first; `ToolError` when the service gives no answer."""
 
 
 async def ask(
