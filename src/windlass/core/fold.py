@@ -80,7 +80,12 @@ class TurnView:
 
     @property
     def usage(self) -> Usage:
-        return sum((round_.reply.usage for round_ in self.rounds), Usage())
+        prompt = completion = cached = reasoning = 0
+        for round_ in self.rounds:
+            used = round_.reply.usage
+            prompt, completion = prompt + used.prompt, completion + used.completion
+            cached, reasoning = cached + used.cached, reasoning + used.reasoning
+        return Usage(prompt, completion, cached, reasoning)
 
 
 def fold(log: Sequence[Event]) -> TurnView:

@@ -30,12 +30,13 @@ Raise = Callable[[str, dict[str, object]], dict[str, object]]
 RAISES: dict[int, Raise] = {}  # version -> the step that lifts an event of that version to the next
 
 encode: Callable[[Event], bytes] = msgspec.json.Encoder().encode
-_decoders = {kind: msgspec.json.Decoder(kind_type) for kind, kind_type in KINDS.items()}
+DECODERS = {kind: msgspec.json.Decoder(kind_type) for kind, kind_type in KINDS.items()}
 
 
 def decode(kind: str, body: bytes, version: int = VERSION) -> Event:
+    """A row of any version. Where many are read, those of today's version go to `DECODERS` without this call."""
     if version == VERSION:
-        return _decoders[kind].decode(body)
+        return DECODERS[kind].decode(body)
     fields: dict[str, object] = msgspec.json.decode(body)
     for step in range(version, VERSION):
         fields = RAISES[step](kind, fields)

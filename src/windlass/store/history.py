@@ -9,7 +9,7 @@ from windlass.core.events import NO_HISTORY, Event
 from windlass.core.fold import fold
 from windlass.core.messages import PastTurn
 from windlass.core.prompt import past_turn
-from windlass.store.codec import decode
+from windlass.store.codec import DECODERS, VERSION, decode
 from windlass.store.turnlog import OF_TURN
 
 MOST_PATHS = 256
@@ -82,7 +82,8 @@ class PastTurns:
 
     def _past(self, turn_id: str, revision: int) -> PastTurn:
         rows = self._reader.execute(f"select e.kind, e.body, e.version {OF_TURN}", (turn_id,))
-        return past_turn(turn_id, [decode(*row) for row in rows], revision)
+        log = [DECODERS[kind].decode(body) if v == VERSION else decode(kind, body, v) for kind, body, v in rows]
+        return past_turn(turn_id, log, revision)
 
     def _keep(self, turn_id: str, conversation_id: str, path: tuple[PastTurn, ...]) -> None:
         self._paths[turn_id] = path

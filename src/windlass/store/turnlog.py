@@ -28,7 +28,7 @@ from windlass.core.events import (
 from windlass.core.faults import reach
 from windlass.core.ids import new_id
 from windlass.core.values import value_object
-from windlass.store.codec import KIND_OF, VERSION, decode, encode
+from windlass.store.codec import DECODERS, KIND_OF, VERSION, decode, encode
 from windlass.store.writer import Writer
 
 T = TypeVar("T")
@@ -207,7 +207,12 @@ class TurnLogs:
             f"select e.seq, e.number, e.at, e.kind, e.body, e.version {OF_TURN}",
             (turn_id,),
         )
-        return tuple(Recorded(seq, number, at, decode(kind, body, v)) for seq, number, at, kind, body, v in rows)
+        return tuple(
+            [
+                Recorded(seq, number, at, DECODERS[kind].decode(body) if v == VERSION else decode(kind, body, v))
+                for seq, number, at, kind, body, v in rows
+            ]
+        )
 
     def live(self, turn_id: str) -> _Live:
         """The events of a turn under way, kept in memory while somebody drives it."""
