@@ -9,8 +9,7 @@ result = await servers.call("files", "read_file", '{"path": "a"}', key=call.id)
 from windlass.servers.config import SandboxRules, ServerConfig, ToolOverride, check
 from windlass.servers.environment import denied
 from windlass.servers.imports import ImportedConfig, floating_package, imported_servers
-from windlass.servers.lifecycle import ServerStatus
-from windlass.servers.supervisor import Servers
+from windlass.servers.supervisor import Servers, ServerStatus
 from windlass.servers.values import (
     Answered,
     CallResult,
