@@ -5,8 +5,8 @@ import sys
 from typing import Any, Literal
 
 from windlass.api import routes, schemas
+from windlass.cli.output import clean, err, from_terminal, note
 from windlass.cli.session import Connected
-from windlass.cli.tables import clean, err, from_terminal, note
 from windlass.core.errors import Conflict
 
 Mode = Literal["ask", "auto", "deny"]

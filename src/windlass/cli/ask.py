@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from windlass.cli.options import USAGE
-from windlass.cli.output import Teller
+from windlass.cli.output import as_json, clean, from_terminal, note
 from windlass.cli.session import opened
-from windlass.cli.stream import exit_code, follow, tell_end
-from windlass.cli.tables import as_json, clean, from_terminal, note
+from windlass.cli.stream import Teller, exit_code, follow, tell_end
 from windlass.core.errors import BadInput
 
 SILENCE_S = 5  # long enough for a download to begin

@@ -12,9 +12,9 @@ from typing import Annotated
 import typer
 
 from windlass.cli.clean_settings import Cleaned, without_secrets
+from windlass.cli.local_server import settings
 from windlass.cli.options import options_of
-from windlass.cli.tables import note
-from windlass.cli.terminal_run import settings
+from windlass.cli.output import note
 from windlass.core.errors import BadInput, NotFound
 
 LEFT_OUT = {"windlass.db", "windlass.db-wal", "windlass.db-shm", "lock", "server.json", "token", "sessions"}

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from windlass.cli.options import LEFT
-from windlass.cli.output import Teller
+from windlass.cli.output import clean, line, note, table
 from windlass.cli.session import Connected, opened, state_folder
-from windlass.cli.stream import follow, tell_end
-from windlass.cli.tables import clean, line, note, table
+from windlass.cli.stream import Teller, follow, tell_end
 from windlass.core.errors import WindlassError
 
 HELP = """\

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from windlass.cli.local_server import PAGE, found_server
 from windlass.cli.options import Options
-from windlass.cli.terminal_run import PAGE, found_server
 from windlass.config import Config, ServerSettings, resolve_secret
 from windlass.core.errors import WindlassError
 from windlass.core.values import value_object

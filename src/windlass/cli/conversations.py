@@ -10,8 +10,8 @@ import typer
 
 from windlass.api import schemas
 from windlass.cli.options import FAILED
+from windlass.cli.output import as_json, clean, note, out, shown_arguments, table
 from windlass.cli.session import opened
-from windlass.cli.tables import as_json, clean, note, out, shown_arguments, table
 from windlass.core.errors import BadInput
 
 conversations = typer.Typer(rich_markup_mode=None, no_args_is_help=True)

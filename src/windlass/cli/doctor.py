@@ -9,8 +9,8 @@ import typer
 from windlass.cli.checks import CheckResult, folder_findings, settings_findings
 from windlass.cli.live_checks import live_findings
 from windlass.cli.options import FAILED, Options, options_of
+from windlass.cli.output import as_json, note
 from windlass.cli.session import opened
-from windlass.cli.tables import as_json, note
 from windlass.config import Config, load
 from windlass.core.errors import WindlassError
 

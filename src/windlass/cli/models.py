@@ -6,8 +6,8 @@ import typer
 
 from windlass.api import schemas
 from windlass.cli.options import FAILED
+from windlass.cli.output import as_json, table
 from windlass.cli.session import Connected, opened
-from windlass.cli.tables import as_json, table
 from windlass.core.errors import NotFound, WindlassError
 
 models = typer.Typer(rich_markup_mode=None, no_args_is_help=True)

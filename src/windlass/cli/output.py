@@ -1,181 +1,67 @@
-"""A turn as it happens, told to a terminal: words as they come, calls with spinners and progress. The answer goes to
-stdout, all else to stderr, so that a pipe gets the answer alone."""
+"""What the terminal shows. Everything that comes from models, tools and files is made harmless first."""
 
+import re
 import sys
-import time
-from dataclasses import dataclass, field
-from typing import assert_never
+from collections.abc import Iterable, Sequence
 
-from rich.console import Group
-from rich.live import Live
-from rich.spinner import Spinner
+import msgspec
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
 from rich.text import Text
 
-from windlass.api.events import TurnEvent
-from windlass.cli.tables import clean, err, line, note, shown_arguments
-from windlass.core.events import (
-    CallDecided,
-    CallJudged,
-    CallResolved,
-    HistoryTrimmed,
-    ModelFailed,
-    ModelReplied,
-    StopRequested,
-    ToolFinished,
-    ToolStarted,
-    TurnClaimed,
-    TurnFinished,
-    TurnStarted,
-)
-from windlass.core.ports import (
-    CallDelta,
-    InputNeeded,
-    MessagesDeleted,
-    ReasoningDelta,
-    ReplyReset,
-    ReplySoFar,
-    TextDelta,
-    ToolProgress,
-)
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[@-Z\\-_])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNSEEN = re.compile(r"[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
-MARKS = {"ok": ("✓", "green"), "error": ("✗", "red"), "denied": ("⊘", "yellow"), "cancelled": ("-", "dim")}
+out = Console(highlight=False, markup=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
-@dataclass(slots=True)
-class Running:
-    told: str
-    began: float = field(default_factory=time.monotonic)
-    progress: str = ""
-
-    def __rich__(self) -> Spinner:
-        seconds = time.monotonic() - self.began
-        tail = f"  {self.progress}" if self.progress else ""
-        return Spinner("dots", Text(f"{self.told}{tail}  {seconds:.1f} s"))
+def clean(text: str) -> str:
+    """No escape sequence of a tool reaches the terminal, and nothing that reorders or hides text stays unseen."""
+    text = _CONTROL.sub("", _ANSI.sub("", text.replace("\r\n", "\n")))
+    return _UNSEEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
 
 
-class Teller:
-    def __init__(self, *, stream: bool, quiet: bool = False) -> None:
-        self.streams = stream and sys.stdout.isatty()
-        self._quiet = quiet
-        self._names: dict[str, str] = {}
-        self._running: dict[str, Running] = {}
-        self._live: Live | None = None
-        self._in_line = False
-        self._said = ""
+def line(text: str, most: int = 200) -> str:
+    """The text on one line."""
+    flat = " ".join(clean(text).split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"
 
-    def tell(self, event: TurnEvent) -> None:  # noqa: C901 - one case for each kind of event
-        match event.what:
-            case TextDelta(text=text):
-                self._say(text)
-            case ReplySoFar(text=text):
-                self._say(text)
-            case ReplyReset():
-                self._note("The reply broke off; asking again.")
-            case ModelReplied(text=text, calls=calls):
-                self._say(text[len(self._said) :] if text.startswith(self._said) else "")
-                self._said = ""
-                self._names.update(
-                    {call.id: f"{call.name} {shown_arguments(call.arguments)}".strip() for call in calls}
-                )
-            case ModelFailed(message=message, retryable=True):
-                self._note(f"{message} Trying again.")
-            case ToolStarted(call_id=call_id):
-                self._begin(call_id)
-            case ToolProgress():
-                self._progress(event.what)
-            case ToolFinished():
-                self._end(event.what)
-            case HistoryTrimmed(reason=reason):
-                self._note(reason)
-            case TurnFinished():
-                self.close()
-            case (
-                ModelFailed()
-                | TurnStarted()
-                | TurnClaimed()
-                | CallJudged()
-                | CallDecided()
-                | CallResolved()
-                | StopRequested()
-                | CallDelta()
-                | ReasoningDelta()
-                | InputNeeded()
-                | MessagesDeleted()
-            ):
-                pass
-            case other:
-                assert_never(other)
 
-    def pause(self) -> None:
-        """Leave the terminal to somebody who asks a question."""
-        if self._live:
-            self._live.stop()
-            self._live = None
-        self._break_line()
+def as_json(value: object) -> None:
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
 
-    def close(self) -> None:
-        self.pause()
-        self._running.clear()
 
-    def _say(self, text: str) -> None:
-        if not self.streams or not text:
-            return
-        self._said += text
-        self.pause() if self._live else None
-        sys.stdout.write(clean(text))
-        sys.stdout.flush()
-        self._in_line = not text.endswith("\n")
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], empty: str) -> None:
+    """Columns as wide as they need to be; at a terminal the last one is cut, so that a row stays a row."""
+    cells = [tuple(line(cell, 1000) for cell in row) for row in rows]
+    if not cells:
+        return note(empty)
+    widths = [max(cell_len(row[place]) for row in (tuple(heads), *cells)) for place in range(len(heads))]
+    room = out.width if out.is_terminal else None
+    for number, row in enumerate((tuple(heads), *cells)):
+        told = "  ".join(set_cell_size(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        out.print(Text(set_cell_size(told, room).rstrip() if room else told, style="bold" if number == 0 else ""))
 
-    def _begin(self, call_id: str) -> None:
-        if self._quiet:
-            return
-        self._break_line()
-        told = self._names.get(call_id, call_id)
-        self._running[call_id] = Running(told)
-        if err.is_terminal:
-            self._show()
-        else:
-            note(f"→ {told}")
 
-    def _progress(self, heard: ToolProgress) -> None:
-        if running := self._running.get(heard.call_id):
-            total = f"/{heard.total:g}" if heard.total else ""
-            running.progress = f"{heard.progress:g}{total} {line(heard.message, 60)}".strip()
-            self._show()
+def note(text: str, style: str = "dim") -> None:
+    err.print(Text(clean(text), style=style))
 
-    def _end(self, finished: ToolFinished) -> None:
-        if self._quiet:
-            return
-        self._running.pop(finished.call_id, None)
-        if self._live and not self._running:
-            self._live.stop()
-            self._live = None
-        mark, style = MARKS.get(finished.state, ("?", "yellow"))
-        why = "" if finished.state == "ok" else f"  {finished.state}: {line(finished.output.text)}"
-        took = f"  {finished.took_ms} ms" if finished.took_ms else ""
-        self._break_line()
-        err.print(
-            Text(f"{mark} ", style=style), Text(clean(self._names.get(finished.call_id, "")) + took + why), sep=""
-        )
-        self._show()
 
-    def _show(self) -> None:
-        if not self._running or not err.is_terminal:
-            return
-        shown = Group(*self._running.values())
-        if self._live is None:
-            self._live = Live(shown, console=err, transient=True, refresh_per_second=10, redirect_stdout=False)
-            self._live.start()
-        else:
-            self._live.update(shown)
+def from_terminal() -> bool:
+    """Whether a person types the input. A program started without standard input has none at all."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
-    def _note(self, text: str) -> None:
-        if not self._quiet:
-            self._break_line()
-            note(text)
 
-    def _break_line(self) -> None:
-        if self._in_line:
-            sys.stdout.write("\n")
-            sys.stdout.flush()
-            self._in_line = False
+def shown_arguments(arguments: str, most: int = 80) -> str:
+    """A call's arguments as a person would type them."""
+    try:
+        values = msgspec.json.decode(arguments, type=dict[str, object])
+    except msgspec.DecodeError:
+        return line(arguments, most)
+    pairs = (
+        f"{name}={value if isinstance(value, str) else msgspec.json.encode(value).decode()}"
+        for name, value in values.items()
+    )
+    return line(" ".join(pairs), most)

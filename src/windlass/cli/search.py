@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from windlass.cli.options import FAILED
+from windlass.cli.output import as_json, line, note
 from windlass.cli.session import opened
-from windlass.cli.tables import as_json, line, note
 
 search = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 

@@ -21,8 +21,8 @@ if sys.platform != "win32":
     import uvloop
 
 from windlass.app import DEMO, GRACE_S, App, open_app
+from windlass.cli.local_server import PAGE, found_server
 from windlass.cli.options import USAGE, Options, options_of
-from windlass.cli.terminal_run import PAGE, found_server
 from windlass.config import Config, load
 from windlass.core.errors import BadInput, Unavailable
 from windlass.telemetry.logs import Form, log_to

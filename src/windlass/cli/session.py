@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 
 import typer
 
+from windlass.cli.local_server import found_server, settings
 from windlass.cli.options import LEFT, options_of
-from windlass.cli.terminal_run import found_server, settings
 from windlass.client import Windlass
 from windlass.config import Config
 from windlass.core.errors import BadInput

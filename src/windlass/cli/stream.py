@@ -1,17 +1,49 @@
-"""One turn from its first event to its end, at a terminal: told, approved, stopped. The exit code says how it went."""
+"""One turn from its first event to its end, at a terminal: text as it streams, calls with spinners and progress, the
+person's decisions, Ctrl-C. The answer goes to stdout and all else to stderr, so that a pipe gets the answer alone."""
 
+import sys
+import time
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from rich.console import Group
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
 
 from windlass.api import schemas
+from windlass.api.events import TurnEvent
 from windlass.cli.approvals import Mode, answer_pending
 from windlass.cli.options import ANSWERED, FAILED, LIMIT, STOPPED
-from windlass.cli.output import Teller
+from windlass.cli.output import clean, err, line, note, shown_arguments
 from windlass.cli.session import Connected
-from windlass.cli.tables import note
-from windlass.client import TurnEvent
-from windlass.core.events import CallJudged
-from windlass.core.ports import InputNeeded
+from windlass.core.events import (
+    CallDecided,
+    CallJudged,
+    CallResolved,
+    HistoryTrimmed,
+    ModelFailed,
+    ModelReplied,
+    StopRequested,
+    ToolFinished,
+    ToolStarted,
+    TurnClaimed,
+    TurnFinished,
+    TurnStarted,
+)
+from windlass.core.ports import (
+    CallDelta,
+    InputNeeded,
+    MessagesDeleted,
+    ReasoningDelta,
+    ReplyReset,
+    ReplySoFar,
+    TextDelta,
+    ToolProgress,
+)
 
+MARKS = {"ok": ("✓", "green"), "error": ("✗", "red"), "denied": ("⊘", "yellow"), "cancelled": ("-", "dim")}
 WAYS = {
     "approval": "approve {turn} {call}",
     "unknown": "resolve {turn} retry|done|skip {call}",
@@ -19,7 +51,7 @@ WAYS = {
 }
 
 
-def follow(session: Connected, events: AsyncIterator[TurnEvent], teller: Teller, mode: Mode) -> schemas.Turn:
+def follow(session: Connected, events: AsyncIterator[TurnEvent], teller: "Teller", mode: Mode) -> schemas.Turn:
     """Ctrl-C stops the turn and goes on telling; a second one leaves."""
     feed = session.feed(events)
     turn_id, stopping = "", False
@@ -73,6 +105,146 @@ def _needs_person(event: TurnEvent) -> bool:
     return isinstance(judged, InputNeeded) or (isinstance(judged, CallJudged) and judged.verdict == "ask")
 
 
-def _ask(session: Connected, turn_id: str, teller: Teller, mode: Mode, asked: set[str]) -> bool:
+def _ask(session: Connected, turn_id: str, teller: "Teller", mode: Mode, asked: set[str]) -> bool:
     teller.pause()
     return answer_pending(session, session.run(session.w.turns.get(turn_id)), mode, asked)
+
+
+class Teller:
+    def __init__(self, *, stream: bool, quiet: bool = False) -> None:
+        self.streams = stream and sys.stdout.isatty()
+        self._quiet = quiet
+        self._names: dict[str, str] = {}
+        self._running: dict[str, Running] = {}
+        self._live: Live | None = None
+        self._in_line = False
+        self._said = ""
+
+    def tell(self, event: TurnEvent) -> None:  # noqa: C901 - one case for each kind of event
+        match event.what:
+            case TextDelta(text=text):
+                self._say(text)
+            case ReplySoFar(text=text):
+                self._say(text)
+            case ReplyReset():
+                self._note("The reply broke off; asking again.")
+            case ModelReplied(text=text, calls=calls):
+                self._say(text[len(self._said) :] if text.startswith(self._said) else "")
+                self._said = ""
+                self._names.update(
+                    {call.id: f"{call.name} {shown_arguments(call.arguments)}".strip() for call in calls}
+                )
+            case ModelFailed(message=message, retryable=True):
+                self._note(f"{message} Trying again.")
+            case ToolStarted(call_id=call_id):
+                self._begin(call_id)
+            case ToolProgress():
+                self._progress(event.what)
+            case ToolFinished():
+                self._end(event.what)
+            case HistoryTrimmed(reason=reason):
+                self._note(reason)
+            case TurnFinished():
+                self.close()
+            case (
+                ModelFailed()
+                | TurnStarted()
+                | TurnClaimed()
+                | CallJudged()
+                | CallDecided()
+                | CallResolved()
+                | StopRequested()
+                | CallDelta()
+                | ReasoningDelta()
+                | InputNeeded()
+                | MessagesDeleted()
+            ):
+                pass
+            case other:
+                assert_never(other)
+
+    def pause(self) -> None:
+        """Leave the terminal to somebody who asks a question."""
+        if self._live:
+            self._live.stop()
+            self._live = None
+        self._break_line()
+
+    def close(self) -> None:
+        self.pause()
+        self._running.clear()
+
+    def _say(self, text: str) -> None:
+        if not self.streams or not text:
+            return
+        self._said += text
+        self.pause() if self._live else None
+        sys.stdout.write(clean(text))
+        sys.stdout.flush()
+        self._in_line = not text.endswith("\n")
+
+    def _begin(self, call_id: str) -> None:
+        if self._quiet:
+            return
+        self._break_line()
+        told = self._names.get(call_id, call_id)
+        self._running[call_id] = Running(told)
+        if err.is_terminal:
+            self._show()
+        else:
+            note(f"→ {told}")
+
+    def _progress(self, heard: ToolProgress) -> None:
+        if running := self._running.get(heard.call_id):
+            total = f"/{heard.total:g}" if heard.total else ""
+            running.progress = f"{heard.progress:g}{total} {line(heard.message, 60)}".strip()
+            self._show()
+
+    def _end(self, finished: ToolFinished) -> None:
+        if self._quiet:
+            return
+        self._running.pop(finished.call_id, None)
+        if self._live and not self._running:
+            self._live.stop()
+            self._live = None
+        mark, style = MARKS.get(finished.state, ("?", "yellow"))
+        why = "" if finished.state == "ok" else f"  {finished.state}: {line(finished.output.text)}"
+        took = f"  {finished.took_ms} ms" if finished.took_ms else ""
+        self._break_line()
+        err.print(
+            Text(f"{mark} ", style=style), Text(clean(self._names.get(finished.call_id, "")) + took + why), sep=""
+        )
+        self._show()
+
+    def _show(self) -> None:
+        if not self._running or not err.is_terminal:
+            return
+        shown = Group(*self._running.values())
+        if self._live is None:
+            self._live = Live(shown, console=err, transient=True, refresh_per_second=10, redirect_stdout=False)
+            self._live.start()
+        else:
+            self._live.update(shown)
+
+    def _note(self, text: str) -> None:
+        if not self._quiet:
+            self._break_line()
+            note(text)
+
+    def _break_line(self) -> None:
+        if self._in_line:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+            self._in_line = False
+
+
+@dataclass(slots=True)
+class Running:
+    told: str
+    began: float = field(default_factory=time.monotonic)
+    progress: str = ""
+
+    def __rich__(self) -> Spinner:
+        seconds = time.monotonic() - self.began
+        tail = f"  {self.progress}" if self.progress else ""
+        return Spinner("dots", Text(f"{self.told}{tail}  {seconds:.1f} s"))

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from windlass.api import routes
+from windlass.cli.local_server import kept_token, settings
 from windlass.cli.options import options_of
 from windlass.cli.session import opened
-from windlass.cli.terminal_run import kept_token, settings
 from windlass.core.errors import NotFound
 
 

@@ -10,8 +10,8 @@ import typer
 
 from windlass.api import schemas
 from windlass.cli.options import FAILED
+from windlass.cli.output import as_json, clean, line, note, table
 from windlass.cli.session import Connected, opened
-from windlass.cli.tables import as_json, clean, line, note, table
 from windlass.core.errors import BadInput, NotFound
 
 tools = typer.Typer(rich_markup_mode=None, no_args_is_help=True)

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from windlass.api import schemas
+from windlass.cli.output import as_json, clean, line, note, out, shown_arguments
 from windlass.cli.session import Connected, opened
 from windlass.cli.stream import exit_code, tell_end
-from windlass.cli.tables import as_json, clean, line, note, out, shown_arguments
 from windlass.core.errors import BadInput
 
 turns = typer.Typer(rich_markup_mode=None, no_args_is_help=True)

@@ -1,5 +1,5 @@
-"""The server that runs with a data folder, and what it takes to talk to it. `serve` looks here too, so this loads no
-client: a start would take half as long again."""
+"""The server that runs with a data folder, and what it takes to talk to it: settings and token. `serve` looks here too,
+so this loads no client: a start would take half as long again."""
 
 import json
 import socket
