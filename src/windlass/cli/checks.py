@@ -1,22 +1,27 @@
-"""What can be found out without opening anything: the data folder, the port, programs, settings that cannot work."""
+"""The checks of `windlass doctor`. The first two groups open nothing: data folder, port, programs, settings that cannot
+work. The last asks models and servers, since keys, endpoints and commands only show when they are tried."""
 
 import os
 import shutil
 import socket
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from windlass.api import schemas
 from windlass.cli.local_server import PAGE, found_server
 from windlass.cli.options import Options
+from windlass.cli.session import Connected
 from windlass.config import Config, ServerSettings, resolve_secret
 from windlass.core.errors import WindlassError
 from windlass.core.values import value_object
 
 Level = Literal["ok", "note", "warn", "bad"]
 LEAST_FREE = 200 << 20
+START_S = 30.0
 PRIVATE = ("token", "secrets.json", "sessions")
 
 
@@ -73,6 +78,13 @@ def settings_findings(config: Config) -> Iterator[CheckResult]:
     for slug, server in config.servers.items():
         yield from _server(slug, server)
     yield from _search(config)
+
+
+def live_findings(session: Connected) -> Iterator[CheckResult]:
+    for provider in session.run(session.w.providers.list()):
+        yield _live_provider(session, provider)
+    for server in session.run(session.w.servers.list()):
+        yield _live_server(session, server)
 
 
 def _writable(home: Path) -> CheckResult:
@@ -156,3 +168,42 @@ def _search(config: Config) -> Iterator[CheckResult]:
         yield CheckResult("web search", "warn", f"mcp_tool names the server {slug}, which is not in windlass.toml.")
     if search.backend == "off":
         yield CheckResult("web search", "note", "Web search is off.")
+
+
+def _live_provider(session: Connected, provider: schemas.Provider) -> CheckResult:
+    about = f"model {provider.name}"
+    if provider.demo:
+        return CheckResult(about, "note", "The demo model answers; it is no language model.")
+    try:
+        tested = session.run(session.w.providers.test(provider.id))
+    except WindlassError as error:
+        return CheckResult(about, "bad", error.message, error.hint)
+    if not tested.ok:
+        return CheckResult(about, "bad", tested.message, tested.hint or "Check its address, key and model.")
+    return CheckResult(about, "ok", f"{tested.model} works ({tested.took_ms} ms).")
+
+
+def _live_server(session: Connected, server: schemas.Server) -> CheckResult:
+    about = f"server {server.slug}"
+    ends = time.monotonic() + START_S
+    while server.status == "starting" and time.monotonic() < ends:
+        time.sleep(0.05)
+        server = session.run(session.w.servers.get(server.id))
+    match server.status:
+        case "running":
+            return CheckResult(about, "ok", f"It runs and offers {server.tool_count} tools.")
+        case "draft" if server.transport != "stdio":
+            return CheckResult(
+                about, "warn", "It was imported and never started.", f"windlass servers start {server.slug}"
+            )
+        case "draft":
+            return CheckResult(
+                about, "warn", "Its command is not confirmed.", f"windlass servers confirm {server.slug}"
+            )
+        case "stopped" | "configured":
+            return CheckResult(about, "note", "It is stopped.", f"windlass servers start {server.slug}")
+        case _:
+            said = session.run(session.w.servers.log(server.id))
+            last = f" It said: {said[-1]}" if said else ""
+            told = f"{server.error or 'It does not start.'}{last}"
+            return CheckResult(about, "bad", told, f"windlass servers log {server.slug} shows more.")

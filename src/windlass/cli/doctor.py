@@ -6,8 +6,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from windlass.cli.checks import CheckResult, folder_findings, settings_findings
-from windlass.cli.live_checks import live_findings
+from windlass.cli.checks import CheckResult, folder_findings, live_findings, settings_findings
 from windlass.cli.options import FAILED, Options, options_of
 from windlass.cli.output import as_json, note
 from windlass.cli.session import opened
