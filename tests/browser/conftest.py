@@ -30,6 +30,7 @@ FLAGS = [
     "--disable-gpu",
     "--disable-background-networking",
     "--no-first-run",
+    "--host-resolver-rules=MAP *.test 127.0.0.1",  # for the page under another name than its address
     f"--disable-features={','.join(TURNED_OFF.split())}",
 ]
 OwnApp = Callable[..., AbstractAsyncContextManager[OpenedApp]]

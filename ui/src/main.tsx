@@ -1,3 +1,4 @@
+import "./insecure";
 import "./trusted";
 
 import { setNonce } from "get-nonce";

@@ -7,6 +7,7 @@ trades it for a session: a revocable id, of which only the digest is kept.
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import time
 from collections import defaultdict, deque
@@ -28,11 +29,13 @@ FAILED_LOGINS = 10
 FAILED_TOKENS = 1000
 PER_S = 60
 MOST_ADDRESSES = 10_000
+_READ = frozenset({b"authorization", b"cookie", b"host", b"origin", b"sec-fetch-site"})
+_LOOPBACK = re.compile(rb"(.*\.)?localhost(:\d+)?|127\.[\d.]+(:\d+)?|\[::1\](:\d+)?", re.IGNORECASE)
 
 
 @value_object
 class Credentials:
-    """What a request brings along. `same_origin` is the browser's own word that our page sent it."""
+    """What a request brings along. `same_origin`: the browser says that our page sent it."""
 
     bearer: str = ""
     session: str = ""
@@ -151,17 +154,22 @@ class Access:
 
 
 def credentials_of(scope: Scope) -> Credentials:
-    bearer = session = ""
-    same_origin = False
-    for name, value in scope["headers"]:
-        if name == b"authorization":
-            scheme, _, given = value.decode("latin-1").partition(" ")
-            bearer = given.strip() if scheme.lower() == "bearer" else ""
-        elif name == b"cookie":
-            session = _cookie(value.decode("latin-1"), cookie_name(scope))
-        elif name == b"sec-fetch-site":
-            same_origin = value == b"same-origin"
-    return Credentials(bearer, session, same_origin, address_of(scope))
+    found = {name: value for name, value in scope["headers"] if name in _READ}
+    scheme, _, given = found.get(b"authorization", b"").decode("latin-1").partition(" ")
+    bearer = given.strip() if scheme.lower() == "bearer" else ""
+    session = _cookie(found.get(b"cookie", b"").decode("latin-1"), cookie_name(scope))
+    return Credentials(bearer, session, bool(session) and _same_origin(scope, found), address_of(scope))
+
+
+def _same_origin(scope: Scope, headers: dict[bytes, bytes]) -> bool:
+    """Over plain http browsers send `Sec-Fetch-Site` to this machine alone. Under another name a write has an `Origin`,
+    which the guard has compared with the Host, and a read changes nothing and can be read by no other origin."""
+    site = headers.get(b"sec-fetch-site")
+    if site is not None:
+        return site == b"same-origin"
+    if _LOOPBACK.fullmatch(headers.get(b"host", b"")):
+        return False
+    return b"origin" in headers or scope["method"] in {"GET", "HEAD"}
 
 
 def cookie_name(scope: Scope) -> str:
