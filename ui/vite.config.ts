@@ -1,6 +1,6 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
-import { compress } from "./compress";
+import { compress } from "./compress.ts";
 
 const server = process.env.WINDLASS_URL ?? "http://127.0.0.1:8420";
 
