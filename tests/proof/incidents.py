@@ -92,7 +92,7 @@ INCIDENTS: dict[str, tuple[str, ...]] = {
     ),
     "CVE-2026-70485: Open WebUI, NAT64": (
         f"{INSIDE}[CVE-2026-70485]",
-        f"{SEARCH}/test_addresses.py::test_an_address_inside_another_is_as_public_as_it_is_alone",
+        f"{SEARCH}/test_targets.py::test_an_address_inside_another_is_as_public_as_it_is_alone",
     ),
     "CVE-2026-31943: LibreChat, mapped addresses": (
         f"{INSIDE}[CVE-2026-31943]",

@@ -144,7 +144,7 @@ MUTATIONS = (
     ),
     Mutation(
         "private addresses are public",
-        "search/addresses.py",
+        "search/targets.py",
         "if inner in METADATA or not inner.is_global:",
         "if isinstance(inner, IPv4Address):\n        return True\n    if inner in METADATA:",
         (
