@@ -353,6 +353,21 @@ async def test_a_search_tool_is_called_with_the_argument_it_has(
     assert told in trial["told"]
 
 
+@pytest.mark.parametrize("rule", [{"approval": "deny"}, {"then": "deny"}, {"approval": "deny", "then": "deny"}])
+async def test_a_rule_is_understood_in_either_spelling_and_shown_in_both(site: Site, rule: dict[str, str]) -> None:
+    reply = await site.call("PUT", "/policy", {"rules": [rule]})
+    [shown] = reply.body["rules"]
+    assert (shown["approval"], shown["then"]) == ("deny", "deny")
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"), [({}, "`approval` is required"), ({"approval": "deny", "then": "ask"}, "differ")]
+)
+async def test_a_rule_without_one_clear_approval_is_refused(site: Site, rule: dict[str, str], why: str) -> None:
+    reply = await site.call("PUT", "/policy", {"rules": [rule]})
+    assert reply.status == 422 and why in reply.body["error"]["message"]
+
+
 async def test_the_policy_is_put_in_order_and_holds(site: Site, ledger: Ledger) -> None:
     rules: list[dict[str, Any]] = [
         {"then": "deny", "tool": "destroy"},
@@ -364,7 +379,7 @@ async def test_the_policy_is_put_in_order_and_holds(site: Site, ledger: Ledger) 
     assert reply.status == 200 and reply.body["count"] == 2
     shown = (await site.get("/policy"))["rules"]
     assert [{key: rule[key] for key in given} for rule, given in zip(shown, rules, strict=True)] == rules
-    assert (await site.call("PUT", "/policy", {"rules": [{"then": "maybe"}]})).status == 422
+    assert (await site.call("PUT", "/policy", {"rules": [{"approval": "maybe"}]})).status == 422
 
 
 async def test_health_ready_and_metrics_tell_how_it_is(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:

@@ -91,7 +91,7 @@ class Policies:
     async def put(self, policy: schemas.Policy) -> schemas.PolicyAnswer:
         await self._toolbox.set_rules(
             [
-                PolicyRule(rule.then, rule.server, rule.tool, rule.hint, rule.arguments or None, rule.name)
+                PolicyRule(rule.decides, rule.server, rule.tool, rule.hint, rule.arguments or None, rule.name)
                 for rule in policy.rules
             ]
         )

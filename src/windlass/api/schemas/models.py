@@ -138,9 +138,10 @@ class PersonaList(Response):
 
 class Rule(Request):
     """The first rule that fits a call decides. `arguments` maps an argument's name or JSON pointer to a pattern over
-    its text; `*` stands for all of them as compact JSON."""
+    its text; `*` stands for all of them as compact JSON. `then` is the earlier spelling of `approval`: either is
+    accepted, both are given."""
 
-    then: Approval
+    approval: Approval | UnsetType = UNSET
     server: Pattern = "*"
     tool: Pattern = "*"
     arguments: Annotated[dict[str, Pattern], Meta(max_length=50)] = field(default_factory=dict)
@@ -149,6 +150,19 @@ class Rule(Request):
         Meta(description="Only tools whose server claims this"),
     ] = ""
     name: Annotated[str, Meta(max_length=200, description="Shown to whoever is asked")] = ""
+    then: Annotated[Approval, Meta(description="The earlier spelling of `approval`")] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        self.approval = self.then if self.approval is UNSET else self.approval
+        self.then = self.approval if self.then is UNSET else self.then
+        if self.approval is UNSET:
+            raise ValueError("`approval` is required: auto, ask or deny")
+        if self.approval != self.then:
+            raise ValueError("`approval` and `then` differ: give `approval` alone")
+
+    @property
+    def decides(self) -> Approval:
+        return self.approval or "ask"
 
 
 class Policy(Request):
