@@ -10,7 +10,7 @@ from windlass.core.messages import SourceLink, ToolOutput
 from windlass.core.values import value_object
 from windlass.search.backend import Backend, Hit
 from windlass.search.page import Page
-from windlass.search.results_text import Reading, report
+from windlass.search.tool import Reading, report
 
 AUTO_ORDER = ("brave", "searxng", "mcp", "zai", "ddgs")
 Read = Callable[[str], Awaitable[Page]]

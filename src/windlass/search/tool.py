@@ -1,13 +1,24 @@
-"""`web_search` as it is offered to a model: a function tool like any other, safe to repeat."""
+"""`web_search` as a model knows it: the function tool that is offered, safe to repeat, and the text of its results: who
+answered, and of each hit the title, address, date, snippet and the part of its page that has to do with the question."""
 
 import hashlib
+import re
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from windlass.core.engine import SEARCH_TOOL
 from windlass.core.errors import ToolError
 from windlass.core.messages import ToolSpec
+from windlass.core.values import value_object
+from windlass.search.backend import Hit
+from windlass.search.page import Page
 
+SNIPPET_CHARS = 700
+EXTRACT_CHARS = 2500
+_WORD = re.compile(r"[^\W_]{2,}")
+_LINES_APART = 240
+_MOST_LOOKED_AT = 200_000
 _SCHEMA = (
     '{"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":2000,'
     '"description":"What to search for, in the words a search engine needs."},'
@@ -44,3 +55,69 @@ def wanted(arguments: str) -> Wanted:
         return msgspec.json.decode(arguments, type=Wanted)
     except msgspec.DecodeError as error:
         raise ToolError(f"The arguments of {SEARCH_TOOL} cannot be read: {error}.", cause="bad_arguments") from error
+
+
+@value_object
+class Reading:
+    """A page that was read, or why it was not."""
+
+    page: Page | None = None
+    problem: str = ""
+
+
+def report(
+    query: str, backend: str, hits: Sequence[Hit], readings: Mapping[str, Reading], failures: Sequence[str] = ()
+) -> str:
+    found = f"{len(hits)} results" if len(hits) != 1 else "1 result"
+    lines = [f"Searched the web with {backend} for: {query}", f"Found {found if hits else 'nothing'}."]
+    lines += [f"Also tried: {failure}" for failure in failures]
+    return "\n\n".join(["\n".join(lines), *(_entry(hit, readings.get(hit.url), query) for hit in hits)])
+
+
+def extract(text: str, query: str, chars: int = EXTRACT_CHARS) -> str:
+    """The paragraphs that share most words with the query, in the page's order; the beginning where none does."""
+    if len(text) <= chars:
+        return text
+    wanted = _words(query)
+    paragraphs = _paragraphs(text[:_MOST_LOOKED_AT])
+    best = sorted(range(len(paragraphs)), key=lambda place: (-len(wanted & _words(paragraphs[place])), place))
+    kept, room = set[int](), chars
+    for place in best:
+        if len(paragraphs[place]) < room:
+            kept.add(place)
+            room -= len(paragraphs[place]) + 1
+    if not kept:
+        return text[: chars - 1] + "…"
+    return "\n".join(paragraphs[place] for place in sorted(kept))
+
+
+def _entry(hit: Hit, reading: Reading | None, query: str) -> str:
+    lines = [f"## {hit.title}", f"URL: {hit.url}"]
+    if hit.published:
+        lines.append(f"Published: {hit.published}")
+    if hit.text:
+        lines.append(f"Snippet: {_cut(hit.text, SNIPPET_CHARS)}")
+    if reading and reading.page and reading.page.text:
+        lines.append(f"From the page:\n{extract(reading.page.text, query)}")
+    elif reading and reading.problem:
+        lines.append(f"({reading.problem})")
+    return "\n".join(lines)
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Short lines are joined: a table row or a menu entry alone says little."""
+    joined: list[str] = []
+    for line in filter(None, text.split("\n")):
+        if joined and len(joined[-1]) + len(line) < _LINES_APART:
+            joined[-1] += f"\n{line}"
+        else:
+            joined.append(line)
+    return joined
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+def _cut(text: str, chars: int) -> str:
+    return text if len(text) <= chars else text[: chars - 1] + "…"
