@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from tests.kit.cpu import linear
 from windlass.servers import lines
-from windlass.servers.lines import LineBuffer, LongLine, stalls
+from windlass.servers.lines import LineBuffer, stalls
 from windlass.servers.partial_json import Peeked, peek
+from windlass.servers.values import LongLine
 
 
 def cut(chunks: list[bytes], cap: int = 1000) -> tuple[list[bytes], list[LongLine], LineBuffer]:

@@ -6,7 +6,6 @@ servers.start("files")
 result = await servers.call("files", "read_file", '{"path": "a"}', key=call.id)
 """
 
-from windlass.servers.config import SandboxRules, ServerConfig, ToolOverride, check
 from windlass.servers.environment import denied
 from windlass.servers.imports import ImportedConfig, floating_package, imported_servers
 from windlass.servers.supervisor import Servers, ServerStatus
@@ -20,8 +19,12 @@ from windlass.servers.values import (
     OnInput,
     OnProgress,
     Question,
+    SandboxRules,
+    ServerConfig,
     TextPart,
     ToolDefinition,
+    ToolOverride,
+    check,
 )
 
 __all__ = [

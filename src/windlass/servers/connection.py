@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from windlass.core.errors import ToolError, Unavailable, WindlassError
 from windlass.servers.call_deadline import CallDeadline
-from windlass.servers.config import ServerConfig
 from windlass.servers.environment import environment
-from windlass.servers.lines import LongLine
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.sandbox import sandboxed
 from windlass.servers.stdio import StdioProcess
-from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ToolDefinition
+from windlass.servers.values import Answered, CallResult, LongLine, OnInput, OnProgress, ServerConfig, ToolDefinition
 
 if TYPE_CHECKING:
     from windlass.servers.session import Session

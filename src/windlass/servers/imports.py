@@ -9,8 +9,8 @@ from typing import Any, Literal, cast
 from windlass.core.errors import BadInput, WindlassError
 from windlass.core.ids import new_id
 from windlass.core.values import value_object
-from windlass.servers.config import ServerConfig, check
 from windlass.servers.environment import denied
+from windlass.servers.values import ServerConfig, check
 
 LARGEST = 20 << 20
 MOST_SERVERS = 200

@@ -5,23 +5,13 @@ import tempfile
 from collections.abc import Callable
 from typing import IO
 
-from windlass.core.values import value_object
+from windlass.servers.values import LongLine
 
 PEEK = 4096
 KEEP_CAP = 64 << 20
 ENDLESS = 256 << 20
 _HEAVY = 1 << 20
 _TOKENS = 300_000
-
-
-@value_object
-class LongLine:
-    """`file` holds all of it, or None when it was longer than is kept."""
-
-    head: bytes
-    tail: bytes
-    size: int
-    file: IO[bytes] | None
 
 
 class LineBuffer:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 
 from windlass.core.errors import Unavailable
-from windlass.servers.config import SandboxRules
+from windlass.servers.values import SandboxRules
 
 HOME = "/home/server"
 _LIMITS = ("--core=0", f"--fsize={4 << 30}", "--nofile=4096")

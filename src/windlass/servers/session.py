@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from windlass.core.errors import ToolError, Unavailable
 from windlass.servers.call_deadline import CallDeadline, current
-from windlass.servers.config import ServerConfig
 from windlass.servers.content import definition_of, parts_of, raw_of
 from windlass.servers.direct_calls import Progress
 from windlass.servers.fast_decode import plain_result
@@ -27,7 +26,7 @@ from windlass.servers.sdk import (
     httpx2,
     types,
 )
-from windlass.servers.values import Answered, CallResult, InputReply, OnProgress, Question, ToolDefinition
+from windlass.servers.values import Answered, CallResult, InputReply, OnProgress, Question, ServerConfig, ToolDefinition
 
 LIST_S = 30.0
 _PAGES = 1000

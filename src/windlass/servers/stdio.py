@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from windlass.core.errors import ToolError, Unavailable
-from windlass.servers.lines import LineBuffer, LongLine
+from windlass.servers.lines import LineBuffer
 from windlass.servers.orphan_guard import OrphanGuard
+from windlass.servers.values import LongLine
 
 STDERR_CAP = 256 << 10
 WRITE_S = 10.0

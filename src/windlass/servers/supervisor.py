@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 from windlass.core.errors import Conflict, NotFound, ToolError, Unavailable
 from windlass.core.values import value_object
-from windlass.servers.config import ServerConfig, check
 from windlass.servers.connection import Connection, Reveal
 from windlass.servers.orphan_guard import OrphanGuard
-from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ToolDefinition
+from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ServerConfig, ToolDefinition, check
 
 State = Literal["draft", "configured", "starting", "running", "failed", "stopped"]
 TRIES = 5

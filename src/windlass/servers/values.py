@@ -1,10 +1,92 @@
-"""What passes between an MCP server and the rest of the house: tools as defined, results as given, questions asked."""
+"""What Windlass knows of an MCP server: its configuration, the tools it defines, the results and the questions of its
+calls. Plain values; nothing here talks to a server."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal
+from dataclasses import field
+from types import MappingProxyType
+from typing import IO, Any, Literal
+from urllib.parse import urlsplit
 
+from windlass.core.errors import BadInput
 from windlass.core.values import value_object
-from windlass.servers.lines import LongLine
+
+Transport = Literal["stdio", "http", "sse"]
+Approval = Literal["", "auto", "ask", "deny"]
+SandboxLevel = Literal["off", "bwrap"]
+
+_SLUG = re.compile(r"(?!srv-[0-9a-z]{26}$)[a-z0-9][a-z0-9_-]{0,31}")  # nothing that may be another server's id
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+@value_object
+class ToolOverride:
+    """What differs for one tool of a server; None and "" leave the server's own word."""
+
+    timeout_s: float | None = None
+    retries: int | None = None
+    approval: Approval = ""
+
+
+@value_object
+class SandboxRules:
+    """What a sandboxed server may still touch."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    network: bool = False
+    home: str = ""  # a folder that is its home and outlives it; "" for one that is empty at each start
+
+
+@value_object
+class ServerConfig:
+    id: str
+    slug: str
+    name: str = ""
+    transport: Transport = "stdio"
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    cwd: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    trusted: bool = False
+    approval: Approval = ""
+    tools: str = ""  # glob of tools enabled in new conversations; "" enables none
+    overrides: Mapping[str, ToolOverride] = field(default_factory=lambda: MappingProxyType({}))
+    connect_s: float = 60
+    timeout_s: float = 120
+    longest_s: float = 600  # progress renews `timeout_s`, but not beyond this
+    retries: int = 0
+    parallel: int = 8
+    line_cap: int = 8 << 20
+    sandbox: SandboxLevel = "off"
+    sandbox_rules: SandboxRules = SandboxRules()
+    confirmed: bool = False  # a person has seen the exact argv
+    operator: bool = False  # written in the operator's own file; may set what the environment rules deny
+    bundled: bool = False  # comes with Windlass, and so do the changes of its tools
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        return (self.command, *self.args)
+
+    @property
+    def draft(self) -> bool:
+        """Running a command is consent someone must give; reaching an address is not."""
+        return self.transport == "stdio" and not (self.confirmed or self.operator)
+
+    def timeout_of(self, tool: str) -> float:
+        override = self.overrides.get(tool)
+        return override.timeout_s if override and override.timeout_s is not None else self.timeout_s
+
+    def retries_of(self, tool: str) -> int:
+        override = self.overrides.get(tool)
+        return override.retries if override and override.retries is not None else self.retries
+
+    def approval_of(self, tool: str) -> Approval:
+        override = self.overrides.get(tool)
+        return (override.approval if override else "") or self.approval
 
 
 @value_object
@@ -72,6 +154,16 @@ Part = TextPart | MediaPart | LinkPart | EmbeddedPart
 
 
 @value_object
+class LongLine:
+    """`file` holds all of it, or None when it was longer than is kept."""
+
+    head: bytes
+    tail: bytes
+    size: int
+    file: IO[bytes] | None
+
+
+@value_object
 class CallResult:
     parts: tuple[Part, ...] = ()
     structured: object = None
@@ -108,3 +200,48 @@ class Answered:
 
 OnInput = Callable[[Question], Awaitable[InputReply]]
 OnProgress = Callable[[float, float | None, str], None]
+
+
+def check(config: ServerConfig) -> None:
+    """Raise `BadInput` naming the field that cannot work."""
+    if not _SLUG.fullmatch(config.slug):
+        raise _bad("slug", "use 1 to 32 of a-z, 0-9, - and _, starting with a letter or digit")
+    if config.transport == "stdio":
+        _check_command(config)
+    else:
+        _check_address(config)
+    if config.timeout_s <= 0 or config.connect_s <= 0 or config.longest_s <= 0:
+        raise _bad("timeout_s", "must be more than 0 seconds")
+    if config.parallel < 1:
+        raise _bad("parallel", "must be at least 1")
+    if not 0 <= config.retries <= 10:
+        raise _bad("retries", "must be between 0 and 10")
+
+
+def _check_command(config: ServerConfig) -> None:
+    if not config.command:
+        raise _bad("command", "a stdio server needs a command")
+    if any("\0" in part for part in (*config.argv, config.cwd, *config.env.values())):
+        raise _bad("args", "a NUL byte cannot be passed to a program")
+    for name in config.env:
+        if not _ENV_NAME.fullmatch(name):
+            raise _bad("env", f"{name!r} is no name of an environment variable")
+
+
+def _check_address(config: ServerConfig) -> None:
+    try:
+        address = urlsplit(config.url)
+        port_is_fine = address.port is None or address.port > 0
+    except ValueError as error:
+        raise _bad("url", str(error)) from None
+    if address.scheme not in {"http", "https"} or not address.hostname or not port_is_fine:
+        raise _bad("url", "must be an http or https address")
+    if address.username is not None:
+        raise _bad("url", "a password in an address is shown wherever the address is; send it as a header")
+    for name, value in config.headers.items():
+        if not _HEADER_NAME.fullmatch(name) or any(letter in value for letter in "\r\n\0"):
+            raise _bad("headers", f"{name!r} cannot be sent as a header")
+
+
+def _bad(field_name: str, why: str) -> BadInput:
+    return BadInput(f"{field_name}: {why}", detail={"field": field_name})

@@ -4,8 +4,7 @@ invisible letter, is another tool."""
 import hashlib
 import json
 
-from windlass.servers.config import ServerConfig
-from windlass.servers.values import ToolDefinition
+from windlass.servers.values import ServerConfig, ToolDefinition
 
 
 def tool_hash(tool: ToolDefinition, config: ServerConfig) -> str:

@@ -8,7 +8,7 @@ from windlass.core.errors import BadInput
 from windlass.core.messages import ToolSpec
 from windlass.core.values import value_object
 from windlass.servers import ServerConfig, Servers, ToolDefinition
-from windlass.servers.config import Approval
+from windlass.servers.values import Approval
 from windlass.toolbox.hashes import identity_hash, tool_hash
 from windlass.toolbox.schemas import Checker, visible
 
