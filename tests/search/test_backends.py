@@ -17,7 +17,7 @@ from windlass.core.errors import ToolError
 from windlass.core.messages import SourceLink, ToolOutput
 from windlass.search.backend import Backend, Hit
 from windlass.search.brave import Brave
-from windlass.search.builtin import PROVIDER_SEARCH, Builtin, backend_at
+from windlass.search.builtin import PROVIDER_SEARCH, Builtin
 from windlass.search.ddgs import DDGS
 from windlass.search.mcp import Arguments, MCPTool
 from windlass.search.searxng import SearXNG
@@ -394,18 +394,3 @@ def test_the_providers_own_tool_is_written_as_it_documents() -> None:
     entry = json.loads(PROVIDER_SEARCH.schema)
     assert entry["type"] == "web_search" and entry["web_search"]["enable"] == "True"
     assert PROVIDER_SEARCH.server == "provider"
-
-
-@pytest.mark.parametrize(
-    ("setting", "base_url", "in_force"),
-    [
-        ("builtin", "https://api.z.ai/api/paas/v4", "builtin"),
-        ("builtin", "https://open.bigmodel.cn/api/paas/v4/", "builtin"),
-        ("builtin", "https://api.z.ai/api/coding/paas/v4", "auto"),
-        ("builtin", "https://api.openai.com/v1", "auto"),
-        ("brave", "https://api.openai.com/v1", "brave"),
-        ("off", "https://api.z.ai/api/coding/paas/v4", "off"),
-    ],
-)
-def test_the_providers_own_search_is_used_only_where_there_is_one(setting: str, base_url: str, in_force: str) -> None:
-    assert backend_at(setting, base_url) == in_force

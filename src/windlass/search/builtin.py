@@ -28,11 +28,6 @@ def searches_itself(base_url: str) -> bool:
     return is_zai(base_url) and "/coding/" not in base_url
 
 
-def backend_at(setting: str, base_url: str) -> str:
-    """The backend in force with this provider: its own search falls to `auto` where it has none."""
-    return "auto" if setting == "builtin" and not searches_itself(base_url) else setting
-
-
 @value_object
 class Builtin:
     offers: bool = False

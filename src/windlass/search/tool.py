@@ -1,5 +1,5 @@
-"""`web_search` as a model knows it: the function tool that is offered, safe to repeat, and the text of its results: who
-answered, and of each hit the title, address, date, snippet and the part of its page that has to do with the question."""
+"""`web_search` as a model sees it: the function tool that is offered, safe to repeat, and the text of its results, with
+the title, address, date and snippet of each hit and the part of its page that is about the question."""
 
 import hashlib
 import re

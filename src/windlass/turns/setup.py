@@ -12,8 +12,7 @@ from windlass.core.events import Limits, Origin, Settings, TurnStarted
 from windlass.core.messages import ChatMessage, PastTurn, Toolset, ToolSpec
 from windlass.core.values import value_object
 from windlass.providers import Models, ProviderConfig, chat_models
-from windlass.search.builtin import backend_at
-from windlass.search.intent import Intent, asked
+from windlass.search.intent import Intent, asked, backend_at
 from windlass.store import HEAD, NO_TURN, ConversationRow, Documents, Store
 from windlass.toolbox import Toolbox
 from windlass.turns.history_window import Budget, kept_within
