@@ -42,7 +42,8 @@ def _schemas() -> str:
         " * Bodies of requests and answers. In a request, a field with a default may be left out; in an answer, only\n"
         " * a field that the server leaves out when it has nothing to say.\n"
     )
-    structs = [kind for kind in vars(schemas).values() if _is_struct(kind) and not kind.__module__.endswith(".v1")]
+    found = (getattr(schemas, name) for name in sorted(schemas.__all__))  # so that moved imports change nothing
+    structs = [kind for kind in found if _is_struct(kind) and not kind.__module__.endswith(".v1")]
     writer = Writer(_literals(structs))
     parts = [
         HEADER.format(source="the API's schemas", about=about),
@@ -185,7 +186,7 @@ def _values_in(kinds: Sequence[type]) -> list[type]:
 
 
 def _literals(kinds: Iterable[type]) -> dict[str, tuple[Any, ...]]:
-    modules = dict.fromkeys(kind.__module__ for kind in kinds)
+    modules = sorted({kind.__module__ for kind in kinds})
     found = ((name, value) for module in modules for name, value in vars(sys.modules[module]).items())
     return {name: get_args(value) for name, value in found if get_origin(value) is Literal}
 

@@ -61,44 +61,109 @@ export type WebSearch = "auto" | "on" | "off";
 
 export type Transport = "stdio" | "http" | "sse";
 
+export interface AcceptTool {
+  /** Of the definition that was looked at */
+  hash: string;
+}
+
 export interface Acknowledged {
   success: boolean;
   message: string;
 }
 
-export interface Error {
-  /** For programs */
-  code: string;
-  /** What happened */
-  message: string;
-  /** What to do about it */
-  hint?: string;
-  /** Where exactly, for machines */
-  detail?: unknown;
+export interface AvailableTool {
+  server_id: string;
+  server_slug: string;
+  server_name: string;
+  tool_name: string;
+  /** What the model calls it: its own name unless two enabled ones clash */
+  name: string;
+  description: string;
+  input_schema: Record<string, unknown>;
+  /** What the server claims; not checked */
+  annotations: Record<string, unknown>;
+  approval: string;
+  /** Roughly what offering it costs */
+  tokens: number;
+  enabled: boolean;
+  title: string;
+  /** Its definition changed after it was allowed; off until accepted */
+  changed: boolean;
 }
 
-export interface Failed {
-  error: Error;
+export interface AvailableTools {
+  available_tools: AvailableTool[];
+  count: number;
+  unavailable: UnavailableServer[];
   success: boolean;
+  /** Why a model may refuse so many tools */
+  warning?: string;
 }
 
-export interface PageQuery {
-  /** How many at most */
-  limit?: number;
-  /** `next_cursor` of the page before */
-  cursor?: string;
-}
-
-export interface SearchQuery {
-  /** Words to find in messages */
-  q: string;
-  limit?: number;
+export interface Call {
+  id: string;
+  name: string;
+  server_slug: string;
+  arguments: string;
+  state: "awaiting_approval" | "cancelled" | "denied" | "error" | "ok" | "queued" | "running" | "unknown";
+  rule: string;
+  hash: string;
+  /** ISO 8601, UTC */
+  started_at: string | null;
+  /** ISO 8601, UTC */
+  finished_at: string | null;
+  result_id: string | null;
+  /** What had to be mended in the model's writing of this call */
+  repaired: string[];
+  cause: string;
+  /** What the model was told */
+  result: string | null;
 }
 
 export interface CallInMessage {
   id: string;
   function: FunctionCall;
   type: "function";
+}
+
+export interface CallTool {
+  name: string;
+  arguments?: Record<string, unknown>;
+}
+
+export interface ChatAnswer {
+  success: boolean;
+  user_message: Message | null;
+  assistant_message: Message | null;
+  message: string;
+  turn_id: string;
+  outcome: "added" | "answered" | "awaiting_person" | "failed" | "handed_over" | "limit" | "stopped";
+  sources: Source[];
+  searched: boolean;
+  usage: TokenUsage;
+  rounds: number;
+  error?: Error;
+  pending_calls?: PendingCall[];
+  /** Enabled tools that could not be offered */
+  unavailable?: UnavailableServer[];
+}
+
+export interface ChatRequest {
+  content: string;
+  /** The same one twice gives the same turn; so a lost answer can be asked for */
+  client_message_id?: string;
+  /** Answer after this turn: a branch. Default: the newest */
+  parent_turn_id?: string | null;
+  model?: string;
+  temperature?: number | null;
+  web_search?: WebSearch;
+  /** Tool rounds; 1 is a single round */
+  max_rounds?: number | null;
+}
+
+export interface Confirm {
+  /** Exactly as `argv` shows it */
+  argv: string[];
 }
 
 export interface ContextAnswer {
@@ -127,6 +192,10 @@ export interface ContextList {
   context: ContextItem[];
   count: number;
   success: boolean;
+}
+
+export interface Continue {
+  rounds?: number | null;
 }
 
 export interface Conversation {
@@ -184,6 +253,19 @@ export interface ConversationList {
   success: boolean;
 }
 
+export interface Decision {
+  decision: "allow" | "deny";
+  scope?: "always" | "conversation" | "once";
+  /** Edited arguments; checked against the tool's schema */
+  arguments?: Record<string, unknown> | null;
+  /** The model is told */
+  reason?: string;
+  /** `hash` of the pending call; another one is a 409 */
+  hash?: string;
+  /** Said once more: needed to always allow what claims to destroy or to reach out */
+  emphatic?: boolean;
+}
+
 export interface Deleted {
   /** Every message that is gone: half a tool pair takes the other */
   deleted: string[];
@@ -191,10 +273,171 @@ export interface Deleted {
   message: string;
 }
 
+export interface EnableTool {
+  /** Id or slug */
+  server_id: string;
+  tool_name: string;
+  /** Naming a tool is consent to `auto`, unless it says it destroys things or has changed */
+  approval?: Approval;
+}
+
+export interface EnabledTool {
+  server_id: string;
+  server_slug: string;
+  tool_name: string;
+  approval: string;
+}
+
+export interface EnabledTools {
+  enabled_tools: EnabledTool[];
+  count: number;
+  success: boolean;
+  message: string;
+}
+
+export interface Error {
+  /** For programs */
+  code: string;
+  /** What happened */
+  message: string;
+  /** What to do about it */
+  hint?: string;
+  /** Where exactly, for machines */
+  detail?: unknown;
+}
+
+export interface EventLog {
+  /** Each as on the event stream, with `event`, `id`, `seq`, `at` */
+  events: Record<string, unknown>[];
+  count: number;
+  success: boolean;
+}
+
+export interface EventsQuery {
+  /** As `Last-Event-ID`, for clients that cannot set the header */
+  after?: string;
+}
+
+export interface Export {
+  format: "windlass";
+  version: number;
+  /** ISO 8601, UTC */
+  exported_at: string;
+  conversation: Conversation;
+  context: ContextItem[];
+  enabled_tools: EnabledTool[];
+  /** The path to the head */
+  messages: Message[];
+  /** All branches; unfinished turns as far as they got */
+  turns: ExportedTurn[];
+}
+
+export interface ExportQuery {
+  format?: "json" | "markdown";
+}
+
+export interface ExportedTurn {
+  id: string;
+  parent_turn_id: string | null;
+  outcome: string | null;
+  /** ISO 8601, UTC */
+  started_at: string;
+  messages: Message[];
+}
+
+export interface Failed {
+  error: Error;
+  success: boolean;
+}
+
+export interface Finding {
+  question: string;
+  answer: "failed" | "no" | "yes";
+  detail: string;
+}
+
 export interface FunctionCall {
   name: string;
   /** A JSON object as text */
   arguments: string;
+}
+
+export interface HeadQuery {
+  /** Another turn to end at: another branch */
+  head?: string;
+}
+
+export interface Health {
+  status: "ok";
+  version: string;
+  success: boolean;
+}
+
+export interface ImportNote {
+  name: string;
+  /** Why it was left out; empty when it came in */
+  problem: string;
+  warnings: string[];
+}
+
+export interface Imported {
+  conversation: Conversation;
+  /** How many messages came in */
+  count: number;
+  /** What had to be mended */
+  repairs: string[];
+  success: boolean;
+  message: string;
+}
+
+export interface ImportedServers {
+  servers: Server[];
+  count: number;
+  notes: ImportNote[];
+  success: boolean;
+  message: string;
+}
+
+export interface InputAnswer {
+  action: "accept" | "cancel" | "decline";
+  content?: Record<string, unknown> | null;
+}
+
+export interface Limit {
+  /** As in windlass.toml, under [limits] */
+  name: string;
+  /** null: none */
+  value: number | null;
+  default: number | null;
+  source: "default" | "file";
+}
+
+export interface LimitList {
+  limits: Limit[];
+  count: number;
+  success: boolean;
+}
+
+export interface LocalServer {
+  name: string;
+  base_url: string;
+  models: string[];
+}
+
+export interface LocalServers {
+  servers: LocalServer[];
+  count: number;
+  success: boolean;
+}
+
+export interface LogIn {
+  token: string;
+}
+
+export interface LoginUrl {
+  /** Opens the page and logs in, once */
+  url: string;
+  success: boolean;
 }
 
 export interface Message {
@@ -224,6 +467,19 @@ export interface MessageAnswer {
 export interface MessageList {
   messages: Message[];
   count: number;
+  success: boolean;
+}
+
+export interface ModelInfo {
+  id: string;
+  provider_id: string;
+}
+
+export interface ModelList {
+  models: ModelInfo[];
+  count: number;
+  /** Why the list could not be had */
+  error?: Error;
   success: boolean;
 }
 
@@ -261,53 +517,6 @@ export interface NewMessage {
   name?: string | null;
 }
 
-export interface Source {
-  /** Cited as [n] */
-  n: number;
-  title: string;
-  url: string;
-  call_id?: string;
-}
-
-export interface TokenUsage {
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-  cached_tokens: number;
-  reasoning_tokens: number;
-}
-
-export interface Finding {
-  question: string;
-  answer: "failed" | "no" | "yes";
-  detail: string;
-}
-
-export interface LocalServer {
-  name: string;
-  base_url: string;
-  models: string[];
-}
-
-export interface LocalServers {
-  servers: LocalServer[];
-  count: number;
-  success: boolean;
-}
-
-export interface ModelInfo {
-  id: string;
-  provider_id: string;
-}
-
-export interface ModelList {
-  models: ModelInfo[];
-  count: number;
-  /** Why the list could not be had */
-  error?: Error;
-  success: boolean;
-}
-
 export interface NewPersona {
   name: string;
   system_prompt?: string;
@@ -326,6 +535,57 @@ export interface NewProvider {
   model?: string;
   temperature?: number | null;
   default?: boolean;
+}
+
+/** A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed. */
+export interface NewServer {
+  name: string;
+  /** Made from the name when left out */
+  slug?: string;
+  transport?: Transport;
+  command?: string;
+  args?: string[];
+  env?: Record<string, string>;
+  cwd?: string;
+  url?: string;
+  headers?: Record<string, string>;
+  /** Its read-only and idempotent hints are believed */
+  trusted?: boolean;
+  /** On in new conversations, as a pattern; `*` is all */
+  tools?: string;
+  approval?: Approval | null;
+  timeout_s?: number;
+  retries?: number;
+  parallel?: number;
+  sandbox?: "bwrap" | "off";
+}
+
+export interface NewToken {
+  token: string;
+  success: boolean;
+  message: string;
+}
+
+export interface PageQuery {
+  /** How many at most */
+  limit?: number;
+  /** `next_cursor` of the page before */
+  cursor?: string;
+}
+
+export interface PendingCall {
+  call_id: string;
+  /** Answered by decision, resolve and input */
+  kind: "approval" | "input" | "unknown";
+  name: string;
+  server_slug: string;
+  arguments: string;
+  /** Why a person is asked */
+  rule: string;
+  /** Send it back with the decision: it names exactly what is allowed */
+  hash: string;
+  question?: string;
+  question_schema?: Record<string, unknown>;
 }
 
 export interface Persona {
@@ -360,6 +620,12 @@ export interface PersonaList {
   success: boolean;
 }
 
+export interface PieceQuery {
+  /** In characters */
+  offset?: number;
+  length?: number;
+}
+
 export interface Policy {
   rules: Rule[];
 }
@@ -371,6 +637,20 @@ export interface PolicyAnswer {
   operator_rules: Rule[];
   success: boolean;
   message: string;
+}
+
+export interface PromptQuery {
+  /** Which request of the turn, from 1 */
+  request?: number;
+}
+
+export interface PromptSent {
+  request: number;
+  /** How many requests this turn has sent */
+  requests: number;
+  /** The exact request */
+  body: Record<string, unknown>;
+  success: boolean;
 }
 
 export interface Provider {
@@ -420,9 +700,41 @@ export interface ProviderTest {
   success: boolean;
 }
 
-/** The first rule that fits a call decides. `arguments` maps an argument's name or JSON pointer to a pattern over its text; `*` stands for all of them as compact JSON. */
+export interface Ready {
+  status: "ready";
+  version: string;
+  running_turns: number;
+  waiting_turns: number;
+  watchers: number;
+  /** How many servers in each status */
+  servers: Record<string, unknown>;
+  success: boolean;
+}
+
+export interface Resolution {
+  /** Send it again; it was carried out; leave it unknown */
+  as: "done" | "retry" | "skip";
+}
+
+export interface ResultPiece {
+  id: string;
+  text: string;
+  offset: number;
+  length: number;
+  /** Of the whole, in characters */
+  size: number;
+  next_offset: number | null;
+  success: boolean;
+}
+
+export interface Retry {
+  model?: string;
+  web_search?: WebSearch;
+}
+
+/** The first rule that fits a call decides. `arguments` maps an argument's name or JSON pointer to a pattern over its text; `*` stands for all of them as compact JSON. `then` is the earlier spelling of `approval`: either is accepted, both are given. */
 export interface Rule {
-  then: Approval;
+  approval?: Approval;
   /** `*` stands for anything */
   server?: string;
   /** `*` stands for anything */
@@ -432,11 +744,31 @@ export interface Rule {
   hint?: "" | "destructive" | "not_read_only" | "open_world" | "read_only";
   /** Shown to whoever is asked */
   name?: string;
+  /** The earlier spelling of `approval` */
+  then?: Approval;
 }
 
 export interface SearchHit {
   title: string;
   url: string;
+}
+
+export interface SearchQuery {
+  /** Words to find in messages */
+  q: string;
+  limit?: number;
+}
+
+export interface SearchState {
+  /** As in windlass.toml, under [web_search] */
+  backend: string;
+  /** Whether a message that begins with `//` asks for a search */
+  prefix: boolean;
+  /** Whether the default provider's turns can search */
+  ready: boolean;
+  /** Why not, in words for a person; empty when it is ready */
+  reason: string;
+  success: boolean;
 }
 
 export interface SearchTest {
@@ -457,59 +789,6 @@ export interface SearchTrials {
   trials: SearchTrial[];
   count: number;
   success: boolean;
-}
-
-export interface AcceptTool {
-  /** Of the definition that was looked at */
-  hash: string;
-}
-
-export interface CallTool {
-  name: string;
-  arguments?: Record<string, unknown>;
-}
-
-export interface Confirm {
-  /** Exactly as `argv` shows it */
-  argv: string[];
-}
-
-export interface ImportedServers {
-  servers: Server[];
-  count: number;
-  notes: ImportNote[];
-  success: boolean;
-  message: string;
-}
-
-export interface ImportNote {
-  name: string;
-  /** Why it was left out; empty when it came in */
-  problem: string;
-  warnings: string[];
-}
-
-/** A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed. */
-export interface NewServer {
-  name: string;
-  /** Made from the name when left out */
-  slug?: string;
-  transport?: Transport;
-  command?: string;
-  args?: string[];
-  env?: Record<string, string>;
-  cwd?: string;
-  url?: string;
-  headers?: Record<string, string>;
-  /** Its read-only and idempotent hints are believed */
-  trusted?: boolean;
-  /** On in new conversations, as a pattern; `*` is all */
-  tools?: string;
-  approval?: Approval | null;
-  timeout_s?: number;
-  retries?: number;
-  parallel?: number;
-  sandbox?: "bwrap" | "off";
 }
 
 export interface Server {
@@ -615,6 +894,27 @@ export interface ServerTools {
   success: boolean;
 }
 
+export interface Source {
+  /** Cited as [n] */
+  n: number;
+  title: string;
+  url: string;
+  call_id?: string;
+}
+
+export interface TokenUsage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  cached_tokens: number;
+  reasoning_tokens: number;
+}
+
+export interface ToolNamed {
+  server_id: string;
+  tool_name: string;
+}
+
 export interface ToolResult {
   text: string;
   state: "error" | "ok";
@@ -627,309 +927,6 @@ export interface ToolResult {
 export interface ToolResultAnswer {
   result: ToolResult;
   success: boolean;
-}
-
-export interface Export {
-  format: "windlass";
-  version: number;
-  /** ISO 8601, UTC */
-  exported_at: string;
-  conversation: Conversation;
-  context: ContextItem[];
-  enabled_tools: EnabledTool[];
-  /** The path to the head */
-  messages: Message[];
-  /** All branches; unfinished turns as far as they got */
-  turns: ExportedTurn[];
-}
-
-export interface ExportedTurn {
-  id: string;
-  parent_turn_id: string | null;
-  outcome: string | null;
-  /** ISO 8601, UTC */
-  started_at: string;
-  messages: Message[];
-}
-
-export interface ExportQuery {
-  format?: "json" | "markdown";
-}
-
-export interface HeadQuery {
-  /** Another turn to end at: another branch */
-  head?: string;
-}
-
-export interface Health {
-  status: "ok";
-  version: string;
-  success: boolean;
-}
-
-export interface Imported {
-  conversation: Conversation;
-  /** How many messages came in */
-  count: number;
-  /** What had to be mended */
-  repairs: string[];
-  success: boolean;
-  message: string;
-}
-
-export interface Limit {
-  /** As in windlass.toml, under [limits] */
-  name: string;
-  /** null: none */
-  value: number | null;
-  default: number | null;
-  source: "default" | "file";
-}
-
-export interface LimitList {
-  limits: Limit[];
-  count: number;
-  success: boolean;
-}
-
-export interface LogIn {
-  token: string;
-}
-
-export interface LoginUrl {
-  /** Opens the page and logs in, once */
-  url: string;
-  success: boolean;
-}
-
-export interface NewToken {
-  token: string;
-  success: boolean;
-  message: string;
-}
-
-export interface Ready {
-  status: "ready";
-  version: string;
-  running_turns: number;
-  waiting_turns: number;
-  watchers: number;
-  /** How many servers in each status */
-  servers: Record<string, unknown>;
-  success: boolean;
-}
-
-export interface SearchState {
-  /** As in windlass.toml, under [web_search] */
-  backend: string;
-  /** Whether a message that begins with `//` asks for a search */
-  prefix: boolean;
-  /** Whether the default provider's turns can search */
-  ready: boolean;
-  /** Why not, in words for a person; empty when it is ready */
-  reason: string;
-  success: boolean;
-}
-
-export interface AvailableTool {
-  server_id: string;
-  server_slug: string;
-  server_name: string;
-  tool_name: string;
-  /** What the model calls it: its own name unless two enabled ones clash */
-  name: string;
-  description: string;
-  input_schema: Record<string, unknown>;
-  /** What the server claims; not checked */
-  annotations: Record<string, unknown>;
-  approval: string;
-  /** Roughly what offering it costs */
-  tokens: number;
-  enabled: boolean;
-  title: string;
-  /** Its definition changed after it was allowed; off until accepted */
-  changed: boolean;
-}
-
-export interface AvailableTools {
-  available_tools: AvailableTool[];
-  count: number;
-  unavailable: UnavailableServer[];
-  success: boolean;
-  /** Why a model may refuse so many tools */
-  warning?: string;
-}
-
-export interface EnabledTool {
-  server_id: string;
-  server_slug: string;
-  tool_name: string;
-  approval: string;
-}
-
-export interface EnabledTools {
-  enabled_tools: EnabledTool[];
-  count: number;
-  success: boolean;
-  message: string;
-}
-
-export interface EnableTool {
-  /** Id or slug */
-  server_id: string;
-  tool_name: string;
-  /** Naming a tool is consent to `auto`, unless it says it destroys things or has changed */
-  approval?: Approval;
-}
-
-export interface ToolNamed {
-  server_id: string;
-  tool_name: string;
-}
-
-export interface UnavailableServer {
-  server_slug: string;
-  status: string;
-}
-
-export interface Call {
-  id: string;
-  name: string;
-  server_slug: string;
-  arguments: string;
-  state: "awaiting_approval" | "cancelled" | "denied" | "error" | "ok" | "queued" | "running" | "unknown";
-  rule: string;
-  hash: string;
-  /** ISO 8601, UTC */
-  started_at: string | null;
-  /** ISO 8601, UTC */
-  finished_at: string | null;
-  result_id: string | null;
-  /** What had to be mended in the model's writing of this call */
-  repaired: string[];
-  cause: string;
-  /** What the model was told */
-  result: string | null;
-}
-
-export interface ChatAnswer {
-  success: boolean;
-  user_message: Message | null;
-  assistant_message: Message | null;
-  message: string;
-  turn_id: string;
-  outcome: "added" | "answered" | "awaiting_person" | "failed" | "handed_over" | "limit" | "stopped";
-  sources: Source[];
-  searched: boolean;
-  usage: TokenUsage;
-  rounds: number;
-  error?: Error;
-  pending_calls?: PendingCall[];
-  /** Enabled tools that could not be offered */
-  unavailable?: UnavailableServer[];
-}
-
-export interface ChatRequest {
-  content: string;
-  /** The same one twice gives the same turn; so a lost answer can be asked for */
-  client_message_id?: string;
-  /** Answer after this turn: a branch. Default: the newest */
-  parent_turn_id?: string | null;
-  model?: string;
-  temperature?: number | null;
-  web_search?: WebSearch;
-  /** Tool rounds; 1 is a single round */
-  max_rounds?: number | null;
-}
-
-export interface Continue {
-  rounds?: number | null;
-}
-
-export interface Decision {
-  decision: "allow" | "deny";
-  scope?: "always" | "conversation" | "once";
-  /** Edited arguments; checked against the tool's schema */
-  arguments?: Record<string, unknown> | null;
-  /** The model is told */
-  reason?: string;
-  /** `hash` of the pending call; another one is a 409 */
-  hash?: string;
-  /** Said once more: needed to always allow what claims to destroy or to reach out */
-  emphatic?: boolean;
-}
-
-export interface EventLog {
-  /** Each as on the event stream, with `event`, `id`, `seq`, `at` */
-  events: Record<string, unknown>[];
-  count: number;
-  success: boolean;
-}
-
-export interface EventsQuery {
-  /** As `Last-Event-ID`, for clients that cannot set the header */
-  after?: string;
-}
-
-export interface InputAnswer {
-  action: "accept" | "cancel" | "decline";
-  content?: Record<string, unknown> | null;
-}
-
-export interface PendingCall {
-  call_id: string;
-  /** Answered by decision, resolve and input */
-  kind: "approval" | "input" | "unknown";
-  name: string;
-  server_slug: string;
-  arguments: string;
-  /** Why a person is asked */
-  rule: string;
-  /** Send it back with the decision: it names exactly what is allowed */
-  hash: string;
-  question?: string;
-  question_schema?: Record<string, unknown>;
-}
-
-export interface PieceQuery {
-  /** In characters */
-  offset?: number;
-  length?: number;
-}
-
-export interface PromptQuery {
-  /** Which request of the turn, from 1 */
-  request?: number;
-}
-
-export interface PromptSent {
-  request: number;
-  /** How many requests this turn has sent */
-  requests: number;
-  /** The exact request */
-  body: Record<string, unknown>;
-  success: boolean;
-}
-
-export interface Resolution {
-  /** Send it again; it was carried out; leave it unknown */
-  as: "done" | "retry" | "skip";
-}
-
-export interface ResultPiece {
-  id: string;
-  text: string;
-  offset: number;
-  length: number;
-  /** Of the whole, in characters */
-  size: number;
-  next_offset: number | null;
-  success: boolean;
-}
-
-export interface Retry {
-  model?: string;
-  web_search?: WebSearch;
 }
 
 export interface Turn {
@@ -973,6 +970,11 @@ export interface TurnSummary {
   outcome: string | null;
   /** ISO 8601, UTC */
   started_at: string;
+}
+
+export interface UnavailableServer {
+  server_slug: string;
+  status: string;
 }
 
 export interface WaitQuery {

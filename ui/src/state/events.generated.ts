@@ -5,8 +5,6 @@
  * field with a default may be missing: a server of another version does not send it.
  */
 
-export type Role = "user" | "assistant" | "system" | "tool";
-
 export type CallState = "ok" | "error" | "denied" | "cancelled" | "unknown";
 
 export type Choice = "auto" | "none" | "required";
@@ -22,6 +20,8 @@ export type Verdict = "auto" | "ask" | "refuse";
 export type Refusal = "" | "unknown_tool" | "bad_arguments" | "policy" | "changed" | "over_limit" | "handed_over";
 
 export type Scope = "once" | "conversation" | "always";
+
+export type Role = "user" | "assistant" | "system" | "tool";
 
 /** A call the model asked for. `arguments` is always the text of a JSON object: it can go back on any wire. */
 export interface ToolCall {
