@@ -10,7 +10,7 @@ from windlass.api.routes import ROUTES
 from windlass.cli.program import COMMANDS
 
 SOURCE = Path(windlass.__file__).parent
-PLACES = Path(__file__).parents[1] / "ui" / "src" / "api" / "places.ts"
+PLACES = Path(__file__).parents[1] / "ui" / "src" / "api" / "hints.ts"
 ROUTE = re.compile(r"(?:GET|POST|PUT|PATCH|DELETE) /[\w/{}-]*")
 SHAPES = {f"{route.method} {re.sub('{.*?}', '{id}', route.path)}" for route in ROUTES}
 

@@ -1,6 +1,6 @@
 /** Requests to the server that serves this page. The session cookie goes along by itself. */
 
-import { inPlaces } from "./places";
+import { hintForPage } from "./hints";
 import type { ErrorCode, Failed } from "./schemas.generated";
 import { noteStatus } from "./session";
 import { noteVersion } from "./version";
@@ -63,7 +63,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
     response.status,
     (error?.code ?? "http") as Code,
     error?.message ?? `The server answered ${response.status}.`,
-    inPlaces(error?.hint ?? ""),
+    hintForPage(error?.hint ?? ""),
     error?.detail,
   );
 }
@@ -83,7 +83,7 @@ export const put = <T>(path: string, body: unknown) => request<T>("PUT", path, b
 export const remove = <T>(path: string) => request<T>("DELETE", path);
 
 /** Words for a failure, for a line on the page. */
-export function wordsFor(error: unknown): string {
+export function errorText(error: unknown): string {
   if (error instanceof ApiError) return [error.message, error.hint].filter(Boolean).join(" ");
   return error instanceof Error ? error.message : String(error);
 }

@@ -14,7 +14,7 @@ export type {
   ImportNote,
   Limit,
   LocalServer,
-  Model,
+  ModelInfo,
   ModelList,
   Persona,
   NewPersona,

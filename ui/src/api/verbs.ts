@@ -1,4 +1,4 @@
-/** Every verb of the interface that the page uses, by the word on its button. */
+/** Every verb of the interface that the page uses, by the verb on its button. */
 
 import { get, patch, post, put, remove, send, errorOf } from "./http";
 import type { AvailableTools, Rule, ServerTool } from "./schemas";
@@ -43,7 +43,7 @@ export const messages = {
 
 export const turns = {
   get: (id: string) => get<api.TurnAnswer>(`/turns/${e(id)}`),
-  log: (id: string) => get<api.TurnLog>(`/turns/${e(id)}/log`),
+  log: (id: string) => get<api.EventLog>(`/turns/${e(id)}/log`),
   prompt: (id: string, request: number) => get<api.PromptSent>(`/turns/${e(id)}/prompt?request=${request}`),
   stop: (id: string) => post(`/turns/${e(id)}/stop`),
   continue: (id: string, rounds?: number) => post(`/turns/${e(id)}/continue`, rounds ? { rounds } : {}),
@@ -115,10 +115,10 @@ export const policy = {
   put: (rules: Rule[]) => put<{ rules: Rule[] }>("/policy", { rules }),
 };
 
-export const house = {
+export const system = {
   health: () => get<api.Health>("/health"),
   search: () => get<api.SearchState>("/search"),
-  limits: () => get<api.Limits>("/limits"),
+  limits: () => get<api.LimitList>("/limits"),
 };
 
 export async function download(url: string): Promise<Blob> {

@@ -93,9 +93,9 @@ function InspectorPane({ route, docked }: { route: Route; docked: boolean }) {
 function useSidebarState(docked: boolean, route: Route): SidebarState {
   const [hidden, setHidden] = useState(false);
   const [drawer, setDrawer] = useState(false);
-  const [place, setPlace] = useState(route);
-  if (place !== route) {
-    setPlace(route);
+  const [shownRoute, setShownRoute] = useState(route);
+  if (shownRoute !== route) {
+    setShownRoute(route);
     setDrawer(false);
   }
   return useMemo(

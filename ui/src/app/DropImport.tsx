@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-import { conversations, wordsFor } from "../api";
+import { conversations, errorText } from "../api";
 import { Banner, Button } from "../parts";
 import { refreshSoon } from "../sidebar/listing";
 import { navigate, paths } from "./router";
@@ -25,7 +25,7 @@ export function DropImport() {
       setOver(false);
       bringIn(files).then(
         () => setError(""),
-        (problem: unknown) => setError(wordsFor(problem)),
+        (problem: unknown) => setError(errorText(problem)),
       );
     };
     addEventListener("dragover", onOver);

@@ -11,7 +11,7 @@ test("a refused token is told with commands as code", async () => {
   render(<SignIn />);
   await userEvent.type(screen.getByLabelText("Token"), "wrong");
   await userEvent.click(screen.getByRole("button", { name: "Sign in" }));
-  const told = await screen.findByRole("alert");
-  expect(told.textContent).toBe("Not signed in. windlass token shows it.");
-  expect(told.querySelector("code")?.textContent).toBe("windlass token");
+  const alert = await screen.findByRole("alert");
+  expect(alert.textContent).toBe("Not signed in. windlass token shows it.");
+  expect(alert.querySelector("code")?.textContent).toBe("windlass token");
 });

@@ -3,7 +3,7 @@ import { useState, useSyncExternalStore, type SyntheticEvent } from "react";
 import { post } from "../api";
 import { onSignedOut, signedOut } from "../api/session";
 import { useVerb } from "../conversation/useVerb";
-import { Button, Logo, Words } from "../parts";
+import { Button, Logo, Quoted } from "../parts";
 
 export function useSignedOut(): boolean {
   return useSyncExternalStore(onSignedOut, signedOut);
@@ -44,7 +44,7 @@ export function SignIn() {
           </label>
           {error && (
             <p className="bad" role="alert">
-              <Words text={error} />
+              <Quoted text={error} />
             </p>
           )}
           <div className="panel-foot">

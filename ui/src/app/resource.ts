@@ -2,7 +2,7 @@
 
 import { useEffect, useSyncExternalStore } from "react";
 
-import { wordsFor } from "../api";
+import { errorText } from "../api";
 
 export interface Loaded<T> {
   value: T | null;
@@ -33,7 +33,7 @@ export class Resource<T> {
       const value = await this.#load();
       if (turn === this.#asked) this.#set({ value, error: "", loading: false });
     } catch (error) {
-      if (turn === this.#asked) this.#set({ ...this.#loaded, error: wordsFor(error), loading: false });
+      if (turn === this.#asked) this.#set({ ...this.#loaded, error: errorText(error), loading: false });
     }
   }
 

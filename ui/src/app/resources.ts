@@ -1,6 +1,6 @@
 /** What several parts of the page share. */
 
-import { house, personas, policy, providers, servers, type Model } from "../api";
+import { system, personas, policy, providers, servers, type ModelInfo } from "../api";
 import { Resource } from "./resource";
 
 export const providerList = new Resource(async () => (await providers.list()).providers);
@@ -12,10 +12,10 @@ export const ruleList = new Resource(async () => {
 });
 export const serverList = new Resource(async () => (await servers.list()).servers);
 
-export const searchState = new Resource(house.search);
+export const searchState = new Resource(system.search);
 
 /** The models of every provider; one that does not answer leaves only its default model. */
-export const modelList = new Resource(async (): Promise<Model[]> => {
+export const modelList = new Resource(async (): Promise<ModelInfo[]> => {
   const known = (await providers.list()).providers;
   const lists = await Promise.all(
     known.map(async (provider) => {

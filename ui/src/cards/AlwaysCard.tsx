@@ -2,7 +2,7 @@ import { useState } from "react";
 
 import { policy, type Rule } from "../api";
 import { useVerb } from "../conversation/useVerb";
-import { ruleOf, ruleWords } from "../conversation/words";
+import { ruleOf, ruleText } from "../conversation/labels";
 import { Button, parseJson } from "../parts";
 import type { StepProps } from "./ApprovalCard";
 import { AskCard } from "./AskCard";
@@ -76,7 +76,7 @@ export function AlwaysCard({ call, named, busy, error, decide, back }: StepProps
         </fieldset>
       )}
       <div className="args-box">
-        <code className="mono">{ruleWords(rule)}</code>
+        <code className="mono">{ruleText(rule)}</code>
       </div>
     </AskCard>
   );

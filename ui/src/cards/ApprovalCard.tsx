@@ -10,7 +10,7 @@ import { useOpen } from "../conversation/context";
 import { KeyValues } from "../conversation/KeyValues";
 import { nameCall, type Named } from "../conversation/toolbox";
 import { useVerb } from "../conversation/useVerb";
-import { ruleOf, ruleWords } from "../conversation/words";
+import { ruleOf, ruleText } from "../conversation/labels";
 import { AlwaysCard } from "./AlwaysCard";
 import { AskCard } from "./AskCard";
 import { DenyCard } from "./DenyCard";
@@ -31,7 +31,7 @@ export interface StepProps {
   first: boolean;
   error: ReactNode;
   busy: boolean;
-  decide: (word: Decision) => void;
+  decide: (decision: Decision) => void;
   back: () => void;
   deny: () => void;
 }
@@ -43,10 +43,10 @@ export function ApprovalCard({ call, turn, first }: Props) {
   const { run, busy, error, code } = useVerb();
   const named = nameCall(naming, call);
   const hash = call.judged?.tool_hash;
-  const decide = (word: Decision) =>
+  const decide = (decision: Decision) =>
     void run(() => {
       store.own(call.id);
-      return callVerbs.decide(call.turnId, call.id, hash ? { ...word, hash } : word);
+      return callVerbs.decide(call.turnId, call.id, hash ? { ...decision, hash } : decision);
     });
   const shared: StepProps = {
     call,
@@ -162,13 +162,13 @@ interface Asking {
 }
 
 /** The rule that asked, by its number or by the name it was given. */
-function useRule(said: string): Asking {
+function useRule(stated: string): Asking {
   const rules = useResource(ruleList).value ?? [];
-  const { number, text } = ruleOf(said);
-  const place = number ? Number(number) - 1 : rules.findIndex(({ name }) => name !== "" && name === said);
-  const written = rules[place];
+  const { number, text } = ruleOf(stated);
+  const index = number ? Number(number) - 1 : rules.findIndex(({ name }) => name !== "" && name === stated);
+  const written = rules[index];
   if (!written) return { number, text, name: "" };
-  return { number: String(place + 1), text: text && number ? text : ruleWords(written), name: written.name };
+  return { number: String(index + 1), text: text && number ? text : ruleText(written), name: written.name };
 }
 
 function Claims({ named }: { named: Named }) {

@@ -171,7 +171,7 @@ describe("the rule that asked", () => {
     hint: "",
     name,
   });
-  const judgedBy = async (said: string) => {
+  const judgedBy = async (stated: string) => {
     serve({
       "GET /policy": {
         operator_rules: [rule("delete_*"), rule("create_*")],
@@ -182,7 +182,7 @@ describe("the rule that asked", () => {
     const turn = turnOf("approval", "turn-n");
     const call = callOf(turn, "call_turn-n_2_0");
     if (!call.judged) throw new Error("not judged");
-    const asked = { ...call, judged: { ...call.judged, rule: said } };
+    const asked = { ...call, judged: { ...call.judged, rule: stated } };
     drawOpen(<ApprovalCard call={asked} turn={turn} first={false} />, [createIssue()]);
   };
 

@@ -126,14 +126,14 @@ function SearchNote() {
   return (
     <p className={off ? "note warn" : "note"} role="status">
       <Icon name={off ? "alert" : "globe"} />
-      <span>{value ? searchWords(value) : SEARCHES}</span>
+      <span>{value ? searchText(value) : SEARCHES}</span>
     </p>
   );
 }
 
 const SEARCHES = "Searches the web first. The slashes are not sent.";
 
-function searchWords({ prefix, ready, reason }: SearchState): string {
+function searchText({ prefix, ready, reason }: SearchState): string {
   if (!prefix) return "Slashes mean nothing here: web_search.prefix is off in windlass.toml.";
   return ready ? SEARCHES : `The web cannot be searched now. ${reason}`;
 }

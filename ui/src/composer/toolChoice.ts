@@ -13,7 +13,7 @@ export function matching(tools: readonly AvailableTool[], words: string): Availa
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return tools.filter((tool) => {
     const text = `${titleOf(tool)} ${tool.tool_name} ${tool.server_slug} ${tool.description}`.toLowerCase();
-    return wanted.every((word) => text.includes(word));
+    return wanted.every((term) => text.includes(term));
   });
 }
 

@@ -12,10 +12,10 @@ export function Announcer() {
   const [words, setWords] = useState("");
   useEffect(() => {
     const openedAt = serverNow() - LATE_MS;
-    return store.hear((events, state) => {
+    return store.onDurable((events, state) => {
       const fresh = events.filter((event) => Date.parse(event.at) > openedAt);
-      const said = spoken(fresh, state, naming).filter(Boolean);
-      if (said.length > 0) setWords(said.join(". "));
+      const lines = spoken(fresh, state, naming).filter(Boolean);
+      if (lines.length > 0) setWords(lines.join(". "));
     });
   }, [store, naming]);
   return (

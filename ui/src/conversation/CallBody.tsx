@@ -8,7 +8,7 @@ import { Progress } from "./CallProgress";
 import { KeyValues } from "./KeyValues";
 import { OutputView, ResultView } from "./ResultView";
 import { useVerb } from "./useVerb";
-import { REPEATED, shortenedStory, storyOf } from "./words";
+import { REPEATED, shortenedStory, storyOf } from "./labels";
 
 interface Props {
   call: Call;

@@ -40,7 +40,7 @@ export function CallGroup({ calls, turn }: Props) {
       <button type="button" className="calls-head" aria-expanded={open} onClick={() => setToggled(!open)}>
         <Icon name="parallel" />
         <strong>{calls.length} tools</strong>
-        <span className="dim num">{live ? runningWords(calls, span, now) : took}</span>
+        <span className="dim num">{live ? runningText(calls, span, now) : took}</span>
         {failed > 0 && (
           <Tag tone="bad" icon="fail">
             {failed} failed
@@ -88,7 +88,7 @@ function useNames(calls: readonly Call[]): string {
   return calls.map((call) => nameCall(naming, call).title).join(", ");
 }
 
-function runningWords(calls: readonly Call[], span: Span, now: number): string {
+function runningText(calls: readonly Call[], span: Span, now: number): string {
   const running = calls.filter((call) => isMoving(lookOf(call))).length;
   return `${running} running${span ? `, ${counting(now - span.from)}` : ""}`;
 }

@@ -13,8 +13,8 @@ function draw(turn: Turn, call: Call) {
   ]);
 }
 
-function nth(turn: Turn, place: number): Call {
-  const call = callsOf(turn).at(place);
+function nth(turn: Turn, index: number): Call {
+  const call = callsOf(turn).at(index);
   if (!call) throw new Error("no such call");
   return call;
 }
@@ -31,8 +31,8 @@ describe("a call on its line", () => {
     [3, "Denied by you"],
     [4, "Denied by rule 2"],
     [5, "Outcome unknown"],
-  ])("number %i says %s", (place, words) => {
-    draw(ended, nth(ended, place));
+  ])("number %i says %s", (index, words) => {
+    draw(ended, nth(ended, index));
     expect(screen.getByText(words).className).toBe("say");
   });
 

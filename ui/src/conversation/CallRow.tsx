@@ -17,7 +17,7 @@ import { Progress } from "./CallProgress";
 import { useOpen } from "./context";
 import { stop } from "./stop";
 import { nameCall } from "./toolbox";
-import { LOOKS, argumentLine, decisionOf, sayOf } from "./words";
+import { LOOKS, argumentLine, decisionOf, sayOf } from "./labels";
 
 interface Props {
   call: Call;
@@ -62,7 +62,7 @@ export const CallRow = memo(function CallRow({
             {server && <Badge>{server}</Badge>}
           </span>
           <span className="rest">
-            <StateWords call={call} look={look} turn={turn} />
+            <StateText call={call} look={look} turn={turn} />
             <Summary call={call} look={look} />
           </span>
         </button>
@@ -86,7 +86,7 @@ function opensItself(look: Look, call: Call, turn: Turn): boolean {
   return isFailure(look) || look === "again" || timesRepeated(turn, call) >= turn.limits.repeats;
 }
 
-function StateWords({ call, look, turn }: { call: Call; look: Look; turn: Turn }) {
+function StateText({ call, look, turn }: { call: Call; look: Look; turn: Turn }) {
   const say = sayOf(call, look);
   const times = timesRepeated(turn, call);
   const decision = decisionOf(call);

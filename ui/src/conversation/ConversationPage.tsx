@@ -51,7 +51,7 @@ function OpenPage({ id }: { id: string }) {
   }, [linkState, info, id]);
   useEffect(
     () =>
-      store.hear((events) => {
+      store.onDurable((events) => {
         refreshSoon();
         for (const event of events)
           if (event.type === "turn_started") outboxOf(id).see(event.client_message_id ?? "");

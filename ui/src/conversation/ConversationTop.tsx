@@ -4,7 +4,7 @@ import { inspect } from "../app/router";
 import { IconButton, Menu, tokens, useNow, when, type MenuItem } from "../parts";
 import { save } from "../sidebar/ConversationRow";
 import { useListing } from "../sidebar/listing";
-import { ancestorsOf, contextTokens, wordsOf, type Conversation, type Turn } from "../state";
+import { ancestorsOf, contextTokens, userText, type Conversation, type Turn } from "../state";
 import { useOpen } from "./context";
 
 interface Props {
@@ -80,7 +80,7 @@ function BranchMenu({ state, path }: { state: Conversation; path: readonly Turn[
       .forEach((turn_id) => store.put({ type: "branch_picked", turn_id }));
   const items = leavesOf(state).map((leaf): MenuItem => ({
     id: leaf.id,
-    label: wordsOf(leaf).split("\n", 1)[0] || "Without words",
+    label: userText(leaf).split("\n", 1)[0] || "Without words",
     hint: when(leaf.lastAt, now),
     checked: path.at(-1) === leaf,
     onSelect: () => pick(leaf),

@@ -2,7 +2,7 @@ import { useState } from "react";
 
 import { CopyButton, IconButton, Moment, Tag, dayOf, useNow } from "../parts";
 import { Prose } from "../prose/Prose";
-import { messageId, type Message, type Turn, type Versions } from "../state";
+import { messageId, type ChatMessage, type Turn, type Versions } from "../state";
 import { DeleteMessage } from "./DeleteMessage";
 import { EditMessage } from "./EditMessage";
 import { Pager } from "./Pager";
@@ -17,25 +17,25 @@ interface Props {
 export function Opening({ turn, wordings }: Props) {
   const [editing, setEditing] = useState(false);
   const silent = turn.origin === "continue" || turn.origin === "call_retry";
-  return turn.opening.map((message, place) => {
-    if (turn.blanked.includes(place))
+  return turn.opening.map((message, index) => {
+    if (turn.blanked.includes(index))
       return (
-        <p className="said dim" key={place}>
+        <p className="said dim" key={index}>
           This message was deleted.
         </p>
       );
-    if (message.role !== "user") return <OtherMessage key={place} message={message} />;
+    if (message.role !== "user") return <OtherMessage key={index} message={message} />;
     if (silent) return null;
     if (editing)
       return (
-        <EditMessage key={place} turn={turn} text={message.content ?? ""} onDone={() => setEditing(false)} />
+        <EditMessage key={index} turn={turn} text={message.content ?? ""} onDone={() => setEditing(false)} />
       );
     return (
       <UserMessage
-        key={place}
+        key={index}
         turn={turn}
         text={message.content ?? ""}
-        id={messageId(turn, turn.firstSeq, place)}
+        id={messageId(turn, turn.firstSeq, index)}
         wordings={wordings}
         onEdit={() => setEditing(true)}
       />
@@ -74,7 +74,7 @@ function UserMessage({ turn, text, id, wordings, onEdit }: UserProps) {
   );
 }
 
-function OtherMessage({ message }: { message: Message }) {
+function OtherMessage({ message }: { message: ChatMessage }) {
   if (message.role === "assistant")
     return (
       <div className="round added">

@@ -12,8 +12,8 @@ interface Props {
 export function Pager({ versions: { index, ids }, what }: Props) {
   const { store } = useOpen();
   if (ids.length < 2) return null;
-  const pick = (place: number) => {
-    const turn_id = ids[place];
+  const pick = (index: number) => {
+    const turn_id = ids[index];
     if (turn_id) store.put({ type: "branch_picked", turn_id });
   };
   return (

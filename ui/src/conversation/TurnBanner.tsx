@@ -1,6 +1,6 @@
 import { turns } from "../api";
 import { navigate, paths } from "../app/router";
-import { Banner, Button, plural, useNow, Words } from "../parts";
+import { Banner, Button, plural, useNow, Quoted } from "../parts";
 import { callsOf, searchMissing, type ModelFailed, type Turn, type TurnFinished } from "../state";
 import { useOpen } from "./context";
 import { stop } from "./stop";
@@ -58,7 +58,7 @@ function LimitBanner({ turn, finished }: { turn: Turn; finished: TurnFinished })
 
 function StoppedBanner({ turn }: { turn: Turn }) {
   const { run, busy, error } = useVerb();
-  const told = callsOf(turn).filter(
+  const stoppedCalls = callsOf(turn).filter(
     (call) => call.finished?.cause === "stopped" && call.attempts.length > 0,
   ).length;
   return (
@@ -77,8 +77,8 @@ function StoppedBanner({ turn }: { turn: Turn }) {
         }
       >
         <strong>Stopped.</strong>{" "}
-        {told > 0 &&
-          `${plural(told, "call")} ${told === 1 ? "was" : "were"} running and ${told === 1 ? "was" : "were"} told to stop.`}
+        {stoppedCalls > 0 &&
+          `${plural(stoppedCalls, "call")} ${stoppedCalls === 1 ? "was" : "were"} running and ${stoppedCalls === 1 ? "was" : "were"} told to stop.`}
         {error && <span className="bad"> {error}</span>}
       </Banner>
     </div>
@@ -128,7 +128,7 @@ function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }
         }
       >
         <strong>{sentence(finished.message || "The turn failed")}</strong>{" "}
-        <Words text={finished.hint ?? ""} />
+        <Quoted text={finished.hint ?? ""} />
         {kept}
         {error && <span className="bad"> {error}</span>}
       </Banner>

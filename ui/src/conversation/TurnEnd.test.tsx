@@ -92,15 +92,15 @@ test("a plain answer is no round, also while it is written", () => {
 });
 
 test("what was imported shows when it was said and answered", () => {
-  const said = { ...AT, at: "2023-03-01T14:05:00Z" };
+  const imported = { ...AT, at: "2023-03-01T14:05:00Z" };
   const opening = [
     { role: "user" as const, content: "Ahoy" },
     { role: "assistant" as const, content: "Ahoy yourself." },
   ];
   const turn = turnOf(
     [
-      { ...said, type: "turn_started", parent_turn_id: null, seq: 0, origin: "added", opening },
-      { ...said, at: "2023-03-01T14:09:00Z", type: "turn_finished", seq: 1, outcome: "added" },
+      { ...imported, type: "turn_started", parent_turn_id: null, seq: 0, origin: "added", opening },
+      { ...imported, at: "2023-03-01T14:09:00Z", type: "turn_finished", seq: 1, outcome: "added" },
     ],
     "turn-1",
   );

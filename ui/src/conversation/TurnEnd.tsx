@@ -41,7 +41,7 @@ export function TurnEnd({ turn, answers, inspected }: Props) {
   const phase = phaseOf(turn);
   const now = useNow(phase.kind !== "finished" && phase.kind !== "waiting");
   if (turn.origin === "added") return <AddedEnd turn={turn} />;
-  const { tone, icon, words } = turn.finished ? ENDS[turn.finished.outcome] : nowWords(phase);
+  const { tone, icon, words } = turn.finished ? ENDS[turn.finished.outcome] : phaseLabel(phase);
   const usage = usageOf(turn);
   const calls = callsOf(turn).length;
   const round = turn.finished ? toolRounds(turn) : roundNow(turn, phase);
@@ -111,13 +111,13 @@ function Actions({ turn, answers, inspected }: Props) {
   );
 }
 
-interface Words {
+interface Label {
   tone: string;
   icon: IconName;
   words: string;
 }
 
-const ENDS: Record<Outcome, Words> = {
+const ENDS: Record<Outcome, Label> = {
   answered: { tone: "", icon: "check", words: "Answered" },
   limit: { tone: "warn", icon: "alert", words: "Stopped at a limit" },
   stopped: { tone: "", icon: "stopped", words: "Stopped" },
@@ -126,7 +126,7 @@ const ENDS: Record<Outcome, Words> = {
   added: { tone: "", icon: "check", words: "Added" },
 };
 
-function nowWords(phase: Phase): Words {
+function phaseLabel(phase: Phase): Label {
   if (phase.kind === "waiting")
     return {
       tone: "warn",
@@ -134,10 +134,10 @@ function nowWords(phase: Phase): Words {
       words: phase.calls === 1 ? "1 call waits for you" : `${phase.calls} calls wait for you`,
     };
   if (phase.kind === "queued") return { tone: "", icon: "queued", words: "Queued" };
-  return { tone: "accent", icon: "run", words: movingWords(phase) };
+  return { tone: "accent", icon: "run", words: movingText(phase) };
 }
 
-function movingWords(phase: Phase): string {
+function movingText(phase: Phase): string {
   switch (phase.kind) {
     case "tools":
       return `Running ${plural(phase.calls, "tool")}`;

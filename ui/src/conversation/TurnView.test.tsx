@@ -21,23 +21,23 @@ function view(events: readonly Event[]) {
 }
 
 test("an answer keeps its elements when its last word has come", () => {
-  const place = { turn_id: "turn-1", conversation_id: "conv-pool", at: "2026-11-15T14:00:00Z" };
+  const header = { turn_id: "turn-1", conversation_id: "conv-pool", at: "2026-11-15T14:00:00Z" };
   const text = "First paragraph.\n\nSecond paragraph.";
   const writing: Event[] = [
     {
-      ...place,
+      ...header,
       type: "turn_started",
       parent_turn_id: null,
       seq: 0,
       opening: [{ role: "user", content: "Hello" }],
     },
-    { ...place, type: "turn_claimed", seq: 1, driver: "one" },
-    { ...place, type: "text_delta", attempt: 1, text },
+    { ...header, type: "turn_claimed", seq: 1, driver: "one" },
+    { ...header, type: "text_delta", attempt: 1, text },
   ];
   const { container, rerender } = render(view(writing));
   const before = container.querySelector(".prose p");
   expect(before?.textContent).toBe("First paragraph.");
-  rerender(view([...writing, { ...place, type: "model_replied", seq: 2, text }]));
+  rerender(view([...writing, { ...header, type: "model_replied", seq: 2, text }]));
   expect(container.querySelector(".prose p")).toBe(before);
   expect(container.querySelectorAll(".round")).toHaveLength(1);
 });

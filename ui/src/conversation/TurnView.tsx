@@ -82,10 +82,10 @@ interface Entry {
 /** What was replied, then what is being written: one list, so that a reply keeps its place when it is complete. */
 function entriesOf(turn: Turn): Entry[] {
   const entries = turn.rounds.map((round): Entry => ({ n: round.n, round, draft: null }));
-  return hasWords(turn) ? [...entries, { n: entries.length + 1, round: null, draft: turn.draft }] : entries;
+  return hasText(turn) ? [...entries, { n: entries.length + 1, round: null, draft: turn.draft }] : entries;
 }
 
-function hasWords({ draft }: Turn): boolean {
+function hasText({ draft }: Turn): boolean {
   return Boolean(draft && (draft.text || draft.reasoning || draft.calls.length || draft.lost));
 }
 

@@ -6,7 +6,7 @@ import { spoken } from "./announce";
 import { namingFrom } from "./toolbox";
 
 /** What is said over a whole log when the events come in the batches the server writes them in: by moment. */
-function saidOver(log: string): string[] {
+function announcedOver(log: string): string[] {
   const events = scene(log).filter(isDurable);
   const moments = [...new Set(events.map((event) => event.at))];
   return moments.flatMap((moment) => {
@@ -17,8 +17,8 @@ function saidOver(log: string): string[] {
 }
 
 test("parallel calls are summed, single ones named, and the answer told with its sources", () => {
-  const said = saidOver("pool-done").slice(-6);
-  expect(said).toEqual([
+  const announced = announcedOver("pool-done").slice(-6);
+  expect(announced).toEqual([
     "Answer complete, 2 sources",
     "4 tools running",
     "3 done, 1 failed",
@@ -29,5 +29,5 @@ test("parallel calls are summed, single ones named, and the answer told with its
 });
 
 test("a stop is told once", () => {
-  expect(saidOver("states").filter((words) => words === "Stopped")).toHaveLength(1);
+  expect(announcedOver("states").filter((words) => words === "Stopped")).toHaveLength(1);
 });

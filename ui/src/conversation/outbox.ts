@@ -5,7 +5,7 @@
 
 import { useSyncExternalStore } from "react";
 
-import { sendMessage, wordsFor } from "../api";
+import { sendMessage, errorText } from "../api";
 import { giveBack, takeAway } from "../composer/draft";
 
 interface Letter {
@@ -45,7 +45,7 @@ export class Outbox {
       this.#put(this.#seen.has(id) ? NONE : { ...this.#letter, stage: "taken" });
     } catch (problem) {
       if (this.#seen.has(id)) this.#put(NONE);
-      else this.#fail(wordsFor(problem));
+      else this.#fail(errorText(problem));
     }
   }
 

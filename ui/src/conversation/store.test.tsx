@@ -87,7 +87,7 @@ test("a long history that comes in many chunks is drawn once", async () => {
   const store = new ConversationStore("conv-long");
   const close = store.open();
   let draws = 0;
-  store.hear(() => (draws += 1));
+  store.onDurable(() => (draws += 1));
   for (let chunk = 0; chunk < 10; chunk += 1) {
     pass(Array.from({ length: 100 }, (_, n) => frame(chunk * 100 + n)).join(""));
     await vi.advanceTimersByTimeAsync(20);

@@ -67,7 +67,7 @@ export class ConversationStore {
   }
 
   /** Called with the durable events of each batch, after they are in the state. */
-  hear(hearer: (events: DurableEvent[], state: Conversation) => void): () => void {
+  onDurable(hearer: (events: DurableEvent[], state: Conversation) => void): () => void {
     this.#hearers.add(hearer);
     return () => this.#hearers.delete(hearer);
   }

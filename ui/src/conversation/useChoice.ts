@@ -1,6 +1,6 @@
 import { useRef, useState } from "react";
 
-import { conversations, wordsFor, type ConversationInfo } from "../api";
+import { conversations, errorText, type ConversationInfo } from "../api";
 import type { Choice } from "../composer/Controls";
 
 interface Choosing {
@@ -32,7 +32,7 @@ export function useChoice(id: string, conversation: ConversationInfo | null): Ch
       if (keeping.current !== kept) return;
       keeping.current = Promise.resolve();
       setMade(sure.current);
-      setError(wordsFor(problem));
+      setError(errorText(problem));
     });
   };
   const { persona = "", provider = "", model = "" } = conversation ?? {};

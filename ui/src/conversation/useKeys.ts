@@ -42,8 +42,8 @@ function move(event: KeyboardEvent, by: number): void {
   event.preventDefault();
   const turns = [...document.querySelectorAll<HTMLElement>("[data-turn]")];
   const focused = turns.findIndex((turn) => turn.id === focusedTurn());
-  const place = focused < 0 ? (by < 0 ? turns.length - 1 : 0) : focused + by;
-  const next = turns[Math.max(0, Math.min(turns.length - 1, place))];
+  const index = focused < 0 ? (by < 0 ? turns.length - 1 : 0) : focused + by;
+  const next = turns[Math.max(0, Math.min(turns.length - 1, index))];
   next?.focus({ preventScroll: true });
   next?.scrollIntoView({ block: "start" });
 }

@@ -1,6 +1,6 @@
 import { useCallback, useState } from "react";
 
-import { ApiError, wordsFor, type Code } from "../api";
+import { ApiError, errorText, type Code } from "../api";
 
 interface Verb {
   /** Do it; what went wrong is kept in `error`. Resolves to whether it worked. */
@@ -26,7 +26,7 @@ export function useVerb(): Verb {
         await act();
         return true;
       } catch (problem) {
-        setError(wordsFor(problem));
+        setError(errorText(problem));
         setCode(problem instanceof ApiError ? problem.code : "");
         return false;
       } finally {

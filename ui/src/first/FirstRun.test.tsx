@@ -19,7 +19,7 @@ interface House {
   available?: AvailableTool[];
 }
 
-function house({
+function serveHome({
   demo = false,
   search = { prefix: true, ready: false },
   defaults = {},
@@ -71,43 +71,44 @@ beforeEach(() => {
 
 describe("a starter", () => {
   test("that needs a tool is not offered where there is none", async () => {
-    await expectStarters(house({}), []);
+    await expectStarters(serveHome({}), []);
     expect(screen.queryByRole("heading", { name: "Try it now" })).toBeNull();
   });
 
   test("is offered by the tools of a new chat", async () => {
-    await expectStarters(house({ demo: true, defaults: { demo: DEMO_TOOLS } }), [THREE, ASKS, SOURCES]);
+    await expectStarters(serveHome({ demo: true, defaults: { demo: DEMO_TOOLS } }), [THREE, ASKS, SOURCES]);
   });
 
   test("needs every tool it names", async () => {
-    await expectStarters(house({ defaults: { clock: ["get_time", "calculate"], notes: ["write_note"] } }), [
-      ASKS,
-    ]);
+    await expectStarters(
+      serveHome({ defaults: { clock: ["get_time", "calculate"], notes: ["write_note"] } }),
+      [ASKS],
+    );
   });
 
   test("of the demo model calls a tool by its name, which two servers must not share", async () => {
-    await expectStarters(house({ demo: true, defaults: { demo: DEMO_TOOLS, other: ["write_note"] } }), [
+    await expectStarters(serveHome({ demo: true, defaults: { demo: DEMO_TOOLS, other: ["write_note"] } }), [
       THREE,
       SOURCES,
     ]);
   });
 
   test("that searches the web is offered when the web can be searched", async () => {
-    await expectStarters(house({ search: { prefix: true, ready: true, reason: "" } }), [SOURCES]);
+    await expectStarters(serveHome({ search: { prefix: true, ready: true, reason: "" } }), [SOURCES]);
   });
 
   test.each([
     ["is off", { prefix: false, ready: true }],
     ["does not work", { prefix: true, ready: false }],
   ])("that searches the web is not offered when the search %s", async (_, search) => {
-    await expectStarters(house({ search, defaults: { demo: DEMO_TOOLS } }), [THREE, ASKS]);
+    await expectStarters(serveHome({ search, defaults: { demo: DEMO_TOOLS } }), [THREE, ASKS]);
   });
 
   test("in a chat follows the tools that are on there", async () => {
     const on = ["get_time", "calculate", "list_directory"].map((name) => tool("demo", name, { name }));
     const off = tool("demo", "write_note", { name: "write_note", enabled: false });
     await expectStarters(
-      house({ demo: true, defaults: { demo: DEMO_TOOLS }, available: [...on, off] }),
+      serveHome({ demo: true, defaults: { demo: DEMO_TOOLS }, available: [...on, off] }),
       [THREE],
       "conv-1",
     );

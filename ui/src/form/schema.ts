@@ -101,9 +101,9 @@ function kindOf(schema: JsonSchema, value: unknown): FieldSpec["kind"] {
 }
 
 function isLong(schema: JsonSchema, value: unknown): boolean {
-  const said = typeof value === "string" ? value : "";
+  const given = typeof value === "string" ? value : "";
   const room = typeof schema.maxLength === "number" ? schema.maxLength : 0;
-  return said.length > LONG_TEXT || said.includes("\n") || room > 500;
+  return given.length > LONG_TEXT || given.includes("\n") || room > 500;
 }
 
 function isTextItem(items: unknown): boolean {

@@ -27,7 +27,7 @@ export default function Inspector({ turnId, round, onClose }: Props) {
           {short(turnId)}
         </span>
         <span className="grow" />
-        <CopyButton text={() => asJson(log.rows)} word="Copy log" />
+        <CopyButton text={() => asJson(log.rows)} caption="Copy log" />
         <IconButton icon="x" label="Close the inspector" onClick={onClose} />
       </div>
       <Inside key={turnId} turnId={turnId} round={round} log={log} />

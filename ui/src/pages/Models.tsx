@@ -78,7 +78,7 @@ function AddPanel({ preset, onClose }: { preset: Preset; onClose: () => void }) 
         <IconButton icon="x" label="Close the form" onClick={onClose} />
       </div>
       <div className="panel-body">
-        <ProviderForm preset={preset} word="Add provider" onSaved={onClose} onCancel={onClose} />
+        <ProviderForm preset={preset} submitLabel="Add provider" onSaved={onClose} onCancel={onClose} />
       </div>
     </section>
   );

@@ -1,4 +1,4 @@
-import { Banner, Button, Words } from "../parts";
+import { Banner, Button, Quoted } from "../parts";
 
 interface Props {
   what: string;
@@ -16,7 +16,7 @@ export function Problem({ what, error, onAgain }: Props) {
   );
   return (
     <Banner tone="bad" icon="fail" role="alert" actions={again}>
-      <strong>{what}</strong> <Words text={error} />
+      <strong>{what}</strong> <Quoted text={error} />
     </Banner>
   );
 }

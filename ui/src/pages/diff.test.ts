@@ -27,7 +27,7 @@ describe("lines", () => {
   });
 
   test("of texts with little in common stand one after the other", () => {
-    const many = (word: string) => Array.from({ length: 3000 }, (_, n) => `${word} ${n}`);
+    const many = (prefix: string) => Array.from({ length: 3000 }, (_, n) => `${prefix} ${n}`);
     const lines = diffLines(many("old"), many("new"));
     expect(lines.map((line) => line.kind)).toEqual([...many("").fill("del"), ...many("").fill("add")]);
   });

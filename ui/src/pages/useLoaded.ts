@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 
-import { wordsFor } from "../api";
+import { errorText } from "../api";
 
 export interface Loaded<T> {
   value: T | null;
@@ -29,7 +29,7 @@ export function useLoaded<T>(key: string, load: () => Promise<T>): Loaded<T> {
     let wanted = true;
     loading.current().then(
       (value) => wanted && setKept({ key, value, error: "" }),
-      (error: unknown) => wanted && setKept({ key, value: null, error: wordsFor(error) }),
+      (error: unknown) => wanted && setKept({ key, value: null, error: errorText(error) }),
     );
     return () => {
       wanted = false;

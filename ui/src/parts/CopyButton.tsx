@@ -6,12 +6,12 @@ interface Props {
   text: string | (() => string | Promise<string>);
   /** With a label it is an icon alone; without, a word. */
   label?: string;
-  word?: string;
+  caption?: string;
 }
 
 const SAID_FOR_MS = 1500;
 
-export function CopyButton({ text, label, word = "Copy" }: Props) {
+export function CopyButton({ text, label, caption = "Copy" }: Props) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -26,7 +26,7 @@ export function CopyButton({ text, label, word = "Copy" }: Props) {
   if (label) return <IconButton icon={icon} label={copied ? "Copied" : label} onClick={copy} />;
   return (
     <LinkButton icon={icon} onClick={copy}>
-      {copied ? "Copied" : word}
+      {copied ? "Copied" : caption}
     </LinkButton>
   );
 }

@@ -28,10 +28,10 @@ export function Popover({
   beside,
   ...state
 }: Props) {
-  const place = useRef<Measured>({ getBoundingClientRect: () => rectOf(beside ?? "") });
+  const anchor = useRef<Measured>({ getBoundingClientRect: () => rectOf(beside ?? "") });
   return (
     <Radix.Root {...state}>
-      {beside && <Radix.Anchor virtualRef={place} />}
+      {beside && <Radix.Anchor virtualRef={anchor} />}
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content

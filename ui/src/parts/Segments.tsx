@@ -27,16 +27,16 @@ export function Segments<T extends string>({
   const root = useRef<HTMLSpanElement>(null);
   const tabs = kind === "tabs";
   const onKeyDown = (event: KeyboardEvent) => {
-    const place = placeAfter(
+    const index = indexAfter(
       event.key,
       options.findIndex((option) => option.value === value),
       options.length,
     );
-    const next = place === null ? undefined : options[place];
-    if (place === null || !next) return;
+    const next = index === null ? undefined : options[index];
+    if (index === null || !next) return;
     event.preventDefault();
     onChange(next.value);
-    root.current?.querySelectorAll("button")[place]?.focus();
+    root.current?.querySelectorAll("button")[index]?.focus();
   };
   return (
     <span ref={root} className={className} role={tabs ? "tablist" : "radiogroup"} aria-label={label}>
@@ -60,14 +60,14 @@ export function Segments<T extends string>({
   );
 }
 
-function placeAfter(key: string, place: number, count: number): number | null {
+function indexAfter(key: string, index: number, count: number): number | null {
   switch (key) {
     case "ArrowRight":
     case "ArrowDown":
-      return (place + 1) % count;
+      return (index + 1) % count;
     case "ArrowLeft":
     case "ArrowUp":
-      return (place - 1 + count) % count;
+      return (index - 1 + count) % count;
     case "Home":
       return 0;
     case "End":

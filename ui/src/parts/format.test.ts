@@ -44,6 +44,10 @@ test("days change at midnight", () => {
 
 test("what was said today has its hour, what was said earlier its day too", () => {
   const now = new Date(2026, 10, 15, 9).getTime();
-  const said = [new Date(2026, 10, 15, 8, 5), new Date(2026, 10, 14, 8, 5), new Date(2023, 2, 1, 14, 5)];
-  expect(said.map((at) => stamp(at.getTime(), now))).toEqual(["08:05", "14 Nov, 08:05", "1 Mar 2023, 14:05"]);
+  const times = [new Date(2026, 10, 15, 8, 5), new Date(2026, 10, 14, 8, 5), new Date(2023, 2, 1, 14, 5)];
+  expect(times.map((at) => stamp(at.getTime(), now))).toEqual([
+    "08:05",
+    "14 Nov, 08:05",
+    "1 Mar 2023, 14:05",
+  ]);
 });

@@ -12,4 +12,4 @@ export * from "./JsonView";
 export * from "./Moment";
 export * from "./Popover";
 export * from "./Segments";
-export * from "./Words";
+export * from "./Quoted";

@@ -17,8 +17,8 @@ function visit(node: Nodes): void {
 function alignNumbers(table: Table): void {
   const [head, ...rows] = table.children;
   table.align = (head?.children ?? []).map((_, column) => {
-    const said = rows.map((row) => textOf(row.children[column])).filter((text) => text !== "");
-    const numbers = said.length > 0 && said.every((text) => NUMBER.test(text));
+    const cells = rows.map((row) => textOf(row.children[column])).filter((text) => text !== "");
+    const numbers = cells.length > 0 && cells.every((text) => NUMBER.test(text));
     return table.align?.[column] ?? (numbers ? "right" : null);
   });
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useSyncExternalStore } from "react";
 
-import { conversations, wordsFor, type ConversationInfo } from "../api";
+import { conversations, errorText, type ConversationInfo } from "../api";
 import { serverList } from "../app/resources";
 
 interface Listed {
@@ -99,7 +99,7 @@ async function refresh(): Promise<void> {
     if (turn === asked) set({ items, more, error: "", loaded: true });
     await serverList.refresh();
   } catch (problem) {
-    if (turn === asked) set({ error: wordsFor(problem), loaded: true });
+    if (turn === asked) set({ error: errorText(problem), loaded: true });
   }
   const busy =
     listed.items.some((item) => item.state === "running") ||

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-import { conversations, wordsFor, type ConversationInfo } from "../api";
+import { conversations, errorText, type ConversationInfo } from "../api";
 
 export interface Search {
   text: string;
@@ -28,7 +28,7 @@ export function useSearch(): Search {
       void conversations
         .search(words)
         .then(({ conversations: found }) => ({ text, found, error: "" }))
-        .catch((problem: unknown) => ({ text, found: [], error: wordsFor(problem) }))
+        .catch((problem: unknown) => ({ text, found: [], error: errorText(problem) }))
         .then((next) => {
           if (wanted) setAnswer(next);
         });

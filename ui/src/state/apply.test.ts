@@ -124,12 +124,12 @@ describe("calls", () => {
   test("interrupted by a restart go on asking when their question was kept, and then run again", () => {
     const interrupted = replay(scene("unknown"));
     const call = (state: Conversation) => callsOf(state.turns.get("turn-i")!)[2]!;
-    const place = { turn_id: "turn-i", call_id: call(interrupted).id };
+    const header = { turn_id: "turn-i", call_id: call(interrupted).id };
     const at = "2026-11-15T14:06:00Z";
-    const question = { type: "input_needed", seq: 20, at, message: "Who?", schema: "{}", ...place } as const;
+    const question = { type: "input_needed", seq: 20, at, message: "Who?", schema: "{}", ...header } as const;
     const asked = apply(interrupted, question);
     expect([lookOf(call(interrupted)), lookOf(call(asked))]).toEqual(["unknown", "asked"]);
-    expect(lookOf(call(apply(asked, { type: "input_sent", asked_at: at, ...place })))).toBe("again");
+    expect(lookOf(call(apply(asked, { type: "input_sent", asked_at: at, ...header })))).toBe("again");
   });
 
   test("count how often the same call gave the same result", () => {
@@ -139,10 +139,10 @@ describe("calls", () => {
 
   test("show that they are being stopped before the server says so, and take it back when that fails", () => {
     const running = replay(scene("pool-running"));
-    const word = { turn_id: "turn-b", call_id: "call_turn-b_2_0" };
-    const stopping = apply(running, { type: "stop_sent", ...word });
+    const target = { turn_id: "turn-b", call_id: "call_turn-b_2_0" };
+    const stopping = apply(running, { type: "stop_sent", ...target });
     expect(looks(stopping.turns.get("turn-b")!).at(-1)).toBe("stopping");
-    const back = apply(stopping, { type: "stop_unsent", ...word });
+    const back = apply(stopping, { type: "stop_unsent", ...target });
     expect(looks(back.turns.get("turn-b")!).at(-1)).toBe("running");
   });
 });
@@ -183,7 +183,7 @@ describe("turns", () => {
 
   test.each(["stopped", "failed"] as const)("keep what was said before a turn that %s", (outcome) => {
     const events = scene("ends");
-    const place = events.findIndex((event) => event.type === "text_delta" && event.turn_id === "turn-e3");
+    const index = events.findIndex((event) => event.type === "text_delta" && event.turn_id === "turn-e3");
     const end = {
       type: "turn_finished",
       id: 99,
@@ -191,7 +191,7 @@ describe("turns", () => {
       conversation_id: "conv-ends",
       seq: 9,
     } as const;
-    const log = [...events.slice(0, place + 3), { ...end, at: "2026-11-15T12:00:19.000Z", outcome }];
+    const log = [...events.slice(0, index + 3), { ...end, at: "2026-11-15T12:00:19.000Z", outcome }];
     expect(replay(log).turns.get("turn-e3")!.draft).toMatchObject({ text: "", lost: "The first try " });
   });
 });
@@ -227,10 +227,10 @@ describe("branches", () => {
 });
 
 test("a message that was deleted in another window is gone in this one", () => {
-  const said = replay(scene("pool-done"));
-  const turn = said.turns.get("turn-b")!;
+  const before = replay(scene("pool-done"));
+  const turn = before.turns.get("turn-b")!;
   const ids = [messageId(turn, turn.firstSeq)];
-  const gone = apply(said, decode("messages_deleted", { turn_id: "turn-b", seq: 9, ids }, 0)!);
+  const gone = apply(before, decode("messages_deleted", { turn_id: "turn-b", seq: 9, ids }, 0)!);
   expect(gone.turns.get("turn-b")!.blanked).toEqual([0]);
   expect(gone.turns.get("turn-b")!.opening[0]!.content).toBe("");
 });

@@ -9,7 +9,7 @@ import type {
   ToolFinished,
   ToolProgress,
   ToolStarted,
-  WordSent,
+  RequestSent,
 } from "./events";
 import { isInterrupted, type Attempt, type Call } from "./turn";
 
@@ -22,7 +22,7 @@ type CallEvent =
   | StopRequested
   | ToolProgress
   | InputNeeded
-  | WordSent;
+  | RequestSent;
 
 export function onCall(call: Call, event: CallEvent, at: number): Call {
   switch (event.type) {

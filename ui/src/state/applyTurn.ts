@@ -8,7 +8,7 @@ import type {
   TurnClaimed,
   TurnFinished,
   TurnStarted,
-  WordSent,
+  RequestSent,
 } from "./events";
 import { onCall } from "./applyCall";
 import { onDelta } from "./applyDraft";
@@ -49,7 +49,7 @@ export function onTransient(turn: Turn, event: TransientEvent): Turn {
   }
 }
 
-export function onLocal(turn: Turn, event: WordSent): Turn {
+export function onLocal(turn: Turn, event: RequestSent): Turn {
   if (event.call_id) return withCall(turn, event.call_id, (call) => onCall(call, event, 0));
   return { ...turn, stopping: event.type === "stop_sent" };
 }
@@ -58,11 +58,11 @@ export function onLocal(turn: Turn, event: WordSent): Turn {
 export function isPaused(turn: Turn): boolean {
   if (turn.finished || turn.stopping) return false;
   const open = callsOf(turn).filter(isOpen);
-  return open.length > 0 && !open.some(isRunning) && open.some(waitsForWord);
+  return open.length > 0 && !open.some(isRunning) && open.some(needsDecision);
 }
 
 /** An approval that was not given, or an outcome only a person can know. */
-export function waitsForWord(call: Call): boolean {
+export function needsDecision(call: Call): boolean {
   if (!isOpen(call) || call.stopping) return false;
   if (isInterrupted(call)) return !call.judged?.safe && call.resolved === "";
   return call.judged?.verdict === "ask" && call.decided === null && call.attempts.length === 0;
@@ -129,9 +129,9 @@ function brokenOff({ draft }: Turn, end: TurnFinished): Draft | null {
 }
 
 function withCall(turn: Turn, id: string, change: (call: Call) => Call): Turn {
-  const place = turn.rounds.findIndex((round) => round.calls.some((call) => call.id === id));
-  const round = turn.rounds[place];
+  const index = turn.rounds.findIndex((round) => round.calls.some((call) => call.id === id));
+  const round = turn.rounds[index];
   if (!round) return turn;
   const calls = round.calls.map((call) => (call.id === id ? change(call) : call));
-  return { ...turn, rounds: turn.rounds.with(place, { ...round, calls }) };
+  return { ...turn, rounds: turn.rounds.with(index, { ...round, calls }) };
 }

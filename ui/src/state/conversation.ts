@@ -53,17 +53,17 @@ export interface Versions {
 
 /** Other answers to the same words: what "Answer again" made. */
 export function answersBeside(conversation: Conversation, turn: Turn): Versions {
-  const words = wordsOf(turn);
-  const ids = siblingsOf(conversation, turn).filter((other) => wordsOf(other) === words);
+  const words = userText(turn);
+  const ids = siblingsOf(conversation, turn).filter((other) => userText(other) === words);
   return { index: ids.indexOf(turn), ids: ids.map((other) => other.id) };
 }
 
 /** Other wordings of the same message: what "Edit and send again" made. One turn stands for each, the newest. */
 export function wordingsBeside(conversation: Conversation, turn: Turn): Versions {
   const newest = new Map<string, string>();
-  for (const other of siblingsOf(conversation, turn)) newest.set(wordsOf(other), other.id);
+  for (const other of siblingsOf(conversation, turn)) newest.set(userText(other), other.id);
   const words = [...newest.keys()];
-  return { index: words.indexOf(wordsOf(turn)), ids: [...newest.values()] };
+  return { index: words.indexOf(userText(turn)), ids: [...newest.values()] };
 }
 
 function siblingsOf(conversation: Conversation, turn: Turn): Turn[] {
@@ -71,7 +71,7 @@ function siblingsOf(conversation: Conversation, turn: Turn): Turn[] {
   return ids.flatMap((id) => conversation.turns.get(id) ?? []);
 }
 
-export function wordsOf(turn: Turn): string {
+export function userText(turn: Turn): string {
   return turn.opening
     .filter((message) => message.role === "user")
     .map((message) => message.content ?? "")

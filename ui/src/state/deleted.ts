@@ -2,10 +2,10 @@
 
 import type { Call, Round, Turn } from "./turn";
 
-/** `msg-` and the turn's own letters, then the place in its log; `part` counts messages that began it together. */
+/** `msg-` and the turn's own letters, then the position in its log; `part` counts messages that began it together. */
 export function messageId(turn: Turn, seq: number, part = 0): string {
-  const place = part > 0 ? `${seq}.${part}` : String(seq);
-  return `msg-${turn.id.slice(turn.id.indexOf("-") + 1)}-${place}`;
+  const position = part > 0 ? `${seq}.${part}` : String(seq);
+  return `msg-${turn.id.slice(turn.id.indexOf("-") + 1)}-${position}`;
 }
 
 export function withoutMessages(turn: Turn, ids: readonly string[]): Turn {

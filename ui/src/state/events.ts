@@ -23,7 +23,7 @@ export type MessagesDeleted = Omit<wire.MessagesDeleted, "seq">;
 export type DraftCall = Pick<wire.CallDelta, "index" | "name" | "arguments">;
 
 /** What this page did itself and shows at once, before the server confirms it. */
-export interface WordSent {
+export interface RequestSent {
   type: "stop_sent" | "stop_unsent" | "input_sent";
   turn_id: string;
   call_id: string;
@@ -36,7 +36,7 @@ export interface BranchPicked {
   turn_id: string;
 }
 
-export type Event = wire.DurableEvent | TransientEvent | WordSent | BranchPicked | MessagesDeleted;
+export type Event = wire.DurableEvent | TransientEvent | RequestSent | BranchPicked | MessagesDeleted;
 
 const DURABLE = new Set<string>(wire.DURABLE);
 const TRANSIENT = new Set<string>(wire.TRANSIENT);
@@ -54,6 +54,6 @@ export function isDurable(event: Event): event is wire.DurableEvent {
   return DURABLE.has(event.type);
 }
 
-export function isLocal(event: Event): event is WordSent | BranchPicked | MessagesDeleted {
+export function isLocal(event: Event): event is RequestSent | BranchPicked | MessagesDeleted {
   return !("at" in event);
 }

@@ -1,5 +1,5 @@
 export * from "./apply";
-export { waitsForWord } from "./applyTurn";
+export { needsDecision as waitsForWord } from "./applyTurn";
 export * from "./conversation";
 export { messageId } from "./deleted";
 export * from "./events";

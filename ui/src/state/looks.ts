@@ -1,6 +1,6 @@
-/** What a call looks like now. One word per state of the table in the visual language. */
+/** What a call looks like now. One name per state of the table in the visual language. */
 
-import { waitsForWord } from "./applyTurn";
+import { needsDecision } from "./applyTurn";
 import { callsOf, isInterrupted, isOpen, isRunning, type Call, type Turn } from "./turn";
 
 export type Look =
@@ -25,7 +25,7 @@ export function lookOf(call: Call): Look {
   if (call.finished) return endOf(call);
   if (call.stopping) return "stopping";
   if (call.input && !call.inputSent) return "asked";
-  if (waitsForWord(call) && !call.input) return isInterrupted(call) ? "unknown" : "waiting";
+  if (needsDecision(call) && !call.input) return isInterrupted(call) ? "unknown" : "waiting";
   if (isInterrupted(call)) return "again";
   if (isRunning(call)) return call.attempts.length > 1 ? "again" : "running";
   return "queued";

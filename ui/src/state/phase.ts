@@ -1,6 +1,6 @@
 /** What a turn does now, its time, its tokens and its sources. */
 
-import type { Source, Usage } from "./events";
+import type { SourceLink, Usage } from "./events";
 import { lookOf, waitingCalls } from "./looks";
 import { callsOf, isOpen, type Turn } from "./turn";
 
@@ -58,7 +58,7 @@ export function contextTokens(turn: Turn | undefined): number {
   return (last?.prompt ?? 0) + (last?.completion ?? 0);
 }
 
-export interface NumberedSource extends Source {
+export interface NumberedSource extends SourceLink {
   n: number;
   callId: string;
 }
@@ -66,7 +66,7 @@ export interface NumberedSource extends Source {
 /** In the order of the numbers the model was given: by round, then by call, each address once. */
 export function sourcesOf(turn: Turn): NumberedSource[] {
   const first = new Map<string, NumberedSource>();
-  const add = (source: Source, callId: string) => {
+  const add = (source: SourceLink, callId: string) => {
     if (!first.has(source.url)) first.set(source.url, { ...source, n: first.size + 1, callId });
   };
   for (const round of turn.rounds) {

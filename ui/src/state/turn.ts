@@ -7,7 +7,7 @@ import type {
   DraftCall,
   InputNeeded,
   Limits,
-  Message,
+  ChatMessage,
   ModelFailed,
   ModelReplied,
   Origin,
@@ -69,7 +69,7 @@ export interface Turn {
   parent: string;
   order: number;
   origin: Origin;
-  opening: readonly Message[];
+  opening: readonly ChatMessage[];
   blanked: readonly number[];
   settings: Settings;
   limits: Required<Limits>;
@@ -86,12 +86,12 @@ export interface Turn {
   trimmed: string;
   finished: TurnFinished | null;
   finishedAt: number;
-  /** The place of its first event; messages are named by places. */
+  /** The position of its first event; messages are named by positions. */
   firstSeq: number;
-  /** The last durable event: its place, for duplicates, and its time. */
+  /** The last durable event: its position, for duplicates, and its time. */
   lastSeq: number;
   lastAt: number;
-  /** Time in which nothing could go on but for a person's word. */
+  /** Time in which nothing could go on without a person's decision. */
   waitedMs: number;
   waitingSince: number;
 }

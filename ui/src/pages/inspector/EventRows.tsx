@@ -3,7 +3,7 @@ import { useState } from "react";
 import { CopyButton, Icon, duration } from "../../parts";
 import type { DurableEvent, Turn } from "../../state";
 import { JsonText } from "./JsonText";
-import { eventWords } from "./rows";
+import { eventText } from "./rows";
 
 /** The rows of the log, as written. */
 export function EventRows({ rows, turn }: { rows: readonly DurableEvent[]; turn: Turn }) {
@@ -26,7 +26,7 @@ function EventRow({ row, turn }: { row: DurableEvent; turn: Turn }) {
         <Icon name={open ? "down" : "right"} />
         <span className="role num">{row.seq}</span>
         <span className="role">{row.type}</span>
-        <span className="txt cut">{eventWords(row, turn)}</span>
+        <span className="txt cut">{eventText(row, turn)}</span>
         <span className="when num">+{duration(Math.max(0, Date.parse(row.at) - turn.startedAt))}</span>
       </button>
       {open && (

@@ -39,7 +39,7 @@ function Reply({ round }: { round: Round }) {
         )}
       </div>
       <div className="call-foot">
-        <span>{keptWords(Boolean(reply.raw), repairs.length)}</span>
+        <span>{keptText(Boolean(reply.raw), repairs.length)}</span>
         <span className="links">
           <CopyButton text={raw} />
         </span>
@@ -56,7 +56,7 @@ function Reply({ round }: { round: Round }) {
   );
 }
 
-function keptWords(raw: boolean, repairs: number): string {
+function keptText(raw: boolean, repairs: number): string {
   if (raw) return "As the provider sent it.";
   if (repairs > 0) return "As it was read. What was mended is shown below.";
   return "Nothing was repaired, so the reply is kept as it was read, not as it was sent.";

@@ -5,7 +5,7 @@ import { roundNumber, type DurableEvent, type Turn } from "../../state";
 import { CallSent, CallResult } from "./CallDetail";
 import { EventRows } from "./EventRows";
 import { rowsOf } from "./rows";
-import { lookWord } from "./marks";
+import { lookLabel } from "./marks";
 import { PromptSent } from "./PromptSent";
 import { RawReply } from "./RawReply";
 import { WaitDetail } from "./WaitDetail";
@@ -85,7 +85,7 @@ function Facts({ span, turn }: { span: Span; turn: Turn }) {
     const took = span.took === null ? "" : ` · ${duration(span.took)}`;
     return (
       <span className="dim num">
-        {lookWord(span.look)}
+        {lookLabel(span.look)}
         {took} · round {roundNumber(turn, span.round)}
       </span>
     );

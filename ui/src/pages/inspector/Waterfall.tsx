@@ -33,16 +33,16 @@ export function Waterfall({ turn, spans, now, selected, onSelect }: Props) {
     rows.current?.style.setProperty("--grid", `${scale.step * 100}%`);
   }, [scale.step]);
   const onKeyDown = (event: KeyboardEvent) => {
-    const place = placeAfter(
+    const index = indexAfter(
       event.key,
       spans.findIndex((span) => span.id === selected),
       spans.length,
     );
-    const next = place === null ? undefined : spans[place];
-    if (place === null || !next) return;
+    const next = index === null ? undefined : spans[index];
+    if (index === null || !next) return;
     event.preventDefault();
     onSelect(next);
-    rows.current?.querySelectorAll("button")[place]?.focus();
+    rows.current?.querySelectorAll("button")[index]?.focus();
   };
   return (
     <section className="fall" aria-label="Timeline">
@@ -106,7 +106,7 @@ function Row({ span, scale, on, onClick }: RowProps) {
       <span className="what">
         <Icon name={mark.icon} className={mark.tone} />
         <span className="cut">{span.title}</span>
-        {mark.word && <span className={`say ${mark.tone}`}>{mark.word}</span>}
+        {mark.label && <span className={`say ${mark.tone}`}>{mark.label}</span>}
         {span.kind === "model" && span.repairs > 0 && (
           <Tag icon="wrench">
             {span.repairs}
@@ -119,8 +119,8 @@ function Row({ span, scale, on, onClick }: RowProps) {
           <PlacedBar
             key={n}
             className={CLASSES[bar.kind] + (isCut(bar, scale) ? " cut-bar" : "")}
-            from={scale.place(bar.from)}
-            size={scale.place(bar.until) - scale.place(bar.from)}
+            from={scale.position(bar.from)}
+            size={scale.position(bar.until) - scale.position(bar.from)}
           />
         ))}
       </span>
@@ -147,12 +147,12 @@ function Legend({ cut }: { cut: boolean }) {
   );
 }
 
-function placeAfter(key: string, place: number, count: number): number | null {
+function indexAfter(key: string, index: number, count: number): number | null {
   switch (key) {
     case "ArrowDown":
-      return Math.min(count - 1, place + 1);
+      return Math.min(count - 1, index + 1);
     case "ArrowUp":
-      return Math.max(0, place - 1);
+      return Math.max(0, index - 1);
     case "Home":
       return 0;
     case "End":

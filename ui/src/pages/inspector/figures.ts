@@ -22,7 +22,7 @@ const OUTCOMES: Record<Outcome, string> = {
 export function figuresOf(turn: Turn, spans: readonly Span[], now: number): Figure[] {
   const usage = usageOf(turn);
   return [
-    { name: "Outcome", value: outcomeWord(turn) },
+    { name: "Outcome", value: outcomeLabel(turn) },
     { name: "Total", value: duration(endOf(turn, spans, now)) },
     { name: "Model", value: duration(timeOf(spans, "model")) },
     { name: "Tools", value: orNone(timeOf(spans, "tool")) },
@@ -40,7 +40,7 @@ function orNone(ms: number): string {
   return ms > 0 ? duration(ms) : "–";
 }
 
-export function outcomeWord(turn: Turn): string {
+export function outcomeLabel(turn: Turn): string {
   if (turn.finished) return OUTCOMES[turn.finished.outcome];
   const { kind } = phaseOf(turn);
   if (kind === "waiting") return "Waits for you";

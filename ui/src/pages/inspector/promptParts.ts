@@ -39,7 +39,7 @@ export function promptParts(body: Body, turn: Turn, round: Round | undefined): P
   const messages = wireMessages(body);
   const systems = messages.findIndex((message) => message.role !== "system");
   const head = messages.slice(0, Math.max(0, systems));
-  const start = openingPlace(messages, turn);
+  const start = openingIndex(messages, turn);
   const parts = [
     ...head.map((message, n) => messagePart(message, `s${n}`, turn)),
     ...toolsPart(body),
@@ -63,10 +63,10 @@ function wireMessages(body: Body): WireMessage[] {
 }
 
 /** Where this turn begins: its own first words, found from the end, since the same words may have been said before. */
-function openingPlace(messages: readonly WireMessage[], turn: Turn): number {
+function openingIndex(messages: readonly WireMessage[], turn: Turn): number {
   const words = turn.opening.find((_, n) => !turn.blanked.includes(n))?.content;
-  const said = messages.findLastIndex((message) => message.role === "user" && message.content === words);
-  if (said >= 0) return said;
+  const index = messages.findLastIndex((message) => message.role === "user" && message.content === words);
+  if (index >= 0) return index;
   const asked = messages.findLastIndex((message) => message.role === "user");
   return asked >= 0 ? asked : messages.length;
 }

@@ -15,8 +15,8 @@ export function repairsIn(round: Round): Repair[] {
   const inCalls = (reply.calls ?? []).flatMap((call) =>
     (call.repairs ?? []).map((words) => callRepair(call, words)),
   );
-  const told = new Set(inCalls.map((repair) => repair.words));
-  const inReply = (reply.repairs ?? []).map(sentence).filter((words) => !told.has(words));
+  const shown = new Set(inCalls.map((repair) => repair.words));
+  const inReply = (reply.repairs ?? []).map(sentence).filter((words) => !shown.has(words));
   return [...inReply.map((words) => ({ id: words, words, raw: "", used: "" })), ...inCalls];
 }
 

@@ -22,7 +22,7 @@ function roundOf(row: DurableEvent, turn: Turn): number {
 }
 
 /** What an event says, in a line. */
-export function eventWords(row: DurableEvent, turn: Turn): string {
+export function eventText(row: DurableEvent, turn: Turn): string {
   switch (row.type) {
     case "turn_started":
       return row.opening.at(-1)?.content ?? "";

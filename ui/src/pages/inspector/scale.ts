@@ -20,7 +20,7 @@ export interface Scale {
   /** Parts of the time that are left out. */
   cuts: readonly Stretch[];
   /** A moment as a share of the whole. */
-  place: (ms: number) => number;
+  position: (ms: number) => number;
 }
 
 const SHORTEST_CUT_MS = 2000;
@@ -39,7 +39,7 @@ export function scaleOf(spans: readonly Span[], end: number): Scale {
     at: (n * step * 1000) / length,
     label: tickLabel(n * step),
   }));
-  return { ticks, step: (step * 1000) / length, cuts, place: (ms) => shown(ms) / length };
+  return { ticks, step: (step * 1000) / length, cuts, position: (ms) => shown(ms) / length };
 }
 
 /** Time covered by at least one of the stretches. */

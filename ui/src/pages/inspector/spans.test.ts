@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { isDurable, replay, type DurableEvent, type Turn } from "../../state";
 import { SCENES, scene } from "../../testing/scenes";
-import { eventWords, rowsOf } from "./rows";
+import { eventText, rowsOf } from "./rows";
 import { figuresOf, timeOf } from "./figures";
 import { scaleOf } from "./scale";
 import { endOf, requestOf, spansOf, type Span } from "./spans";
@@ -153,11 +153,11 @@ describe("every prefix of every log", () => {
         const scale = scaleOf(rows, end);
         for (const bar of rows.flatMap((span) => span.bars)) {
           expect(bar.until).toBeGreaterThanOrEqual(bar.from);
-          expect(scale.place(bar.from)).toBeGreaterThanOrEqual(0);
-          expect(scale.place(bar.until)).toBeLessThanOrEqual(1);
+          expect(scale.position(bar.from)).toBeGreaterThanOrEqual(0);
+          expect(scale.position(bar.until)).toBeLessThanOrEqual(1);
         }
         expect(new Set(rows.map((span) => span.id)).size).toBe(rows.length);
-        for (const row of own) expect(typeof eventWords(row, turn)).toBe("string");
+        for (const row of own) expect(typeof eventText(row, turn)).toBe("string");
       }
     }
   });
@@ -179,8 +179,8 @@ describe("the scale", () => {
       6000 + hour,
     );
     expect(scale.cuts).toHaveLength(1);
-    expect(scale.place(3000)).toBeGreaterThan(0.3);
-    expect(scale.place(6000 + hour)).toBe(1);
+    expect(scale.position(3000)).toBeGreaterThan(0.3);
+    expect(scale.position(6000 + hour)).toBe(1);
   });
 
   test("does not cut a wait beside a call that runs", () => {

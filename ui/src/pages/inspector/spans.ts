@@ -154,8 +154,8 @@ function underWay(clock: Clock, turn: Turn, failure: ModelFailed | undefined): B
   const pause = failure ? (failure.wait_s ?? 0) * 1000 : 0;
   const from = clock.since(turn.lastAt) + pause;
   if (from >= clock.now) return [];
-  const said = turn.draft && (turn.draft.text || turn.draft.reasoning || turn.draft.calls.length > 0);
-  const first = turn.draft && said ? Math.max(from, clock.since(turn.draft.since)) : clock.now;
+  const hasStarted = turn.draft && (turn.draft.text || turn.draft.reasoning || turn.draft.calls.length > 0);
+  const first = turn.draft && hasStarted ? Math.max(from, clock.since(turn.draft.since)) : clock.now;
   return writing(from, first, clock.now);
 }
 
@@ -213,12 +213,19 @@ function approval(clock: Clock, round: Round, call: Call): Span | null {
 
 /** Between the program's end and a person's word on what became of the call. */
 function doubt(clock: Clock, round: Round, call: Call): Span | null {
-  const said = clock.when(call.id, "call_resolved");
+  const resolvedAt = clock.when(call.id, "call_resolved");
   const open = lookOf(call) === "unknown";
-  if (said === null && !open) return null;
+  if (resolvedAt === null && !open) return null;
   const interrupted = call.attempts.findLast((attempt) => attempt.interrupted);
   if (!interrupted) return null;
-  return waitSpan(clock, round, call, "Outcome", clock.since(interrupted.until ?? interrupted.from), said);
+  return waitSpan(
+    clock,
+    round,
+    call,
+    "Outcome",
+    clock.since(interrupted.until ?? interrupted.from),
+    resolvedAt,
+  );
 }
 
 function waitSpan(
@@ -227,9 +234,9 @@ function waitSpan(
   call: Call,
   what: string,
   from: number,
-  said: number | null,
+  endedAt: number | null,
 ): Span {
-  const until = said ?? clock.now;
+  const until = endedAt ?? clock.now;
   const alone = round.calls.filter((other) => other.judged?.verdict === "ask").length < 2;
   return {
     id: `wait-${what.toLowerCase()}-${call.id}`,
@@ -239,7 +246,7 @@ function waitSpan(
     callId: call.id,
     bars: [{ kind: "wait", from, until }],
     took: until - from,
-    live: said === null && !call.finished,
+    live: endedAt === null && !call.finished,
     repairs: 0,
     look: "waiting",
   };

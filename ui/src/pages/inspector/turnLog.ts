@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "react";
 
-import { Stream, turns, wordsFor } from "../../api";
+import { Stream, turns, errorText } from "../../api";
 import { EMPTY, applyAll, decode, isDurable, type DurableEvent, type Event, type Turn } from "../../state";
 
 export interface TurnLog {
@@ -48,7 +48,7 @@ function watch(turnId: string, show: (log: TurnLog) => void): () => void {
       take(events.flatMap((row) => decode(String(row.event ?? row.type), row, Date.now()) ?? []));
       follow();
     },
-    (error: unknown) => !closed && show({ ...NOTHING, error: wordsFor(error) }),
+    (error: unknown) => !closed && show({ ...NOTHING, error: errorText(error) }),
   );
   return () => {
     closed = true;

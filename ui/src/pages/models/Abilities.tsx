@@ -1,6 +1,6 @@
 import type { ProviderTest } from "../../api";
 import { Icon, type IconName } from "../../parts";
-import { abilitiesOf, gradeWord, type Ability, type Grade } from "./grades";
+import { abilitiesOf, gradeLabel, type Ability, type Grade } from "./grades";
 
 interface Props {
   test: ProviderTest | null;
@@ -44,7 +44,7 @@ function Row({ ability }: { ability: Ability }) {
         <Icon name={ICONS[grade]} className={grade === "failed" ? "bad" : ""} />
         {ability.words}
       </td>
-      <td className={grade === "waiting" ? "vh" : undefined}>{gradeWord(grade)}</td>
+      <td className={grade === "waiting" ? "vh" : undefined}>{gradeLabel(grade)}</td>
       <td className="detail dim">{ability.detail}</td>
     </tr>
   );

@@ -41,7 +41,7 @@ export function ConnectModel() {
             <ProviderForm
               key={preset.base_url}
               preset={preset}
-              word="Save and test"
+              submitLabel="Save and test"
               onSaved={saved}
               onCancel={() => setPreset(null)}
             />
@@ -58,7 +58,7 @@ export function ConnectModel() {
           <Outcome
             added={added}
             ok={test?.ok ?? null}
-            words={error || outcomeWords(test)}
+            words={error || outcomeText(test)}
             onAgain={begin}
             busy={busy}
           />
@@ -85,7 +85,7 @@ function Places({ added, onPick }: { added: Provider | null; onPick: (preset: Pr
         <div className="pick" key={server.base_url}>
           <span className="grow">
             <b>{server.name}, on this computer</b>
-            <small className="num cut">{localWords(server)}</small>
+            <small className="num cut">{localText(server)}</small>
           </span>
           <Button small onClick={() => onPick(presetOf(server))}>
             Use it
@@ -163,7 +163,7 @@ function Start() {
   );
 }
 
-function outcomeWords(test: { message: string; hint: string } | null): string {
+function outcomeText(test: { message: string; hint: string } | null): string {
   return test ? [test.message, test.hint].filter(Boolean).join(" ") : "";
 }
 
@@ -171,6 +171,6 @@ function presetOf(server: LocalServer): Preset {
   return { name: server.name, base_url: server.base_url, model: server.models[0] ?? "", ask: "address" };
 }
 
-function localWords(server: LocalServer): string {
+function localText(server: LocalServer): string {
   return `${server.base_url}, ${plural(server.models.length, "model")}`;
 }

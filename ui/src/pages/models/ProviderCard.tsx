@@ -36,7 +36,7 @@ export function ProviderCard({ provider }: { provider: Provider }) {
         {editing ? (
           <ProviderForm
             provider={provider}
-            word="Save"
+            submitLabel="Save"
             onSaved={() => setEditing(false)}
             onCancel={() => setEditing(false)}
           />
@@ -143,13 +143,7 @@ interface Testing {
   error: string;
 }
 
-function TestResult({
-  testing: { test, busy, error },
-  provider,
-}: {
-  testing: Testing;
-  provider: Provider;
-}) {
+function TestResult({ testing: { test, busy, error }, provider }: { testing: Testing; provider: Provider }) {
   if (error) return <Problem what="It was not tested." error={error} />;
   if (!test && !busy) return null;
   return (

@@ -19,13 +19,13 @@ interface Props {
   /** The provider to change; without one, a new one is added. */
   provider?: Provider;
   preset?: Preset;
-  word: string;
+  submitLabel: string;
   onSaved: (provider: Provider) => void;
   onCancel: () => void;
 }
 
 /** A key goes in and never comes out: the field is always empty, and empty leaves what is kept. */
-export function ProviderForm({ provider, preset, word, onSaved, onCancel }: Props) {
+export function ProviderForm({ provider, preset, submitLabel, onSaved, onCancel }: Props) {
   const [name, setName] = useState(provider?.name ?? preset?.name ?? "");
   const [baseUrl, setBaseUrl] = useState(provider?.base_url ?? preset?.base_url ?? "");
   const [key, setKey] = useState("");
@@ -127,7 +127,7 @@ export function ProviderForm({ provider, preset, word, onSaved, onCancel }: Prop
       <Problem what="It was not saved." error={error} />
       <div className="panel-foot">
         <Button type="submit" look="primary" disabled={busy}>
-          {busy ? "Saving" : word}
+          {busy ? "Saving" : submitLabel}
         </Button>
         <Button look="ghost" onClick={onCancel}>
           Cancel

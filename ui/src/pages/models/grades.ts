@@ -30,17 +30,17 @@ export function abilitiesOf(test: ProviderTest | null, busy: boolean): Ability[]
       { words: "answers at all", grade: test.ok ? "yes" : "failed", detail: test.ok ? test.message : "" },
     ];
   return findings.map((finding) => ({
-    words: wordsOf(finding.question),
+    words: questionText(finding.question),
     grade: gradeOf(finding),
     detail: finding.detail,
   }));
 }
 
-export function gradeWord(grade: Grade): string {
+export function gradeLabel(grade: Grade): string {
   return { yes: "Yes", no: "No", failed: "Failed", waiting: "Not asked yet", asking: "Asking" }[grade];
 }
 
-function wordsOf(question: string): string {
+function questionText(question: string): string {
   return QUESTIONS.find(([name]) => name === question)?.[1] ?? question;
 }
 

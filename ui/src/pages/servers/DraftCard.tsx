@@ -8,7 +8,7 @@ import { Problem } from "../Problem";
 import { Sure } from "../Sure";
 import { matchOf, unpinnedParts } from "./argv";
 import { ServerFormPanel } from "./ServerFormPanel";
-import { sandboxWords } from "./words";
+import { sandboxText } from "./labels";
 
 /** Nothing has run. The exact command, typed back, is what lets it. */
 export function DraftCard({ server }: { server: Server }) {
@@ -141,7 +141,7 @@ function Facts({ server }: { server: Server }) {
         </>
       )}
       <dt>Sandbox</dt>
-      <dd>{sandboxWords(server)}</dd>
+      <dd>{sandboxText(server)}</dd>
     </dl>
   );
 }

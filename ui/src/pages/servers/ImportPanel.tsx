@@ -33,16 +33,16 @@ export function ImportPanel({ text: given, onClose }: Props) {
     void take(event.dataTransfer.files[0]);
   };
   const bring = async () => {
-    let told: ImportNote[] = [];
+    let remarks: ImportNote[] = [];
     const done = await run(async () => {
-      told = (await servers.import(file.servers)).notes.filter(
+      remarks = (await servers.import(file.servers)).notes.filter(
         (note) => note.problem || note.warnings.length > 0,
       );
     });
     if (!done) return;
     await serverList.refresh();
-    if (told.length === 0) onClose();
-    else setNotes(told);
+    if (remarks.length === 0) onClose();
+    else setNotes(remarks);
   };
   return (
     <section

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-import { ApiError, servers, wordsFor, type Approval, type Server } from "../../api";
+import { ApiError, servers, errorText, type Approval, type Server } from "../../api";
 import { serverList } from "../../app/resources";
 import { Button, Fold, IconButton, Segments } from "../../parts";
 import { AreaField, Check, SelectField, TextField } from "../Field";
@@ -300,6 +300,6 @@ function refusalOf(problem: unknown): { error: string; problems: Problems } {
   const detail = problem instanceof ApiError ? problem.detail : null;
   const field =
     typeof detail === "object" && detail !== null && "field" in detail ? String(detail.field) : "";
-  const words = wordsFor(problem);
+  const words = errorText(problem);
   return field in EMPTY_FORM ? { error: "", problems: { [field]: words } } : { error: words, problems: {} };
 }

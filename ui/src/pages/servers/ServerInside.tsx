@@ -10,7 +10,7 @@ import { Argv } from "./DraftCard";
 import { LogTail } from "./LogTail";
 import { ServerFormPanel } from "./ServerFormPanel";
 import { ToolGrid } from "./ToolGrid";
-import { sandboxWords } from "./words";
+import { sandboxText } from "./labels";
 
 interface Props {
   server: Server;
@@ -79,7 +79,7 @@ function Facts({ server }: { server: Server }) {
         </>
       )}
       <dt>Sandbox</dt>
-      <dd>{sandboxWords(server)}</dd>
+      <dd>{sandboxText(server)}</dd>
       <dt>Limits</dt>
       <dd className="num">
         {server.timeout_s} s a call, {server.retries} retries, {server.parallel} at once

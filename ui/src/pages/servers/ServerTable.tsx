@@ -8,7 +8,7 @@ import { Problem } from "../Problem";
 import type { ToolsById } from "./needs";
 import { ServerInside } from "./ServerInside";
 import { restart } from "./shared";
-import { STATUS, ms, sandboxShort } from "./words";
+import { STATUS, ms, sandboxShort } from "./labels";
 
 interface Props {
   list: readonly Server[];
@@ -121,7 +121,7 @@ function Row({ server, open, onToggle }: { server: Server; open: boolean; onTogg
 }
 
 export function Status({ server }: { server: Server }) {
-  const { word, tone } = STATUS[server.status];
+  const { label, tone } = STATUS[server.status];
   return (
     <span className={`status ${tone}`}>
       {server.status === "starting" ? (
@@ -129,7 +129,7 @@ export function Status({ server }: { server: Server }) {
       ) : (
         <span className={server.status === "running" ? "dot" : "dot hollow"} />
       )}
-      {word}
+      {label}
     </span>
   );
 }

@@ -68,7 +68,7 @@ const TAKES_VALUE = new Set(
 export function unpinnedParts(argv: readonly string[]): number[] {
   const [program = "", ...rest] = argv;
   const runner = RUNNERS[program.replace(/^.*[\\/]/, "").replace(/\.(cmd|exe)$/, "")];
-  const words = runner?.words.find((given) => given.every((word, n) => rest[n] === word));
+  const words = runner?.words.find((given) => given.every((part, n) => rest[n] === part));
   if (!runner || !words) return [];
   return packagesIn(argv, 1 + words.length, runner.kind).filter((n) => !isPinned(argv[n] ?? "", runner.kind));
 }

@@ -119,10 +119,10 @@ function linesIn(text: string): string[] {
 function pairs(text: string, sign: "=" | ":"): Record<string, string> | null {
   const found: Record<string, string> = {};
   for (const line of text.split("\n").filter((other) => other.trim())) {
-    const place = line.indexOf(sign);
-    const name = line.slice(0, Math.max(0, place)).trim();
+    const index = line.indexOf(sign);
+    const name = line.slice(0, Math.max(0, index)).trim();
     if (!name) return null;
-    found[name] = line.slice(place + 1).trim();
+    found[name] = line.slice(index + 1).trim();
   }
   return found;
 }

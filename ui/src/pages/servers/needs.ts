@@ -18,11 +18,7 @@ export interface Sorted {
 
 export type ToolsById = ReadonlyMap<string, readonly ServerTool[]>;
 
-export function sorted(
-  servers: readonly Server[],
-  tools: ToolsById,
-  keptOff: ReadonlySet<string>,
-): Sorted {
+export function sorted(servers: readonly Server[], tools: ToolsById, keptOff: ReadonlySet<string>): Sorted {
   const needy: Needy[] = [];
   const others: Server[] = [];
   for (const server of servers) {

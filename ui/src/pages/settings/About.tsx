@@ -1,4 +1,4 @@
-import { house } from "../../api";
+import { system } from "../../api";
 import { useLoaded } from "../useLoaded";
 import { Section } from "./Section";
 
@@ -33,7 +33,7 @@ export function Keyboard() {
 }
 
 export function About() {
-  const { value, error } = useLoaded("health", house.health);
+  const { value, error } = useLoaded("health", system.health);
   return (
     <Section id="about" title="About">
       <dl className="facts">

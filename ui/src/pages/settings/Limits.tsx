@@ -1,7 +1,7 @@
-import { house, type Limit } from "../../api";
+import { system, type Limit } from "../../api";
 import { Tag } from "../../parts";
 import { useLoaded } from "../useLoaded";
-import { LIMITS, limitText } from "./limitWords";
+import { LIMITS, limitText } from "./limitLabels";
 import { Section } from "./Section";
 
 const SOURCES: Record<Limit["source"], string> = {
@@ -11,7 +11,7 @@ const SOURCES: Record<Limit["source"], string> = {
 
 /** What holds, and who set it. They are the operator's word, so the page only shows them. */
 export function Limits() {
-  const { value } = useLoaded("limits", house.limits);
+  const { value } = useLoaded("limits", system.limits);
   const set = new Map(value?.limits.map((limit) => [limit.name, limit]));
   return (
     <Section id="limits" title="Limits" words="Set in windlass.toml, under [limits].">

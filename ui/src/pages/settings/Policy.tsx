@@ -2,11 +2,11 @@ import { useState } from "react";
 
 import { policy, type Approval, type Rule } from "../../api";
 import { useVerb } from "../../conversation/useVerb";
-import { ruleWords } from "../../conversation/words";
+import { ruleText } from "../../conversation/labels";
 import { Button, Icon, IconButton, Segments } from "../../parts";
 import { Problem } from "../Problem";
 import { useLoaded } from "../useLoaded";
-import { CLAIMS, NEW_RULE, conditionWords, conditionsOf, moved, oddness, same } from "./rules";
+import { CLAIMS, NEW_RULE, conditionText, conditionsOf, moved, oddness, same } from "./rules";
 import { Section } from "./Section";
 
 const VERDICTS = [
@@ -41,7 +41,7 @@ interface Draft {
 let nextId = 0;
 
 function draftOf(rule: Rule): Draft {
-  return { id: ++nextId, rule, where: conditionWords(rule.arguments) };
+  return { id: ++nextId, rule, where: conditionText(rule.arguments) };
 }
 
 interface EditorProps {
@@ -53,18 +53,18 @@ interface EditorProps {
 
 function Editor({ kept, operator, onSaved }: EditorProps) {
   const [drafts, setDrafts] = useState<Draft[]>(() => kept.map(draftOf));
-  const [said, setSaid] = useState("");
+  const [status, setStatus] = useState("");
   const { run, busy, error } = useVerb();
   const rules = drafts.map(({ rule }) => rule);
   const readable = drafts.every(({ where }) => conditionsOf(where) !== null);
   const changed = !readable || !same(rules, kept);
 
-  const change = (place: number, next: Partial<Draft>) =>
-    setDrafts(drafts.map((draft, n) => (n === place ? { ...draft, ...next } : draft)));
-  const move = (place: number, by: number) => {
-    setDrafts(moved(drafts, place, place + by));
-    const n = operator.length + place + 1;
-    setSaid(`Rule ${n} is now rule ${n + by}.`);
+  const change = (index: number, next: Partial<Draft>) =>
+    setDrafts(drafts.map((draft, n) => (n === index ? { ...draft, ...next } : draft)));
+  const move = (index: number, by: number) => {
+    setDrafts(moved(drafts, index, index + by));
+    const n = operator.length + index + 1;
+    setStatus(`Rule ${n} is now rule ${n + by}.`);
   };
   const save = async () => {
     if (await run(() => policy.put(rules))) onSaved();
@@ -72,24 +72,24 @@ function Editor({ kept, operator, onSaved }: EditorProps) {
   return (
     <>
       <ol className="rules">
-        {operator.map((rule, place) => (
-          <li className="rule fixed" key={place}>
-            <span className="no num">{place + 1}</span>
-            <code className="mono">{ruleWords(rule)}</code>
+        {operator.map((rule, index) => (
+          <li className="rule fixed" key={index}>
+            <span className="no num">{index + 1}</span>
+            <code className="mono">{ruleText(rule)}</code>
             <span className="dim">windlass.toml</span>
           </li>
         ))}
-        {drafts.map((draft, place) => (
+        {drafts.map((draft, index) => (
           <RuleRow
             key={draft.id}
             draft={draft}
-            n={operator.length + place + 1}
-            first={place === 0}
-            last={place === drafts.length - 1}
-            odd={oddness([...operator, ...rules], operator.length + place)}
-            onChange={(next) => change(place, next)}
-            onMove={(by) => move(place, by)}
-            onRemove={() => setDrafts(drafts.filter((_, n) => n !== place))}
+            n={operator.length + index + 1}
+            first={index === 0}
+            last={index === drafts.length - 1}
+            odd={oddness([...operator, ...rules], operator.length + index)}
+            onChange={(next) => change(index, next)}
+            onMove={(by) => move(index, by)}
+            onRemove={() => setDrafts(drafts.filter((_, n) => n !== index))}
           />
         ))}
         <li className="rule else">
@@ -101,7 +101,7 @@ function Editor({ kept, operator, onSaved }: EditorProps) {
         </li>
       </ol>
       <span className="vh" role="status">
-        {said}
+        {status}
       </span>
       <Problem what="The rules were not saved." error={error} />
       <div className="panel-foot">

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { NEW_RULE, conditionWords, conditionsOf, moved, oddness } from "./rules";
+import { NEW_RULE, conditionText, conditionsOf, moved, oddness } from "./rules";
 
 test("a rule moves and the others keep their order", () => {
   expect(moved(["a", "b", "c"], 2, 0)).toEqual(["c", "a", "b"]);
@@ -18,7 +18,7 @@ describe("conditions", () => {
     ["expr = a=b", { expr: "a=b" }],
   ])("%s", (text, conditions) => {
     expect(conditionsOf(text)).toEqual(conditions);
-    expect(conditionsOf(conditionWords(conditions))).toEqual(conditions);
+    expect(conditionsOf(conditionText(conditions))).toEqual(conditions);
   });
 
   test.each(["force", "= x", "a = 1 and a = 2"])("%s cannot be read", (text) => {

@@ -11,7 +11,7 @@ export function moved<T>(list: readonly T[], from: number, to: number): T[] {
 }
 
 /** `force = true and path = /docs/*`, as rules are written everywhere on the page. */
-export function conditionWords(given: Record<string, string>): string {
+export function conditionText(given: Record<string, string>): string {
   return Object.entries(given)
     .map(([name, pattern]) => `${name} = ${pattern}`)
     .join(" and ");
@@ -22,10 +22,10 @@ export function conditionsOf(text: string): Record<string, string> | null {
   const found: Record<string, string> = {};
   if (text.trim() === "") return found;
   for (const part of text.trim().split(/\s+and\s+(?=[^=]+=)/)) {
-    const place = part.indexOf("=");
-    const name = part.slice(0, Math.max(0, place)).trim();
+    const index = part.indexOf("=");
+    const name = part.slice(0, Math.max(0, index)).trim();
     if (!name || name in found) return null;
-    found[name] = part.slice(place + 1).trim();
+    found[name] = part.slice(index + 1).trim();
   }
   return found;
 }
@@ -40,10 +40,10 @@ export const CLAIMS: readonly (readonly [Rule["hint"], string])[] = [
 ];
 
 /** What is odd about a rule in its place; "" when nothing is. */
-export function oddness(rules: readonly Rule[], place: number): string {
-  const rule = rules[place];
+export function oddness(rules: readonly Rule[], index: number): string {
+  const rule = rules[index];
   if (!rule) return "";
-  const above = rules.findIndex((other, n) => n < place && covers(other, rule));
+  const above = rules.findIndex((other, n) => n < index && covers(other, rule));
   return above < 0 ? "" : `Never reached: rule ${above + 1} fits everything it fits.`;
 }
 

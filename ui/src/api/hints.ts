@@ -1,6 +1,6 @@
-/** Hints of the API name routes; on the page they name the place that does the same. */
+/** Hints of the API name routes; on the page they name the part of the page that does the same. */
 
-export const PLACES: Record<string, string> = {
+export const PAGE_NAMES: Record<string, string> = {
   "GET /conversations/{id}/messages": "The conversation",
   "GET /conversations/{id}/tools": "The tools button below the message box",
   "GET /conversations/{id}/context": "The conversation's export",
@@ -16,13 +16,13 @@ export const PLACES: Record<string, string> = {
 };
 
 const ROUTE = new RegExp(
-  Object.keys(PLACES)
+  Object.keys(PAGE_NAMES)
     .toSorted((a, b) => b.length - a.length)
     .map((route) => route.replace(/[{}]/g, "\\$&"))
     .join("|"),
   "g",
 );
 
-export function inPlaces(hint: string): string {
-  return hint.replace(ROUTE, (route) => PLACES[route] ?? route);
+export function hintForPage(hint: string): string {
+  return hint.replace(ROUTE, (route) => PAGE_NAMES[route] ?? route);
 }

@@ -4,16 +4,16 @@ import type { Server } from "../../api";
 
 type Tone = "" | "ok" | "warn" | "bad";
 
-export const STATUS: Record<Server["status"], { word: string; tone: Tone }> = {
-  draft: { word: "Draft", tone: "warn" },
-  configured: { word: "Not started", tone: "" },
-  starting: { word: "Starting", tone: "ok" },
-  running: { word: "Running", tone: "ok" },
-  failed: { word: "Failed", tone: "bad" },
-  stopped: { word: "Stopped", tone: "" },
+export const STATUS: Record<Server["status"], { label: string; tone: Tone }> = {
+  draft: { label: "Draft", tone: "warn" },
+  configured: { label: "Not started", tone: "" },
+  starting: { label: "Starting", tone: "ok" },
+  running: { label: "Running", tone: "ok" },
+  failed: { label: "Failed", tone: "bad" },
+  stopped: { label: "Stopped", tone: "" },
 };
 
-export function sandboxWords(server: Server): string {
+export function sandboxText(server: Server): string {
   if (server.transport !== "stdio") return "remote: it runs elsewhere";
   return server.sandbox === "bwrap"
     ? "bwrap: private home, none of your files"

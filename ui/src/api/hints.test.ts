@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
-import { errorOf, wordsFor } from ".";
+import { errorOf, errorText } from ".";
 
 async function wordsOf(hint: string): Promise<string> {
   const body = { success: false, error: { code: "not_found", message: "There is none.", hint } };
-  return wordsFor(await errorOf(new Response(JSON.stringify(body), { status: 404 })));
+  return errorText(await errorOf(new Response(JSON.stringify(body), { status: 404 })));
 }
 
 test.each([

@@ -5,7 +5,7 @@ import { grouped } from "../parts";
 import type { IconName } from "../parts";
 import type { Call, Look } from "../state";
 
-interface LookWords {
+interface LookText {
   icon: IconName;
   /** The class that carries its colour. */
   tone: string;
@@ -15,7 +15,7 @@ interface LookWords {
   spoken: string;
 }
 
-export const LOOKS: Record<Look, LookWords> = {
+export const LOOKS: Record<Look, LookText> = {
   queued: { icon: "queued", tone: "queue", say: "Queued", spoken: "" },
   waiting: { icon: "person", tone: "ask", say: "Waiting for you", spoken: "" },
   asked: { icon: "person", tone: "ask", say: "Asks you", spoken: "" },
@@ -52,20 +52,20 @@ export function decisionOf(call: Call): string {
   return scope[call.decided.scope ?? "once"] + (call.decided.arguments ? ", edited" : "");
 }
 
-export interface RuleWords {
+export interface RuleText {
   number: string;
   text: string;
 }
 
 /** A rule as the server names it: a number where it has one, then the rule itself. */
-export function ruleOf(rule: string): RuleWords {
+export function ruleOf(rule: string): RuleText {
   const match = /^(?:rule\s*)?(\d+)\b[:.)\s]*(.*)$/is.exec(rule.trim());
   const text = (match?.[2] ?? rule).trim().replace(/\s*->\s*/g, " → ");
   return { number: match?.[1] ?? "", text };
 }
 
 /** A rule as one line: `tracker.create_* where force = true → ask`. */
-export function ruleWords(rule: Rule): string {
+export function ruleText(rule: Rule): string {
   const conditions = Object.entries(rule.arguments).map(([name, value]) => `${name} = ${value}`);
   const where = conditions.length > 0 ? ` where ${conditions.join(" and ")}` : "";
   return `${rule.server}.${rule.tool}${where} → ${rule.then}`;
@@ -74,14 +74,14 @@ export function ruleWords(rule: Rule): string {
 /** What happened and what it means, for the open row of a call that did not simply work. */
 export function storyOf(call: Call, look: Look, server: string): string {
   const where = server || "The server";
-  const said = call.finished?.output.text ?? "";
+  const output = call.finished?.output.text ?? "";
   switch (look) {
     case "failed":
       return call.finished?.cause === "server_gone"
         ? `${where} went away before it answered. The model was told, and went on without it.`
         : "The model was told, and went on without it.";
     case "not_sent":
-      return `${ended(said || call.spec.broken || "The call could not be read")} The model was told and may try again.`;
+      return `${ended(output || call.spec.broken || "The call could not be read")} The model was told and may try again.`;
     case "timed_out":
       return `No answer and no progress for ${took(call)}. The server was told to stop.`;
     case "denied":

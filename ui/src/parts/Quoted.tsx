@@ -1,5 +1,5 @@
 /** What the server says of a fault or a remedy. It quotes what is typed in backticks. */
-export function Words({ text }: { text: string }) {
+export function Quoted({ text }: { text: string }) {
   const parts = text.split(/`([^`]+)`/);
   return parts.map((part, n) =>
     n % 2 === 1 ? (

@@ -4,14 +4,14 @@ import { bytes, grouped } from "../../parts";
 
 type Unit = "count" | "seconds" | "bytes" | "tokens";
 
-export interface LimitWords {
+export interface LimitLabel {
   name: string;
   words: string;
   unit: Unit;
   usual: number | null;
 }
 
-export const LIMITS: readonly LimitWords[] = [
+export const LIMITS: readonly LimitLabel[] = [
   { name: "rounds", words: "Tool rounds in a turn; then an answer is asked for", unit: "count", usual: 10 },
   { name: "calls", words: "Calls in a turn", unit: "count", usual: 128 },
   { name: "attempts", words: "Attempts to reach the model, the first included", unit: "count", usual: 4 },
