@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windlass.testing import Gate, Usage, call, hang, headers, say, think, wait_for
-from windlass.testing.chat_wire import Answering, Step, answer_body, answer_steps
-from windlass.testing.delivery import limited, resliced
+from windlass.testing.chat_wire import Answering, Step, answer_body, answer_steps, limited, resliced
 from windlass.testing.replies import Hang, Headers, Pause
 
 WHOLE = Answering(number=3, model="m", prompt_chars=40)

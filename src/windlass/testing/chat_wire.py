@@ -1,11 +1,15 @@
-"""A scripted reply in the bytes of the chat-completions wire, streamed or whole. Pure: pauses stay as values."""
+"""The chat-completions wire: a scripted reply in its bytes, streamed or whole, and how providers differ on it (paths,
+error bodies, refusals). Pure: pauses stay as values, and `strict_llm` does the sending."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
+from itertools import chain, cycle
+from typing import Literal
 
 from windlass.core.values import value_object
 from windlass.testing.replies import (
+    Failure,
     Hang,
     Headers,
     Pause,
@@ -17,8 +21,73 @@ from windlass.testing.replies import (
     ScriptedUsage,
     Text,
 )
+from windlass.testing.strict_history import OPENAI as OPENAI_RULES
+from windlass.testing.strict_history import ZAI as ZAI_RULES
+from windlass.testing.strict_history import Rules
 
 Step = bytes | Pause | Headers | Hang
+Ground = Literal["no key", "wrong key", "parameter", "history", "model", "script"]
+
+
+@value_object
+class Dialect:
+    name: Literal["openai", "zai"]
+    base_path: str
+    rules: Rules
+    refusals: dict[Ground, tuple[int, str | None]]
+    usage_at_end: bool = False
+    searches: bool = False
+
+    def refusal(self, ground: Ground, message: str) -> Failure:
+        status, code = self.refusals[ground]
+        return Failure(status, code, message, {})
+
+    def error_body(self, failure: Failure) -> dict[str, object]:
+        if self.name == "zai":
+            return {"error": {"code": failure.code or "1210", "message": failure.message}}
+        kind = _OPENAI_KINDS.get(failure.status, "server_error" if failure.status >= 500 else "invalid_request_error")
+        return {"error": {"message": failure.message, "type": kind, "param": None, "code": failure.code}}
+
+
+_OPENAI_KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+OPENAI = Dialect(
+    name="openai",
+    base_path="/v1",
+    rules=OPENAI_RULES,
+    refusals={
+        "no key": (401, None),
+        "wrong key": (401, "invalid_api_key"),
+        "parameter": (400, None),
+        "history": (400, None),
+        "model": (404, "model_not_found"),
+        "script": (400, "script"),
+    },
+)
+
+ZAI = Dialect(
+    name="zai",
+    base_path="/api/paas/v4",
+    rules=ZAI_RULES,
+    refusals={
+        "no key": (401, "1001"),
+        "wrong key": (401, "1000"),
+        "parameter": (400, "1210"),
+        "history": (400, "1214"),
+        "model": (400, "1211"),
+        "script": (400, "1210"),
+    },
+    usage_at_end=True,
+    searches=True,
+)
+
+ZAI_CODING = Dialect(
+    name="zai",
+    base_path="/api/coding/paas/v4",
+    rules=ZAI_RULES,
+    refusals=ZAI.refusals,
+    usage_at_end=True,
+)
 
 
 @value_object
@@ -55,6 +124,36 @@ def answer_steps(reply: ScriptedReply, answering: Answering) -> Iterator[Step]:
 def answer_body(reply: ScriptedReply, answering: Answering) -> bytes:
     """The whole body, for tests that cut it at every offset."""
     return b"".join(step for step in answer_steps(reply, answering) if isinstance(step, bytes))
+
+
+def limited(steps: Iterable[Step], limit: int) -> Iterator[Step]:
+    left = limit
+    for step in steps:
+        if left <= 0:
+            return
+        if isinstance(step, bytes):
+            yield step[:left]
+            left -= len(step)
+        else:
+            yield step
+
+
+def resliced(steps: Iterable[Step], sizes: Sequence[int]) -> Iterator[Step]:
+    """The same bytes in writes of the given sizes; a pause flushes what came before it."""
+    size, held = cycle(sizes), b""
+    wanted = next(size)
+    for step in chain(steps, [None]):
+        if isinstance(step, bytes):
+            held += step
+            while len(held) >= wanted:
+                yield held[:wanted]
+                held, wanted = held[wanted:], next(size)
+            continue
+        if held:
+            yield held
+            held = b""
+        if step is not None:
+            yield step
 
 
 def _completion(reply: ScriptedReply, answering: Answering) -> dict[str, object]:

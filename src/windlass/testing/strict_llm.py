@@ -12,18 +12,17 @@ It also runs by itself: `python -m windlass.testing --script FILE.json --port N 
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
 from aiohttp import web
 
-from windlass.testing import dialects
-from windlass.testing.chat_wire import Answering, answer_steps
-from windlass.testing.delivery import resliced, send_steps
+from windlass.testing import chat_wire
+from windlass.testing.chat_wire import Answering, Step, answer_steps, limited, resliced
 from windlass.testing.recording import RecordedRequest, Recording
-from windlass.testing.replies import Failure, RawBody, Scripted, ScriptedReply
+from windlass.testing.replies import Failure, Hang, Headers, Pause, RawBody, Scripted, ScriptedReply
 from windlass.testing.scripts import Script
 from windlass.testing.strict_history import Rules, message_faults, parameter_faults, tool_faults
 
@@ -133,7 +132,7 @@ class StrictLLM:
             case Failure():
                 return self._failure(scripted)
             case RawBody():
-                return await send_steps(http, scripted.status, scripted.headers, scripted.chunks, None, scripted.cut)
+                return await _send_steps(http, scripted.status, scripted.headers, scripted.chunks, None, scripted.cut)
             case ScriptedReply():
                 return await self._send_reply(http, request, scripted)
 
@@ -187,7 +186,7 @@ class StrictLLM:
         if reply.byte_sizes:
             steps = resliced(steps, reply.byte_sizes)
         limit = reply.cut.after if reply.cut else None
-        return await send_steps(http, 200, headers, steps, limit, reply.cut is not None and not reply.cut.cleanly)
+        return await _send_steps(http, 200, headers, steps, limit, reply.cut is not None and not reply.cut.cleanly)
 
     def _answering(self, request: RecordedRequest, prompt_chars: int) -> Answering:
         zai = self._dialect.name == "zai"
@@ -229,6 +228,38 @@ class StrictLLM:
         return web.json_response(body, status=failure.status, headers=dict(failure.headers))
 
 
+async def _send_steps(
+    http: web.Request,
+    status: int,
+    headers: Mapping[str, str],
+    steps: Iterable[Step],
+    limit: int | None,
+    abruptly: bool,
+) -> web.StreamResponse:
+    """Send the steps, at most `limit` bytes of them; `abruptly` drops the connection instead of ending the body."""
+    response = web.StreamResponse(status=status, headers=dict(headers))
+    for step in steps if limit is None else limited(steps, limit):
+        match step:
+            case Pause(gate):
+                await gate.wait()
+            case Hang():
+                await asyncio.Event().wait()
+            case Headers():
+                await response.prepare(http)
+            case bytes():
+                if not response.prepared:
+                    await response.prepare(http)
+                await response.write(step)
+                await asyncio.sleep(0)  # lets a reader in the same loop see this write by itself
+    if not response.prepared:
+        await response.prepare(http)
+    if abruptly and http.transport:
+        http.transport.close()
+    else:
+        await response.write_eof()
+    return response
+
+
 def _search_faults(body: Mapping[str, Any]) -> list[str]:
     faults = []
     if not isinstance(body.get("search_query"), str) or not body["search_query"]:
@@ -253,7 +284,7 @@ async def _json_object(http: web.Request) -> dict[str, Any] | None:
     return body if isinstance(body, dict) else None
 
 
-def _dialect(name: Literal["openai", "zai"], coding_plan: bool) -> dialects.Dialect:
+def _dialect(name: Literal["openai", "zai"], coding_plan: bool) -> chat_wire.Dialect:
     if name == "openai":
-        return dialects.OPENAI
-    return dialects.ZAI_CODING if coding_plan else dialects.ZAI
+        return chat_wire.OPENAI
+    return chat_wire.ZAI_CODING if coding_plan else chat_wire.ZAI
