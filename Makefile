@@ -51,8 +51,8 @@ fmt: setup  ## format everything
 	$(BIN)/ruff format .
 	@[ ! -f ui/package.json ] || npm --prefix ui run fmt
 
-bench: setup  ## print the speed table (ARGS='--quick s1' for less, PEERS=1 for others beside it)
-	$(BIN)/python -m benchmarks $(if $(PEERS),--peers) $(ARGS)
+bench: setup  ## print the speed table (ARGS='--quick s1' for less, PEERS=1 with others, AGAINST=REV beside a commit)
+	$(BIN)/python -m $(if $(AGAINST),benchmarks.against $(AGAINST),benchmarks $(if $(PEERS),--peers)) $(ARGS)
 
 figures: setup  ## write the section on speed in docs/figures.md and its picture from one run with peers
 	$(BIN)/python -m benchmarks --peers --json .cache/figures.json --figures docs/figures.md --plot docs/pictures/speed.png $(ARGS)

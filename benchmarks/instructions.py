@@ -17,13 +17,13 @@ START_S = 600
 
 async def instructions(stage: Stage, quick: bool) -> list[Row]:
     turns = 10 if quick else 40
-    floor = stage.floor("normal", _counted(stage.folder("count floor")))
-    windlass = stage.fresh_windlass("count windlass", "normal", {"echo": []}, _counted(stage.folder("count windlass")))
+    floor = stage.floor("normal", counted(stage.folder("count floor")))
+    windlass = stage.fresh_windlass("count windlass", "normal", {"echo": []}, counted(stage.folder("count windlass")))
     await until_healthy(windlass.child, START_S)
     await windlass.until_tools(2, START_S)
     found: dict[str, float] = {}
     for server, folder in ((floor, "count floor"), (windlass, "count windlass")):
-        found[server.name] = await _per_turn(server, stage.folder(folder), turns)
+        found[server.name] = await per_turn(server, stage.folder(folder), turns)
     least, ours = found[floor.name], found[windlass.name]
     return [
         row("instructions", "floor, server, normal, S1", [least / 1e6], "million"),
@@ -32,11 +32,11 @@ async def instructions(stage: Stage, quick: bool) -> list[Row]:
     ]
 
 
-def _counted(folder: Path) -> list[str]:
+def counted(folder: Path) -> list[str]:
     return ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder / 'counts'}", "--quiet"]
 
 
-async def _per_turn(server: Server, folder: Path, turns: int) -> float:
+async def per_turn(server: Server, folder: Path, turns: int) -> float:
     await server.turns("s1", 10)
     conversations = await server.conversations(turns)
     await _control(server.child, "--zero")

@@ -178,9 +178,15 @@ class Stage:
         return found
 
     def fresh_windlass(
-        self, name: str, durability: Durability, servers: Mapping[str, Sequence[str]], under: Sequence[str] = ()
+        self,
+        name: str,
+        durability: Durability,
+        servers: Mapping[str, Sequence[str]],
+        under: Sequence[str] = (),
+        source: Path | None = None,
     ) -> WindlassServer:
-        """`windlass serve` as a user runs it, on an empty data folder. Returns at once; it may not be up yet."""
+        """`windlass serve` as a user runs it, on an empty data folder. Returns at once; it may not be up yet. `source`
+        holds another package than the installed one."""
         home = self.folder(name)
         (home / "windlass.toml").write_text("".join(_server(slug, args) for slug, args in servers.items()))
         env = {
@@ -192,6 +198,9 @@ class Stage:
         }
         port = free_port()
         command = [*under, sys.executable, WINDLASS] if under else [WINDLASS]
+        if source:
+            env |= {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": ""}
+            command = [*under, sys.executable, "-m", "windlass"]
         child = start([*command, "serve", "--port", str(port)], env, home / "log")
         child.port = port
         self._stack.callback(child.stop, gently=True)
