@@ -1,11 +1,14 @@
-"""The pipes by themselves: a reader that is slow holds the writer back, and loses nothing."""
+"""The pipes by themselves: a reader that is slow holds the writer back, and loses nothing; a message that cannot be
+parsed is known by its ends."""
 
 import sys
 
 import psutil
+import pytest
 
 from tests.kit.waiting import until
 from windlass.servers.orphan_guard import OrphanGuard
+from windlass.servers.partial_json import Peeked, peek
 from windlass.servers.pipes import Pipes
 from windlass.servers.sdk import SessionMessage, types
 from windlass.servers.stdio import StdioProcess
@@ -54,20 +57,21 @@ async def test_what_nobody_reads_is_not_piled_up_and_not_lost() -> None:
     guardian.close()
 
 
-async def test_a_kill_for_what_came_before_the_start_was_over_is_not_forgotten() -> None:
-    guardian = OrphanGuard()
-    process = StdioProcess(
-        [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"],
-        env={},
-        line_cap=1 << 20,
-        guardian=guardian,
-        on_line=lambda line: None,
-        on_long=lambda line: None,
-        on_end=lambda: None,
-    )
-    process.kill()
-    await process.start()
-    await until(lambda: process.returncode is not None, "its end")
-    assert process.returncode == -9
-    await process.stop()
-    guardian.close()
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (b'{"jsonrpc":"2.0","id":5,"result":{"content":[', Peeked("result", 5)),
+        (b'{"id":"a-1","jsonrpc":"2.0","result":{', Peeked("result", "a-1")),
+        (b' { "jsonrpc" : "2.0" , "id" : -7 , "error" : {', Peeked("error", -7)),
+        (b'{"result":{"id":9},"jsonrpc":"2.0","id":5}', Peeked("result", 5)),
+        (b'{"result":{"a":{"x":1,"id":9}},"id":5,"jsonrpc":"2.0"}', Peeked("result", 5)),
+        (b'{"result":{"a":{"x":1,"id":9}}}', Peeked("result", None)),
+        (b'{"jsonrpc":"2.0","id":5,"method":"roots/list"', Peeked("other")),
+        (b'{"jsonrpc":"2.0","method":"x","params":{"id":5}', Peeked("other")),
+        (b'{"jsonrpc":"2.0","params":{"id":5}', Peeked("other")),
+        (b"rubbish", Peeked("other")),
+        (b'{"id":"\\ud800bad\\x","result":', Peeked("result", None)),
+    ],
+)
+def test_a_message_is_known_by_its_ends(line: bytes, found: Peeked) -> None:
+    assert peek(line[:4096], line[-4096:]) == found

@@ -16,10 +16,9 @@ from typing import Any, Self
 from windlass.servers.call_deadline import CallDeadline, current
 from windlass.servers.direct_calls import DirectCalls, Progress, call_line, cancel_line
 from windlass.servers.fast_decode import quickly
-from windlass.servers.lines import PEEK
 from windlass.servers.partial_json import Peeked, peek
 from windlass.servers.sdk import MCPError, SessionMessage, anyio, types
-from windlass.servers.stdio import StdioProcess
+from windlass.servers.stdio import PEEK, StdioProcess
 from windlass.servers.values import LongLine
 
 TOO_LONG, UNREADABLE = -32010, -32011

@@ -1,13 +1,17 @@
-"""Framing: any chunking gives the same lines, in linear time, and a line over the cap is never held in memory."""
+"""The program and its lines: any chunking gives the same lines, in linear time, and a line over the cap is never held
+in memory."""
+
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kit.cpu import linear
-from windlass.servers import lines
-from windlass.servers.lines import LineBuffer, stalls
-from windlass.servers.partial_json import Peeked, peek
+from tests.kit.waiting import until
+from windlass.servers import stdio
+from windlass.servers.orphan_guard import OrphanGuard
+from windlass.servers.stdio import LineBuffer, StdioProcess, stalls
 from windlass.servers.values import LongLine
 
 
@@ -45,13 +49,13 @@ def test_a_line_over_the_cap_goes_to_a_file_and_the_next_is_read(size: int) -> N
 
 
 def test_a_line_longer_than_is_kept_leaves_only_its_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "KEEP_CAP", 100)
+    monkeypatch.setattr(stdio, "KEEP_CAP", 100)
     _, (long,), _ = cut([b"a" * 90, b"b" * 90, b"c\n"], cap=10)
     assert long.file is None and long.size == 181 and long.tail.endswith(b"bc")
 
 
 def test_a_line_that_never_ends_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "ENDLESS", 100)
+    monkeypatch.setattr(stdio, "ENDLESS", 100)
     _, _, reader = cut([b"x" * 60], cap=10)
     before = reader.endless
     reader.feed(b"x" * 60)
@@ -72,21 +76,20 @@ def test_what_would_hold_up_the_loop_is_known_by_its_tokens() -> None:
     assert not stalls(b'{"text":"' + b'\\"a\\": 1, ' * 400_000 + b'"}')
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        (b'{"jsonrpc":"2.0","id":5,"result":{"content":[', Peeked("result", 5)),
-        (b'{"id":"a-1","jsonrpc":"2.0","result":{', Peeked("result", "a-1")),
-        (b' { "jsonrpc" : "2.0" , "id" : -7 , "error" : {', Peeked("error", -7)),
-        (b'{"result":{"id":9},"jsonrpc":"2.0","id":5}', Peeked("result", 5)),
-        (b'{"result":{"a":{"x":1,"id":9}},"id":5,"jsonrpc":"2.0"}', Peeked("result", 5)),
-        (b'{"result":{"a":{"x":1,"id":9}}}', Peeked("result", None)),
-        (b'{"jsonrpc":"2.0","id":5,"method":"roots/list"', Peeked("other")),
-        (b'{"jsonrpc":"2.0","method":"x","params":{"id":5}', Peeked("other")),
-        (b'{"jsonrpc":"2.0","params":{"id":5}', Peeked("other")),
-        (b"rubbish", Peeked("other")),
-        (b'{"id":"\\ud800bad\\x","result":', Peeked("result", None)),
-    ],
-)
-def test_a_message_is_known_by_its_ends(line: bytes, found: Peeked) -> None:
-    assert peek(line[:4096], line[-4096:]) == found
+async def test_a_kill_for_what_came_before_the_start_was_over_is_not_forgotten() -> None:
+    guardian = OrphanGuard()
+    process = StdioProcess(
+        [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"],
+        env={},
+        line_cap=1 << 20,
+        guardian=guardian,
+        on_line=lambda line: None,
+        on_long=lambda line: None,
+        on_end=lambda: None,
+    )
+    process.kill()
+    await process.start()
+    await until(lambda: process.returncode is not None, "its end")
+    assert process.returncode == -9
+    await process.stop()
+    guardian.close()
