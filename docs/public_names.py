@@ -34,7 +34,7 @@ from windlass.web.openapi import openapi
 SOURCE = Path(windlass.__file__).parent
 # Calls whose argument at this position is an error code.
 CODES = {"ModelError": 0, "Kind": 0, "TurnFinished": 1}
-NOT_PUBLIC_VARIABLES = {"WINDLASS_FAULT"}  # the tests' own: where a process is to end
+NOT_PUBLIC_VARIABLES = {"WINDLASS_FAULT", "WINDLASS_FROZEN"}  # for tests only
 NOT_PUBLIC_ATTRIBUTES = {"transport"}
 
 

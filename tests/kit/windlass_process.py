@@ -56,7 +56,12 @@ class WindlassProcess:
 
     async def start(self, **env: str) -> None:
         argv = [*self.around, sys.executable, "-m", "windlass", self.verb, "--port", "0", *self.flags]
-        clean = {"PATH": os.environ["PATH"], "HOME": str(self.home), "WINDLASS_HOME": str(self.home)}
+        clean = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "WINDLASS_HOME": str(self.home),
+            "WINDLASS_FROZEN": "1",
+        }
         clean |= {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         self.process = await asyncio.create_subprocess_exec(
             *argv,
