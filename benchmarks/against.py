@@ -17,7 +17,7 @@ from benchmarks import standing
 from benchmarks.instructions import counted, per_turn
 from benchmarks.load import Sample
 from benchmarks.processes import ROOT
-from benchmarks.report import machine, table
+from benchmarks.report import Run, machine, table
 from benchmarks.rows import Row, ratios, row
 from benchmarks.subjects import CACHE, Stage, WindlassServer, until_healthy
 
@@ -30,7 +30,7 @@ def main() -> None:
     options = _options()
     standing.allow_files()
     rows = uvloop.run(_run(source_of(options.revision), options.rounds, options.instructions))
-    print(f"\n{table(rows)}\n\n{machine()}; before is {options.revision}")
+    print(f"\n{table(rows)}\n\n{Run(machine(), tuple(rows)).about}; before is {options.revision}")
 
 
 def source_of(revision: str) -> Path:
