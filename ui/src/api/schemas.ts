@@ -56,5 +56,5 @@ export type ToolDefinition = Pick<api.ServerTool, "title" | "description" | "has
 export type ServerTool = Omit<api.ServerTool, keyof ToolDefinition | "was"> &
   ToolDefinition & { was?: Omit<ToolDefinition, "hash"> };
 
-/** A rule as the server gives it, with every field. */
-export type Rule = Required<api.Rule>;
+/** A rule as the server gives it, with every field but the earlier spelling of `approval`. */
+export type Rule = Required<Omit<api.Rule, "then">>;

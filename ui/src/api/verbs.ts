@@ -112,7 +112,9 @@ export const personas = {
 
 export const policy = {
   get: () => get<{ rules: Rule[]; operator_rules: Rule[] }>("/policy"),
-  put: (rules: Rule[]) => put<{ rules: Rule[] }>("/policy", { rules }),
+  /** A rule that was read has both spellings of its approval; sent back changed, they would differ. */
+  put: (rules: Rule[]) =>
+    put<{ rules: Rule[] }>("/policy", { rules: rules.map((rule) => ({ ...rule, then: undefined })) }),
 };
 
 export const system = {

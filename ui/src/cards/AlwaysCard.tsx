@@ -13,7 +13,7 @@ export function AlwaysCard({ call, named, busy, error, decide, back }: StepProps
   const adding = useVerb();
   const choices = plainArguments(call.spec.arguments);
   const rule: Rule = {
-    then: "auto",
+    approval: "auto",
     server: named.server || "*",
     tool: named.tool?.tool_name ?? call.spec.name,
     arguments: Object.fromEntries(choices.filter(([name]) => bound.has(name))),

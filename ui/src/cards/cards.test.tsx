@@ -164,7 +164,7 @@ describe("an approval", () => {
 
 describe("the rule that asked", () => {
   const rule = (toolName: string, name = "") => ({
-    then: "ask",
+    approval: "ask",
     server: "tracker",
     tool: toolName,
     arguments: {},

@@ -68,7 +68,7 @@ export function ruleOf(rule: string): RuleText {
 export function ruleText(rule: Rule): string {
   const conditions = Object.entries(rule.arguments).map(([name, value]) => `${name} = ${value}`);
   const where = conditions.length > 0 ? ` where ${conditions.join(" and ")}` : "";
-  return `${rule.server}.${rule.tool}${where} → ${rule.then}`;
+  return `${rule.server}.${rule.tool}${where} → ${rule.approval}`;
 }
 
 /** What happened and what it means, for the open row of a call that did not simply work. */

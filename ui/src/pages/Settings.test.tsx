@@ -1,4 +1,4 @@
-import { render, screen } from "@testing-library/react";
+import { render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test } from "vitest";
 
@@ -7,9 +7,10 @@ import { Refusal, serve, type Answers } from "../testing/server";
 import Settings from "./Settings";
 
 const RULES = [
-  { then: "auto", server: "files", tool: "read_*", arguments: {}, hint: "", name: "" },
-  { then: "deny", server: "git", tool: "push", arguments: { force: "true" }, hint: "", name: "" },
+  { approval: "auto", server: "files", tool: "read_*", arguments: {}, hint: "", name: "" },
+  { approval: "deny", server: "git", tool: "push", arguments: { force: "true" }, hint: "", name: "" },
 ];
+const GIVEN = RULES.map((rule) => ({ ...rule, then: rule.approval })); // in both spellings
 const PERSONA = {
   id: "release",
   name: "Release",
@@ -25,8 +26,8 @@ beforeEach(() => localStorage.clear());
 
 async function open(answers: Answers = {}) {
   const asked = serve({
-    "GET /policy": { rules: RULES, operator_rules: [] },
-    "PUT /policy": { rules: RULES },
+    "GET /policy": { rules: GIVEN, operator_rules: [] },
+    "PUT /policy": { rules: GIVEN },
     "GET /personas": { personas: [PERSONA] },
     "GET /providers": { providers: [] },
     "GET /health": { status: "ok", version: "1.2.3" },
@@ -48,6 +49,15 @@ test("rules are read in order and saved in the order they were put", async () =>
   expect(value("Server of rule 1")).toBe("git");
   await user.click(screen.getByRole("button", { name: "Save rules" }));
   expect(asked.find(({ method }) => method === "PUT")?.body).toEqual({ rules: [RULES[1], RULES[0]] });
+});
+
+test("a rule whose verdict is changed is sent in one spelling, as two that differ are refused", async () => {
+  const { asked, user } = await open();
+  const verdicts = within(screen.getByRole("radiogroup", { name: "Verdict of rule 1" }));
+  await user.click(verdicts.getByRole("radio", { name: "Ask" }));
+  await user.click(screen.getByRole("button", { name: "Save rules" }));
+  const sent = [{ ...RULES[0], approval: "ask" }, RULES[1]];
+  expect(asked.find(({ method }) => method === "PUT")?.body).toEqual({ rules: sent });
 });
 
 test("a condition that cannot be read is said at its rule and not saved", async () => {

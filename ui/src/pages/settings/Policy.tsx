@@ -165,9 +165,9 @@ function RuleRow({ draft, n, first, last, odd, onChange, onMove, onRemove }: Row
       </span>
       <Segments<Approval>
         label={`Verdict of rule ${n}`}
-        value={rule.then}
+        value={rule.approval}
         options={VERDICTS}
-        onChange={(then) => put({ then })}
+        onChange={(approval) => put({ approval })}
       />
       <span className="row-acts">
         <IconButton icon="up" label={`Move rule ${n} up`} disabled={first} onClick={() => onMove(-1)} />

@@ -27,7 +27,7 @@ describe("conditions", () => {
 });
 
 describe("a rule that is never reached", () => {
-  const all = { ...NEW_RULE, then: "deny" as const };
+  const all = { ...NEW_RULE, approval: "deny" as const };
   const git = { ...NEW_RULE, server: "git", tool: "push_*" };
 
   test("is told when one above fits everything it fits", () => {

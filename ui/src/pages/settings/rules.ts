@@ -2,7 +2,7 @@
 
 import type { Rule } from "../../api";
 
-export const NEW_RULE: Rule = { then: "ask", server: "*", tool: "*", arguments: {}, hint: "", name: "" };
+export const NEW_RULE: Rule = { approval: "ask", server: "*", tool: "*", arguments: {}, hint: "", name: "" };
 
 export function moved<T>(list: readonly T[], from: number, to: number): T[] {
   const item = list[from];
