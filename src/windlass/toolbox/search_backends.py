@@ -15,8 +15,9 @@ from windlass.core.values import value_object
 from windlass.providers import Models, ProviderConfig
 from windlass.search.backend import Backend
 from windlass.search.brave import Brave
-from windlass.search.builtin import Builtin, backend_at, searches_itself
+from windlass.search.builtin import Builtin, searches_itself
 from windlass.search.ddgs import DDGS
+from windlass.search.intent import backend_at
 from windlass.search.mcp import MCPTool
 from windlass.search.page import Page
 from windlass.search.search import SearchCaps, WebSearch, chosen
