@@ -21,7 +21,7 @@ from windlass.core.errors import BadInput
 from windlass.providers.arguments import read_arguments
 from windlass.providers.sse import EventStream, LineTooLong
 from windlass.servers.imports import imported_servers
-from windlass.servers.partial_json import peek
+from windlass.servers.pipes import peek
 from windlass.servers.stdio import LineBuffer
 
 RUNS = 1_000_000 if FULL else 3_000

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from windlass.servers.fast_decode import LONGEST, plain_result, quickly
+from windlass.servers.pipes import LONGEST_PLAIN, plain_answer, plain_result
 from windlass.servers.values import CallResult, TextPart
 
 ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"content": [{"type": "text", "text": "hello"}]}}
 
 
 def test_an_answer_of_nothing_but_text_is_read() -> None:
-    answer = quickly(json.dumps(ANSWER).encode())
+    answer = plain_answer(json.dumps(ANSWER).encode())
     assert answer and answer.id == 7
     assert plain_result(answer.result) == CallResult((TextPart("hello"),))
     failed = {"content": [{"type": "text", "text": "no"}, {"type": "text", "text": "way"}], "isError": True}
@@ -29,12 +29,12 @@ def test_an_answer_of_nothing_but_text_is_read() -> None:
         b'{"jsonrpc":"2.0","id":7,"result":{"x":NaN}}',
         b'{"jsonrpc":"2.0","id":7,"result":{"x":"\xff"}}',
         b'{"jsonrpc":"2.0","id":7,"result":{"x":' + b"[" * 5000 + b"]" * 5000 + b"}}",
-        b'{"jsonrpc":"2.0","id":7,"result":{"x":"' + b"a" * LONGEST + b'"}}',
+        b'{"jsonrpc":"2.0","id":7,"result":{"x":"' + b"a" * LONGEST_PLAIN + b'"}}',
         b'{"jsonrpc":"2.0","id":7,"resu',
     ],
 )
 def test_a_line_of_another_form_is_left_alone(line: bytes) -> None:
-    assert quickly(line) is None
+    assert plain_answer(line) is None
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from tests.kit.waiting import until
 from windlass.servers.orphan_guard import OrphanGuard
-from windlass.servers.partial_json import Peeked, peek
-from windlass.servers.pipes import Pipes
+from windlass.servers.pipes import Peeked, Pipes, peek
 from windlass.servers.sdk import SessionMessage, types
 from windlass.servers.stdio import StdioProcess
 

@@ -2,7 +2,10 @@
 and dies of one bad byte; this one parses each line once, repairs what can be repaired, and lets a line that cannot be
 read fail only its own request.
 
-Plain futures and no task group: nothing here cares which task closes it."""
+Tool calls of the handshake era take a direct way beside the SDK's session (`DirectCalls`), and an answer that is
+nothing but text is read without the SDK's models (`plain_answer`, `plain_result`): benchmarks/NOTES.md has the gain.
+
+Plain futures and no task group: nothing here cares which task closes it. Imported late, with `sdk`."""
 
 import asyncio
 import gc
@@ -11,15 +14,15 @@ import re
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Self
+from typing import Any, Literal, Self
 
+import msgspec
+
+from windlass.core.values import value_object
 from windlass.servers.call_deadline import CallDeadline, current
-from windlass.servers.direct_calls import DirectCalls, Progress, call_line, cancel_line
-from windlass.servers.fast_decode import quickly
-from windlass.servers.partial_json import Peeked, peek
 from windlass.servers.sdk import MCPError, SessionMessage, anyio, types
 from windlass.servers.stdio import PEEK, StdioProcess
-from windlass.servers.values import LongLine
+from windlass.servers.values import CallResult, LongLine, TextPart
 
 TOO_LONG, UNREADABLE = -32010, -32011
 SPILLED = "windlass/spilled"
@@ -29,6 +32,14 @@ _CROWDED, _ROOMY = 256, 128
 _BIG = 1 << 20
 
 MakeProcess = Callable[[Callable[[bytes], None], Callable[[LongLine], None], Callable[[], None]], StdioProcess]
+FIRST_ID = 1_000_000_000  # the SDK counts from 0
+Progress = Callable[[float, float | None, str | None], None]
+LONGEST_PLAIN = 1 << 20
+_json = msgspec.json.Encoder().encode
+_ID = rb'("(?:[^"\\]|\\.){0,256}"|-?\d{1,18})'
+_PAIR = re.compile(rb'\s*[{,]\s*"(jsonrpc|id)"\s*:\s*' + _ID)
+_BODY = re.compile(rb'\s*[{,]\s*"(result|error|method|params)"\s*:')
+_LAST = re.compile(rb',\s*"id"\s*:\s*' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
 class Pipes:
@@ -102,7 +113,7 @@ class Pipes:
         if not text.startswith(b"{"):
             self._bad()
             return
-        if (answer := quickly(text)) and self._straight.waits_for(answer.id) and self._expected(answer.id):
+        if (answer := plain_answer(text)) and self._straight.waits_for(answer.id) and self._expected(answer.id):
             self._straight.answer(answer.id, answer.result)
             return
         try:
@@ -152,7 +163,7 @@ class Pipes:
         self._bad()
         self._fail(peeked, TOO_LONG, f"The server's answer of {line.size:,} bytes is longer than can be kept.")
 
-    def _fail(self, peeked: Peeked, code: int, why: str) -> None:
+    def _fail(self, peeked: "Peeked", code: int, why: str) -> None:
         if peeked.kind == "other":
             return
         request_id = peeked.id
@@ -252,6 +263,120 @@ class _Outbox:
         return None
 
 
+class DirectCalls:
+    """Calls under way. `take` is offered everything that arrives."""
+
+    def __init__(self) -> None:
+        self._last_id = FIRST_ID
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._progress: dict[int, Progress] = {}
+
+    def begin(self, on_progress: Progress) -> tuple[int, "asyncio.Future[dict[str, Any]]"]:
+        self._last_id += 1
+        self._answers[self._last_id] = answer = asyncio.get_running_loop().create_future()
+        self._progress[self._last_id] = on_progress
+        return self._last_id, answer
+
+    def end(self, request_id: int) -> None:
+        answer = self._answers.pop(request_id)
+        if answer.done() and not answer.cancelled():
+            answer.exception()  # a call that failed before it waited has not looked at it
+        del self._progress[request_id]
+
+    def waits_for(self, request_id: int) -> bool:
+        return request_id in self._answers
+
+    def answer(self, request_id: int, result: dict[str, Any]) -> None:
+        if not self._answers[request_id].done():
+            self._answers[request_id].set_result(result)
+
+    def take(self, message: types.JSONRPCMessage) -> bool:
+        """Whether it belonged to one of these calls."""
+        if isinstance(message, types.JSONRPCNotification):
+            return message.method == "notifications/progress" and self._heard(message.params or {})
+        if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            return False
+        answer = self._answers.get(_number(message.id))
+        if answer is None:
+            return False
+        if not answer.done():
+            if isinstance(message, types.JSONRPCResponse):
+                answer.set_result(message.result)
+            else:
+                error = message.error
+                answer.set_exception(MCPError(error.code, error.message, error.data))
+        return True
+
+    def lost(self) -> None:
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(MCPError(types.CONNECTION_CLOSED, "Connection closed"))
+
+    def _heard(self, params: dict[str, Any]) -> bool:
+        on_progress = self._progress.get(_number(params.get("progressToken")))
+        if on_progress is None:
+            return False
+        try:
+            told = types.ProgressNotificationParams.model_validate(params, by_name=False)
+        except ValueError:
+            return True
+        on_progress(told.progress, told.total, told.message)
+        return True
+
+
+def call_line(request_id: int, tool: str, arguments: dict[str, Any], meta: dict[str, Any]) -> bytes:
+    params = {"name": tool, "arguments": arguments, "_meta": {**meta, "progressToken": request_id}}
+    return _json({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}) + b"\n"
+
+
+def cancel_line(request_id: int, why: str) -> bytes:
+    params = {"requestId": request_id, "reason": why}
+    return _json({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}) + b"\n"
+
+
+def _number(request_id: object) -> int:
+    """Some servers turn our number to text."""
+    if isinstance(request_id, str) and request_id.isdecimal():
+        return int(request_id)
+    return request_id if isinstance(request_id, int) else -1
+
+
+class PlainAnswer(msgspec.Struct, forbid_unknown_fields=True):
+    jsonrpc: Literal["2.0"]
+    id: int
+    result: dict[str, Any]
+
+
+class _Text(msgspec.Struct, forbid_unknown_fields=True):
+    type: Literal["text"]
+    text: str
+
+
+class _Plain(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    content: list[_Text]
+    is_error: bool = False
+
+
+_answer = msgspec.json.Decoder(PlainAnswer).decode
+
+
+def plain_answer(line: bytes) -> PlainAnswer | None:
+    if len(line) > LONGEST_PLAIN:
+        return None
+    try:
+        return _answer(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def plain_result(result: dict[str, Any]) -> CallResult | None:
+    try:
+        plain = msgspec.convert(result, _Plain)
+    except ValueError:
+        return None
+    return CallResult(tuple(TextPart(block.text) for block in plain.content), failed=plain.is_error)
+
+
 def _encode(message: types.JSONRPCMessage) -> bytes:
     return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
@@ -284,3 +409,37 @@ def _validated(text: bytes) -> types.JSONRPCMessage:
         except ValueError:
             pass
     return types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+
+
+@value_object
+class Peeked:
+    """`other` is a request or notification of the server's own, whose id is none of ours."""
+
+    kind: Literal["result", "error", "other"]
+    id: int | str | None = None
+
+
+def peek(head: bytes, tail: bytes) -> Peeked:
+    """Some servers write the id first, some last; both ends are looked at, and only at the top level: the brace after
+    an id at the very end can only be the message's own."""
+    found: bytes | None = None
+    place = 0
+    while pair := _PAIR.match(head, place):
+        found = pair[2] if pair[1] == b"id" else found
+        place = pair.end()
+    body = _BODY.match(head, place)
+    if body is None or body[1] in (b"method", b"params"):
+        return Peeked("other")
+    if found is None and (last := _LAST.search(tail)):
+        found = last[1]
+    return Peeked("result" if body[1] == b"result" else "error", _id(found))
+
+
+def _id(text: bytes | None) -> int | str | None:
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, int | str) else None

@@ -10,10 +10,8 @@ from typing import Any, cast
 from windlass.core.errors import ToolError, Unavailable
 from windlass.servers.call_deadline import CallDeadline, current
 from windlass.servers.content import definition_of, parts_of, raw_of
-from windlass.servers.direct_calls import Progress
-from windlass.servers.fast_decode import plain_result
 from windlass.servers.http import McpHttpClient, Streams, http_streams, sse_streams
-from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, Pipes
+from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, Pipes, Progress, plain_result
 from windlass.servers.sdk import (
     Client,
     ClientRequestContext,
