@@ -46,25 +46,25 @@ async def read(url: str) -> Page:
     return Page(url, "", f"the text of {url}")
 
 
-def every(*missing: str) -> dict[str, Backend]:
-    names = ("ddgs", "zai", "mcp", "searxng", "brave", "builtin")
-    return {name: Scripted(name, missing="not set" if name in missing else None) for name in names}
+def every(*missing: str) -> tuple[Backend, ...]:
+    names = ("brave", "searxng", "mcp", "a new one", "zai", "ddgs", "builtin")
+    return tuple(Scripted(name, missing="not set" if name in missing else None) for name in names)
 
 
 @pytest.mark.parametrize(
     ("setting", "missing", "order"),
     [
-        ("auto", (), ["brave", "searxng", "mcp", "zai", "ddgs"]),
-        ("auto", ("brave", "mcp"), ["searxng", "zai", "ddgs"]),
-        ("auto", ("brave", "searxng", "mcp", "zai", "ddgs"), []),
+        ("auto", (), ["brave", "searxng", "mcp", "a new one", "zai", "ddgs"]),
+        ("auto", ("brave", "mcp"), ["searxng", "a new one", "zai", "ddgs"]),
+        ("auto", ("brave", "searxng", "mcp", "a new one", "zai", "ddgs"), []),
         ("zai", (), ["zai"]),
         ("zai", ("zai",), ["zai"]),
         ("builtin", (), ["builtin"]),
-        ("unheard of", (), []),
+        ("unknown", (), []),
         ("off", (), []),
     ],
 )
-def test_backends_are_asked_in_this_order(setting: str, missing: tuple[str, ...], order: list[str]) -> None:
+def test_backends_are_asked_in_their_order(setting: str, missing: tuple[str, ...], order: list[str]) -> None:
     assert [backend.name for backend in chosen(setting, every(*missing))] == order
 
 

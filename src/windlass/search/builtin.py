@@ -7,6 +7,7 @@ from windlass.core.values import value_object
 from windlass.search.backend import Hit, failed
 from windlass.search.zai import is_zai
 
+BUILTIN = "builtin"
 # Server "provider": its schema is the whole entry of the request's `tools`, not the parameters of a function.
 PROVIDER_SEARCH = ToolSpec(
     name=SEARCH_TOOL,
@@ -31,7 +32,7 @@ def searches_itself(base_url: str) -> bool:
 @value_object
 class Builtin:
     offers: bool = False
-    name: str = "builtin"
+    name: str = BUILTIN
 
     def ready(self) -> str | None:
         return None if self.offers else "this provider has no search tool of its own"

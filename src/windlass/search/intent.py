@@ -11,7 +11,7 @@ from typing import Literal
 from windlass.core.errors import BadInput
 from windlass.core.events import Search
 from windlass.core.values import value_object
-from windlass.search.builtin import searches_itself
+from windlass.search.builtin import BUILTIN, searches_itself
 
 Mode = Literal["auto", "on", "off"]
 _PREFIX = re.compile(r"\s*(?:/|\N{FULLWIDTH SOLIDUS}){2,}\s*")
@@ -47,12 +47,12 @@ def asked(text: str, mode: Mode = "auto", prefix_enabled: bool = True, backend: 
     if backend == "off":
         return Intent(plain, "off", unmet=True)
     # The provider's own search cannot be run by us when the model does without it.
-    return Intent(plain, "offered" if backend == "builtin" else "due", query=_query(plain))
+    return Intent(plain, "offered" if backend == BUILTIN else "due", query=_query(plain))
 
 
 def backend_at(setting: str, base_url: str) -> str:
     """The backend in force with this provider: its own search falls to `auto` where it has none."""
-    return "auto" if setting == "builtin" and not searches_itself(base_url) else setting
+    return "auto" if setting == BUILTIN and not searches_itself(base_url) else setting
 
 
 def is_small_talk(text: str) -> bool:

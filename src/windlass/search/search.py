@@ -2,17 +2,17 @@
 where everything came from."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic
 
 from windlass.core.errors import ToolError
 from windlass.core.messages import SourceLink, ToolOutput
 from windlass.core.values import value_object
 from windlass.search.backend import Backend, Hit
+from windlass.search.builtin import BUILTIN
 from windlass.search.page import Page
 from windlass.search.tool import Reading, report
 
-AUTO_ORDER = ("brave", "searxng", "mcp", "zai", "ddgs")
 Read = Callable[[str], Awaitable[Page]]
 Say = Callable[[str], None]
 
@@ -35,14 +35,13 @@ class Trial:
     hits: tuple[Hit, ...] = ()
 
 
-def chosen(setting: str, backends: Mapping[str, Backend]) -> tuple[Backend, ...]:
-    """The backends to ask, in order. A backend chosen by name is asked alone: whoever keeps an instance of their own
-    does not want the query to go elsewhere when it fails."""
-    if setting == "off":
-        return ()
+def chosen(setting: str, backends: Sequence[Backend]) -> tuple[Backend, ...]:
+    """The backends to ask, in order; none for "off". A backend chosen by name is asked alone: an operator with an
+    instance of their own does not want the query to go elsewhere when it fails."""
     if setting != "auto":
-        return (backends[setting],) if setting in backends else ()
-    return tuple(backends[name] for name in AUTO_ORDER if name in backends and backends[name].ready() is None)
+        return tuple(backend for backend in backends if backend.name == setting)
+    # The provider's own search runs with the model's reply, so a search of ours cannot ask it.
+    return tuple(backend for backend in backends if backend.name != BUILTIN and backend.ready() is None)
 
 
 @value_object

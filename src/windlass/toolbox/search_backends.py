@@ -1,4 +1,4 @@
-"""Which search engines a turn may use: the operator's choice, and what the turn's own provider brings along."""
+"""Which search backends a turn may use: the operator's choice, and what the turn's own provider offers."""
 
 import asyncio
 import json
@@ -55,18 +55,18 @@ class SearchBackends:
         why = [reason for backend in asked if (reason := backend.ready())]
         return f"{why[0][:1].upper()}{why[0][1:]}." if len(why) == len(asked) else ""
 
-    def backends(self, provider: ProviderConfig) -> dict[str, Backend]:
-        zai = ZAI(provider.api_key, provider.base_url) if is_zai(provider.base_url) else ZAI()
-        found: dict[str, Backend] = {
-            "brave": Brave(resolve_secret(self.config.brave_key)),
-            "searxng": SearXNG(self.config.searxng_url),
-            "zai": zai,
-            "ddgs": DDGS(),
-            "builtin": Builtin(offers=searches_itself(provider.base_url)),
-        }
-        if self.config.mcp_tool:
-            found["mcp"] = self._mcp(self.config.mcp_tool)
-        return found
+    def backends(self, provider: ProviderConfig) -> tuple[Backend, ...]:
+        """Every backend, in the order in which `auto` asks them. A new one needs its file in `search/`, its settings
+        under `[web_search]`, and its line here."""
+        of_provider = ZAI(provider.api_key, provider.base_url) if is_zai(provider.base_url) else ZAI()
+        return (
+            Brave(resolve_secret(self.config.brave_key)),
+            SearXNG(self.config.searxng_url),
+            *((self._mcp(self.config.mcp_tool),) if self.config.mcp_tool else ()),
+            of_provider,
+            DDGS(),
+            Builtin(offers=searches_itself(provider.base_url)),
+        )
 
     def _mcp(self, named: str) -> MCPTool:
         server, _, tool = named.partition(".")
