@@ -1,5 +1,5 @@
-"""The one place that imports the `mcp` package. That takes half a second, so all that needs it (`session`, `parts`,
-`pipes`, `http`) is itself imported late and in a thread, by `connection`."""
+"""The one place that imports the `mcp` package. That takes half a second, so all that needs it (`session`, `pipes`,
+`http`) is itself imported late and in a thread, by `connection`."""
 
 import logging
 

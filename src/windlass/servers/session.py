@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from windlass.core.errors import ToolError, Unavailable
 from windlass.servers.call_deadline import CallDeadline, current
-from windlass.servers.content import definition_of, parts_of, raw_of
 from windlass.servers.http import McpHttpClient, Streams, http_streams, sse_streams
 from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, Pipes, Progress, plain_result
 from windlass.servers.sdk import (
@@ -24,7 +23,20 @@ from windlass.servers.sdk import (
     httpx2,
     types,
 )
-from windlass.servers.values import Answered, CallResult, InputReply, OnProgress, Question, ServerConfig, ToolDefinition
+from windlass.servers.values import (
+    Answered,
+    CallResult,
+    EmbeddedPart,
+    InputReply,
+    LinkPart,
+    MediaPart,
+    OnProgress,
+    Part,
+    Question,
+    ServerConfig,
+    TextPart,
+    ToolDefinition,
+)
 
 LIST_S = 30.0
 _PAGES = 1000
@@ -58,7 +70,7 @@ class Session:
             async with asyncio.timeout(LIST_S):
                 for _ in range(_PAGES):
                     page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
-                    found.update((tool.name, definition_of(tool)) for tool in page.tools)
+                    found.update((tool.name, _definition_of(tool)) for tool in page.tools)
                     cursor = page.next_cursor
                     if not cursor or len(found) > _TOOLS:
                         break
@@ -140,7 +152,7 @@ class Session:
         spilled = (result.meta or {}).get(SPILLED)
         if spilled is not None and self._pipes and (line := self._pipes.spilled.pop(spilled, None)):
             return CallResult(spilled=line)
-        return CallResult(parts_of(result), result.structured_content, result.is_error, raw=raw_of(result))
+        return CallResult(_parts_of(result), result.structured_content, result.is_error, raw=_raw_of(result))
 
     def _failure(self, error: MCPError, flight: CallDeadline) -> ToolError:
         """What the engine must know is whether the call may have had an effect: an answer that says "error" means it is
@@ -308,3 +320,45 @@ async def _no_check(name: str, result: types.CallToolResult) -> None:
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
+
+
+def _definition_of(tool: types.Tool) -> ToolDefinition:
+    annotations = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations else None
+    return ToolDefinition(
+        tool.name, tool.title or "", tool.description or "", tool.input_schema, tool.output_schema, annotations
+    )
+
+
+def _parts_of(result: types.CallToolResult) -> tuple[Part, ...]:
+    return tuple(_part(block) for block in result.content)
+
+
+def _raw_of(result: types.CallToolResult) -> Mapping[str, Any] | None:
+    """All that the server said, where our own values hold less."""
+    if result.structured_content is None and all(_plain(block) for block in result.content):
+        return None
+    return result.model_dump(by_alias=True, exclude_none=True, mode="json")
+
+
+def _plain(block: types.ContentBlock) -> bool:
+    return isinstance(block, types.TextContent) and block.annotations is None
+
+
+def _part(block: types.ContentBlock) -> Part:
+    match block:
+        case types.TextContent():
+            return TextPart(block.text)
+        case types.ImageContent():
+            return MediaPart("image", block.mime_type, block.data)
+        case types.AudioContent():
+            return MediaPart("audio", block.mime_type, block.data)
+        case types.ResourceLink():
+            return LinkPart(block.uri, block.name, block.title or "", block.description or "", block.mime_type or "")
+        case types.EmbeddedResource():
+            return _embedded(block.resource)
+
+
+def _embedded(held: types.TextResourceContents | types.BlobResourceContents) -> EmbeddedPart:
+    if isinstance(held, types.TextResourceContents):
+        return EmbeddedPart(held.uri, held.mime_type or "", text=held.text)
+    return EmbeddedPart(held.uri, held.mime_type or "", blob=held.blob)
