@@ -39,7 +39,7 @@ class Service:
     query: Callable[[web.Request, bytes], str]
     dates: bool = True
     kind: str = "application/json"
-    tells_failures: bool = True
+    reports_failures: bool = True
 
 
 def in_url(request: web.Request, body: bytes) -> str:
@@ -182,7 +182,7 @@ async def test_the_query_arrives_as_it_is(service: Service, point_engine_at: Cal
 
 async def test_finding_nothing_is_no_failure(service: Service, point_engine_at: Callable[[str], None]) -> None:
     answer = says(service.write([]), kind=service.kind)
-    if service.tells_failures:
+    if service.reports_failures:
         assert (await asked(service, answer, point_engine_at))[0] == []
     else:
         with pytest.raises(ToolError, match="may be refusing us"):
@@ -299,7 +299,7 @@ async def test_zai_is_asked_as_documented_and_may_answer_with_one_object() -> No
 
 
 @pytest.mark.parametrize("status", [200, 429])
-async def test_an_error_of_zai_is_told_in_its_words(status: int) -> None:
+async def test_an_error_of_zai_keeps_its_code_and_message(status: int) -> None:
     body = json.dumps({"error": {"code": "1113", "message": "Insufficient balance"}})
     async with site(says(body, status=status, kind="application/json")) as stub:
         with pytest.raises(ToolError, match="1113: Insufficient balance"):
@@ -363,7 +363,7 @@ async def test_the_argument_for_the_question_is_found_in_the_tools_schema(
 
 
 @pytest.mark.parametrize(
-    ("schema", "setting", "words"),
+    ("schema", "setting", "message"),
     [
         ({"properties": {"from": TEXT, "to": TEXT}, "required": ["from", "to"]}, "", "It takes from, to."),
         ({"properties": {"query": {"type": "object"}}, "required": ["query"]}, "", "It takes query."),
@@ -374,14 +374,14 @@ async def test_the_argument_for_the_question_is_found_in_the_tools_schema(
     ],
 )
 async def test_an_argument_that_cannot_be_found_is_asked_for_by_the_settings_name(
-    schema: dict[str, object], setting: str, words: str
+    schema: dict[str, object], setting: str, message: str
 ) -> None:
     async def call(arguments: Arguments) -> ToolOutput:
         raise AssertionError("nothing is sent under a guessed name")
 
     with pytest.raises(ToolError) as refused:
         await MCPTool("a.b", call, lambda: None, lambda: schema, setting).search("weather", 5)
-    assert words in refused.value.message and 'argument = "..." under [web_search]' in refused.value.message
+    assert message in refused.value.message and 'argument = "..." under [web_search]' in refused.value.message
 
 
 async def test_the_providers_own_search_is_not_run_here() -> None:

@@ -19,7 +19,7 @@ HITS = [Hit(f"Title {n}", f"https://a.test/{n}", f"snippet {n}", f"2026-02-0{n}"
 
 @dataclass
 class Scripted:
-    """A backend that does as it is told; `asked` keeps what it was asked."""
+    """A scripted backend; `asked` keeps what it was asked."""
 
     name: str
     hits: list[Hit] = field(default_factory=lambda: HITS)
@@ -85,18 +85,18 @@ async def test_the_result_leaves_the_numbers_to_the_prompt() -> None:
 
 async def test_a_failing_backend_falls_to_the_next_and_says_so() -> None:
     backends = (
-        Scripted("brave", problem="Brave search is asked too often (HTTP 429)."),
+        Scripted("brave", problem="Brave search is rate-limited (HTTP 429)."),
         Scripted("searxng", missing="searxng needs an address"),
         Scripted("zai"),
         Scripted("ddgs"),
     )
-    heard: list[str] = []
-    output = await WebSearch(backends, read).search("x", say=heard.append)
+    steps: list[str] = []
+    output = await WebSearch(backends, read).search("x", progress=steps.append)
     assert "with zai" in output.text
-    assert "Also tried: Brave search is asked too often (HTTP 429)." in output.text
+    assert "Also tried: Brave search is rate-limited (HTTP 429)." in output.text
     assert "Also tried: Searxng needs an address." in output.text
     assert not backends[3].asked
-    assert heard == ["Asking brave", "Asking searxng", "Asking zai", "Reading 3 pages"]
+    assert steps == ["Asking brave", "Asking searxng", "Asking zai", "Reading 3 pages"]
 
 
 async def test_a_backend_that_hangs_leaves_time_for_the_next(clock: LoopClock) -> None:
@@ -115,10 +115,10 @@ async def test_a_slow_search_succeeds_within_its_deadline() -> None:
             await answered.wait()
             return HITS
 
-    search_backends = asyncio.create_task(WebSearch((Slow("zai"),), read).search("latest stock prices"))
+    searching = asyncio.create_task(WebSearch((Slow("zai"),), read).search("latest stock prices"))
     await begun.wait()
     answered.set()
-    assert "Found 5 results" in (await search_backends).text
+    assert "Found 5 results" in (await searching).text
 
 
 async def test_when_all_fail_the_error_names_each_cause(clock: LoopClock) -> None:
@@ -137,7 +137,7 @@ async def test_without_a_backend_the_error_says_what_to_set() -> None:
     assert "No web search is configured" in failed.value.message and "web_search.backend" in failed.value.hint
 
 
-async def test_an_empty_answer_is_told_only_when_nobody_finds_more() -> None:
+async def test_an_empty_answer_is_reported_only_when_no_backend_finds_more() -> None:
     nothing = Scripted("brave", hits=[])
     assert "with zai" in (await WebSearch((nothing, Scripted("zai")), read).search("x")).text
     output = await WebSearch((nothing, Scripted("zai", problem="Z.AI is down.")), read).search("x")
@@ -188,7 +188,7 @@ async def test_the_count_is_kept_within_reason(count: int, asked: int) -> None:
 
 async def test_a_search_for_nothing_is_refused() -> None:
     backend = Scripted("zai")
-    with pytest.raises(ToolError, match="without a query"):
+    with pytest.raises(ToolError, match="needs a query"):
         await WebSearch((backend,), read).search("  ")
     assert not backend.asked
 
@@ -204,11 +204,11 @@ async def test_a_stopped_search_stops_reading() -> None:
             stopped.set()
         raise AssertionError
 
-    search_backends = asyncio.create_task(WebSearch((Scripted("zai"),), endless).search("x"))
+    searching = asyncio.create_task(WebSearch((Scripted("zai"),), endless).search("x"))
     await started.wait()
-    search_backends.cancel()
+    searching.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await search_backends
+        await searching
     assert stopped.is_set()
 
 
@@ -220,5 +220,5 @@ async def test_each_backend_can_be_tried_by_itself() -> None:
         ("zai", True, 3),
         ("ddgs", False, 0),
     ]
-    assert [trials[0].told, trials[2].told] == ["Brave needs a key.", "Refused."]
-    assert re.fullmatch(r"3 results in \d+\.\d s", trials[1].told)
+    assert [trials[0].message, trials[2].message] == ["Brave needs a key.", "Refused."]
+    assert re.fullmatch(r"3 results in \d+\.\d s", trials[1].message)

@@ -38,7 +38,7 @@ def test_of_a_long_page_the_part_about_the_question_is_kept() -> None:
 
 
 def test_paragraphs_stay_in_the_pages_order() -> None:
-    text = "\n".join(f"{word} {'x' * 300}" for word in ("alpha beta", "gamma", "alpha", "delta"))
+    text = "\n".join(f"{text} {'x' * 300}" for text in ("alpha beta", "gamma", "alpha", "delta"))
     kept = extract(text, "alpha beta", 700)
     assert kept.index("alpha beta") < kept.rindex("alpha x") and "gamma" not in kept
 

@@ -1,5 +1,5 @@
 """What a search backend is, and what most of them need: one JSON request to a service the operator configured, hits as
-plain text, and failures in words. Each backend lives in a file of its own and passes the same suite."""
+plain text, and failures an operator can act on. Each backend lives in a file of its own and passes the same suite."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from windlass.search.page import one_line, plain
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 _LARGEST = 4 * 1024 * 1024
-_SAID = 200
+_SHOWN_CHARS = 200
 
 
 @value_object
@@ -30,7 +30,7 @@ class Backend(Protocol):
     def name(self) -> str: ...
 
     def ready(self) -> str | None:
-        """Why it cannot be asked, in words for the operator; None when it can."""
+        """Why it cannot be asked, as a clause for the operator; None when it can."""
 
     async def search(self, query: str, count: int) -> list[Hit]:
         """At most `count` hits, best first; `ToolError` when the service gives no answer."""
@@ -62,7 +62,7 @@ async def ask(
     except (aiohttp.ClientError, OSError, ValueError) as error:
         raise failed(service, f"cannot be reached: {error or type(error).__name__}") from error
     if status != 200:
-        raise failed(service, (why or _WHY).get(status) or _said(status, answer))
+        raise failed(service, (why or _WHY).get(status) or _refusal(status, answer))
     return _shaped(service, answer, shape)
 
 
@@ -85,7 +85,7 @@ async def _read(service: str, response: Any) -> bytes:
     async for chunk in response.content.iter_chunked(64 * 1024):
         answer += chunk
         if len(answer) > _LARGEST:
-            raise failed(service, "sent far more than a search result")
+            raise failed(service, f"sent more than {_LARGEST >> 20} MB")
     return bytes(answer)
 
 
@@ -93,18 +93,18 @@ def _shaped(service: str, answer: bytes, shape: type[Shape]) -> Shape:
     try:
         return msgspec.json.decode(answer, type=shape)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        said = one_line(answer[:_SAID].decode("utf-8", "replace"))
-        raise failed(service, f"sent something unexpected ({error}): {said}") from error
+        shown = one_line(answer[:_SHOWN_CHARS].decode("utf-8", "replace"))
+        raise failed(service, f"sent an unexpected response ({error}): {shown}") from error
 
 
-def _said(status: int, answer: bytes) -> str:
-    """What the service itself says: most put a code and a message in an `error` object, some send a page."""
+def _refusal(status: int, answer: bytes) -> str:
+    """The service's own message: most put a code and a message in an `error` object, some send a page."""
     try:
         error = msgspec.json.decode(answer, type=_Refusal).error
     except (msgspec.DecodeError, RecursionError):
-        error = plain(answer[: 4 * _SAID].decode("utf-8", "replace"))[:_SAID]
+        error = plain(answer[: 4 * _SHOWN_CHARS].decode("utf-8", "replace"))[:_SHOWN_CHARS]
     if isinstance(error, _Error):
-        error = f"{error.code}: {one_line(error.message or error.detail)[:_SAID]}"
+        error = f"{error.code}: {one_line(error.message or error.detail)[:_SHOWN_CHARS]}"
     return f"answered HTTP {status}: {error}"
 
 
@@ -119,7 +119,7 @@ class _Refusal(msgspec.Struct):
 
 
 _WHY = {
-    401: "refused its key (HTTP 401); check the key",
-    403: "refused its key (HTTP 403); check the key and its plan",
-    429: "is asked too often (HTTP 429); wait, or use a plan with more room",
+    401: "rejected its key (HTTP 401); check the key",
+    403: "rejected its key (HTTP 403); check the key and its plan",
+    429: "is rate-limited (HTTP 429); wait, or use a plan with a higher limit",
 }

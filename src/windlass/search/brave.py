@@ -9,7 +9,7 @@ from windlass.search.backend import Hit, ask, tidy_hits
 
 BASE_URL = "https://api.search.brave.com"
 _LONGEST_QUERY = 400
-_MOST_WORDS = 50
+_MOST_TERMS = 50
 _MOST_RESULTS = 20
 
 
@@ -40,7 +40,7 @@ class Brave:
         return None if self.api_key else "brave needs a key: web_search.brave_key"
 
     async def search(self, query: str, count: int) -> list[Hit]:
-        short = " ".join(query.split()[:_MOST_WORDS])[:_LONGEST_QUERY]
+        short = " ".join(query.split()[:_MOST_TERMS])[:_LONGEST_QUERY]
         answer = await ask(
             "Brave search",
             f"{self.base_url.rstrip('/')}/res/v1/web/search",

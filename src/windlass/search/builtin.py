@@ -38,4 +38,4 @@ class Builtin:
         return None if self.offers else "this provider has no search tool of its own"
 
     async def search(self, query: str, count: int) -> list[Hit]:
-        raise failed("The provider's own search", "runs with the model's reply and cannot be asked apart from it")
+        raise failed("The provider's own search", "runs with the model's reply and cannot be run on its own")

@@ -78,7 +78,7 @@ class FetchGuard:
             socket_factory=_checked_socket(target),
             ssl=self.tls or True,
         )
-        # No proxy from the environment: it would resolve the name again, and reach what it likes.
+        # No proxy from the environment: it would resolve the name again, past the check.
         async with (
             aiohttp.ClientSession(connector=connector, auto_decompress=False, trust_env=False) as session,
             session.get(target.url, headers=_HEADERS, allow_redirects=False) as response,
@@ -101,7 +101,7 @@ class FetchGuard:
         if response.content_type not in _KINDS or "Content-Type" not in response.headers:
             raise _failed(f"it is {response.content_type}, not text")
         body = await self._body(response)
-        # Up to a tenth of a second for the largest page; the loop has better things to do.
+        # Up to a tenth of a second for the largest page: in a thread, so that the loop does not wait.
         return await asyncio.to_thread(page_from, str(target.url), response.content_type, response.charset or "", body)
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
@@ -155,7 +155,7 @@ def _checked_socket(target: Target) -> Callable[[aiohttp.AddrInfoType], socket.s
 def _next_url(base: URL, response: aiohttp.ClientResponse) -> str:
     location = response.headers.get("Location", "")
     if not location:
-        raise _failed("it redirects to nowhere")
+        raise _failed("its redirect has no target")
     try:
         return str(base.join(URL(location, encoded=True)))
     except ValueError:
@@ -167,14 +167,14 @@ def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
     if encoding in ("", "identity"):
         return lambda chunk, room: chunk[:room]
     if encoding not in ("gzip", "x-gzip"):
-        raise _failed(f"it is packed as {encoding}")
+        raise _failed(f"its content encoding is {encoding}")
     stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
 
     def unpack(chunk: bytes, room: int) -> bytes:
         try:
             return stream.decompress(chunk, max(1, room))[:room]
         except zlib.error:
-            raise _failed("its packing is broken") from None
+            raise _failed("its compressed body is damaged") from None
 
     return unpack
 

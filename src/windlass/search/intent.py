@@ -34,7 +34,7 @@ class Intent:
 
 
 def asked(text: str, mode: Mode = "auto", prefix_enabled: bool = True, backend: str = "auto") -> Intent:
-    """`mode` is the request's word, or its persona's where the request has none."""
+    """`mode` is the request's setting, or its persona's where the request has none."""
     prefix = _PREFIX.match(text) if prefix_enabled else None
     plain = text[prefix.end() :].rstrip() if prefix else text
     if prefix and not plain:
@@ -51,25 +51,25 @@ def asked(text: str, mode: Mode = "auto", prefix_enabled: bool = True, backend: 
 
 
 def backend_at(setting: str, base_url: str) -> str:
-    """The backend in force with this provider: its own search falls to `auto` where it has none."""
+    """The backend to use with this provider: `builtin` becomes `auto` where the provider has no search of its own."""
     return "auto" if setting == BUILTIN and not searches_itself(base_url) else setting
 
 
 def is_small_talk(text: str) -> bool:
     """Made of nothing but such phrases, at least one of them more than a filler: "hello there!" is small talk, "hello
     world program" is not."""
-    words = _words(text)
-    if not words or len(words) > _LONGEST_TALK:
-        return not words
-    reached = {(0, False)}  # how many words are accounted for, and whether a phrase was among them
-    for place in range(len(words)):
-        for said in (False, True):
-            if (place, said) in reached:
+    tokens = _tokens(text)
+    if not tokens or len(tokens) > _LONGEST_TALK:
+        return not tokens
+    reached = {(0, False)}  # how many tokens are accounted for, and whether a phrase was among them
+    for start in range(len(tokens)):
+        for greeted in (False, True):
+            if (start, greeted) in reached:
                 for size in range(1, _LONGEST_PHRASE + 1):
-                    phrase = words[place : place + size]
+                    phrase = tokens[start : start + size]
                     if phrase in _TALK or phrase in _FILLERS:
-                        reached.add((place + len(phrase), said or phrase in _TALK))
-    return (len(words), True) in reached
+                        reached.add((start + len(phrase), greeted or phrase in _TALK))
+    return (len(tokens), True) in reached
 
 
 def _query(text: str) -> str:
@@ -79,14 +79,14 @@ def _query(text: str) -> str:
     return flat[:_LONGEST_QUERY].rpartition(" ")[0] or flat[:_LONGEST_QUERY]
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _tokens(text: str) -> tuple[str, ...]:
     """No more of them than it takes to see that a message is too long to be small talk."""
     found = islice(_TOKEN.finditer(text.casefold()), _LONGEST_TALK + 1)
-    return tuple(word[0].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for word in found)
+    return tuple(token[0].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for token in found)
 
 
 def _phrases(table: str) -> frozenset[tuple[str, ...]]:
-    return frozenset(_words(phrase) for phrase in re.split(r"[|\n]", table) if phrase.strip())
+    return frozenset(_tokens(phrase) for phrase in re.split(r"[|\n]", table) if phrase.strip())
 
 
 _FILLERS = _phrases("""

@@ -104,9 +104,9 @@ def _objects(value: object, depth: int) -> Iterator[Hit]:
     elif isinstance(value, dict) and depth:
         url = _first(value, "url", "link", "href")
         if url:
-            words = _first(value, "content", "snippet", "description", "text", "body")
+            text = _first(value, "content", "snippet", "description", "text", "body")
             date = _first(value, "published", "publish_date", "publishedDate", "page_age", "date")
-            yield Hit(_first(value, "title", "name"), url, words, date)
+            yield Hit(_first(value, "title", "name"), url, text, date)
         for name in _LISTS:
             yield from _objects(value.get(name), depth - 1)
 

@@ -41,13 +41,13 @@ class Page:
 
 
 def page_from(url: str, kind: str, charset: str, body: bytes) -> Page:
-    """`kind` is the media type, `charset` what the server says of it ("" when it does not)."""
+    """`kind` is the media type, `charset` the one the server names ("" for none)."""
     is_html = kind == "text/html"
     text = decoded(body, charset or (_declared_charset(body) if is_html else ""))
     if not is_html:
         return Page(url, "", tidy(text))
-    title, words = html_text(text)
-    return Page(url, title, words)
+    title, visible = html_text(text)
+    return Page(url, title, visible)
 
 
 def html_text(source: str) -> tuple[str, str]:
@@ -108,28 +108,28 @@ def _unescaped(text: str) -> str:
 
 def _pieces(source: str) -> Iterator[tuple[str, str]]:
     """("", text), (tag name, "") with a slash before closing ones, and ("title", its text)."""
-    place = 0
-    while opening := _OPENING.search(source, place):
-        yield "", source[place : opening.start()]
+    position = 0
+    while opening := _OPENING.search(source, position):
+        yield "", source[position : opening.start()]
         if source.startswith("<!--", opening.start()):
             end = source.find("-->", opening.start() + 2)
-            place = end + 3
+            position = end + 3
         else:
             end = _end_of_tag(source, opening.end())
-            place = end + 1
+            position = end + 1
         if end < 0:
             return
         name = _name(source, opening.start() + 1)
         if ending := _ENDINGS.get(name):
-            closing = ending.search(source, place)
+            closing = ending.search(source, position)
             if closing is None:
                 return
             if name == "title":
-                yield "title", source[place : closing.start()]
-            place = closing.start()
+                yield "title", source[position : closing.start()]
+            position = closing.start()
         elif name:
             yield name, ""
-    yield "", source[place:]
+    yield "", source[position:]
 
 
 def _name(source: str, start: int) -> str:
@@ -137,13 +137,13 @@ def _name(source: str, start: int) -> str:
     return found[0].lower() if found else ""
 
 
-def _end_of_tag(source: str, place: int) -> int:
+def _end_of_tag(source: str, position: int) -> int:
     """Where the tag's `>` stands, quoted ones not counted; -1 when it has none."""
-    while mark := _TAG_END.search(source, place):
+    while mark := _TAG_END.search(source, position):
         if mark[0] == ">":
             return mark.start()
         quote_end = source.find(mark[0], mark.end())
         if quote_end < 0:
             return source.find(">", mark.end())  # a lone apostrophe, as in <p it's>
-        place = quote_end + 1
+        position = quote_end + 1
     return -1

@@ -14,7 +14,7 @@ from windlass.search.page import Page
 from windlass.search.tool import Reading, report
 
 Read = Callable[[str], Awaitable[Page]]
-Say = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 @value_object
@@ -31,7 +31,7 @@ class Trial:
 
     backend: str
     works: bool
-    told: str
+    message: str
     hits: tuple[Hit, ...] = ()
 
 
@@ -50,14 +50,14 @@ class WebSearch:
     read: Read
     caps: SearchCaps = SearchCaps()
 
-    async def search(self, query: str, count: int = 5, say: Say = lambda _: None) -> ToolOutput:
-        """Search and read; `ToolError` in words a person can act on. `say` hears what is under way."""
+    async def search(self, query: str, count: int = 5, progress: Progress = lambda _: None) -> ToolOutput:
+        """Search and read; `ToolError` says what a person can do. `progress` gets a line for each step."""
         wanted = max(1, min(count, self.caps.most_hits))
         if not query.strip():
-            raise ToolError("The search was asked for without a query.", cause="bad_arguments")
+            raise ToolError("The search needs a query.", cause="bad_arguments")
         ends = monotonic() + self.caps.seconds
-        backend, hits, failures = await self._hits(query.strip(), wanted, ends, say)
-        readings = await self._readings(hits, ends, say)
+        backend, hits, failures = await self._hits(query.strip(), wanted, ends, progress)
+        readings = await self._readings(hits, ends, progress)
         sources = tuple(SourceLink(hit.title, hit.url) for hit in hits)
         return ToolOutput(report(query, backend, hits, readings, failures), sources=sources, untrusted=True)
 
@@ -66,14 +66,14 @@ class WebSearch:
             tasks = [group.create_task(self._trial(backend, query, count)) for backend in self.backends]
         return [task.result() for task in tasks]
 
-    async def _hits(self, query: str, count: int, ends: float, say: Say) -> tuple[str, list[Hit], list[str]]:
+    async def _hits(self, query: str, count: int, ends: float, progress: Progress) -> tuple[str, list[Hit], list[str]]:
         """The first answer with hits in it. An empty one stands only when no backend does better."""
         failures: list[str] = []
         empty = ""
-        for place, backend in enumerate(self.backends):
-            say(f"Asking {backend.name}")
+        for index, backend in enumerate(self.backends):
+            progress(f"Asking {backend.name}")
             try:
-                hits = await self._ask(backend, query, count, ends, last=place + 1 == len(self.backends))
+                hits = await self._ask(backend, query, count, ends, last=index + 1 == len(self.backends))
             except ToolError as error:
                 failures.append(error.message)
                 continue
@@ -88,7 +88,7 @@ class WebSearch:
         if problem := backend.ready():
             raise ToolError(f"{problem[:1].upper()}{problem[1:]}.", cause="search_failed")
         left = max(0.0, ends - monotonic())
-        # One that hangs must leave time for the next.
+        # A backend that hangs must leave time for the next one.
         share = left if last else left / 2
         try:
             async with asyncio.timeout(share):
@@ -96,11 +96,11 @@ class WebSearch:
         except TimeoutError:
             raise ToolError(f"{backend.name} did not answer within {share:.0f} s.", cause="search_failed") from None
 
-    async def _readings(self, hits: list[Hit], ends: float, say: Say) -> dict[str, Reading]:
+    async def _readings(self, hits: list[Hit], ends: float, progress: Progress) -> dict[str, Reading]:
         top = hits[: self.caps.pages]
         if not top:
             return {}
-        say(f"Reading {len(top)} pages")
+        progress(f"Reading {len(top)} pages")
         left = min(self.caps.reading_seconds, ends - monotonic())
         async with asyncio.TaskGroup() as group:
             tasks = {hit.url: group.create_task(self._reading(hit.url, left)) for hit in top}

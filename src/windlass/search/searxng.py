@@ -42,5 +42,5 @@ def _hit(result: _SearxngResult) -> Hit:
 
 _WHY = {
     403: "does not give JSON (HTTP 403); add json to search.formats in its settings.yml",
-    429: "takes us for a bot (HTTP 429); allow this machine in its limiter.toml",
+    429: "blocks this machine as a bot (HTTP 429); allow its address in limiter.toml",
 }

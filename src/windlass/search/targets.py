@@ -50,7 +50,7 @@ class Target:
 
 
 def target_of(url: str, allow: Collection[str] = ()) -> Target:
-    """The target, or `ToolError` in words. `allow` holds host names and addresses, each with or without `:port`."""
+    """The target, or a `ToolError`. `allow` holds host names and addresses, each with or without `:port`."""
     parsed = _parsed(url)
     host = (parsed.raw_host or "").removesuffix(".")
     port = parsed.port or 0
@@ -110,7 +110,7 @@ def _parsed(url: str) -> URL:
     if len(url) > _LONGEST_URL:
         raise blocked("its address is too long")
     if _STRAY.search(url):
-        raise blocked("its address holds characters that no address has")
+        raise blocked("its address contains characters that are not allowed")
     try:
         parsed = URL(url)
         port = parsed.port
@@ -139,7 +139,7 @@ def _address(host: str, kind: type[IPv4Address] | type[IPv6Address]) -> Address:
     except ValueError:
         address = None
     if not isinstance(address, kind) or "%" in host:
-        raise blocked(f"{host} is an odd way to write a number")
+        raise blocked(f"{host} is not the standard form of an IP address")
     return address
 
 
@@ -149,7 +149,7 @@ def _check_name(host: str, allowed: bool) -> None:
     if allowed:
         return
     if "." not in host or any(host.endswith(f".{name}") for name in _LOCAL_NAMES):
-        raise blocked(f"{host} is a name for a local machine")
+        raise blocked(f"{host} is a local name")
 
 
 def _is_isatap(address: IPv6Address) -> bool:

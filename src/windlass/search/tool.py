@@ -16,7 +16,7 @@ from windlass.search.page import Page
 
 SNIPPET_CHARS = 700
 EXTRACT_CHARS = 2500
-_WORD = re.compile(r"[^\W_]{2,}")
+_TERM = re.compile(r"[^\W_]{2,}")
 _LINES_APART = 240
 _MOST_LOOKED_AT = 200_000
 _SCHEMA = (
@@ -78,17 +78,17 @@ def extract(text: str, query: str, chars: int = EXTRACT_CHARS) -> str:
     """The paragraphs that share most words with the query, in the page's order; the beginning where none does."""
     if len(text) <= chars:
         return text
-    wanted = _words(query)
+    wanted = _terms(query)
     paragraphs = _paragraphs(text[:_MOST_LOOKED_AT])
-    best = sorted(range(len(paragraphs)), key=lambda place: (-len(wanted & _words(paragraphs[place])), place))
+    best = sorted(range(len(paragraphs)), key=lambda index: (-len(wanted & _terms(paragraphs[index])), index))
     kept, room = set[int](), chars
-    for place in best:
-        if len(paragraphs[place]) < room:
-            kept.add(place)
-            room -= len(paragraphs[place]) + 1
+    for index in best:
+        if len(paragraphs[index]) < room:
+            kept.add(index)
+            room -= len(paragraphs[index]) + 1
     if not kept:
         return text[: chars - 1] + "…"
-    return "\n".join(paragraphs[place] for place in sorted(kept))
+    return "\n".join(paragraphs[index] for index in sorted(kept))
 
 
 def _entry(hit: Hit, reading: Reading | None, query: str) -> str:
@@ -115,8 +115,8 @@ def _paragraphs(text: str) -> list[str]:
     return joined
 
 
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower()))
+def _terms(text: str) -> set[str]:
+    return set(_TERM.findall(text.lower()))
 
 
 def _cut(text: str, chars: int) -> str:

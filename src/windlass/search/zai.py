@@ -35,7 +35,7 @@ class _ZaiAnswer(msgspec.Struct):
 
 @value_object
 class ZAI:
-    """`base_url` is the provider's chat base; both its plans have the endpoint at the same place below it."""
+    """`base_url` is the provider's chat base; both its plans have the endpoint at the same path below it."""
 
     api_key: str = field(default="", repr=False)
     base_url: str = ""
@@ -70,4 +70,4 @@ def _hit(result: _ZaiResult) -> Hit:
     return Hit(result.title or "", result.link or "", result.content or "", result.publish_date or "")
 
 
-_WHY = {401: "refused the provider's key (HTTP 401); check the key", 404: "is not offered at this address (HTTP 404)"}
+_WHY = {401: "rejected the provider's key (HTTP 401); check the key", 404: "is not offered at this address (HTTP 404)"}

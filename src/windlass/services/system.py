@@ -105,7 +105,7 @@ class SearchTests:
         found = await self._search_backends.for_provider(self._models.config()).trials(wanted.query)
         trials = [
             schemas.SearchTrial(
-                trial.backend, trial.works, trial.told, [schemas.SearchHit(hit.title, hit.url) for hit in trial.hits]
+                trial.backend, trial.works, trial.message, [schemas.SearchHit(hit.title, hit.url) for hit in trial.hits]
             )
             for trial in found
         ]

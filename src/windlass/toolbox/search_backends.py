@@ -46,7 +46,7 @@ class SearchBackends:
         return page
 
     def problem(self, provider: str = "") -> str:
-        """Why a turn with this provider cannot search, in words for a person; "" when it can."""
+        """Why a turn with this provider cannot search, as a sentence for a person; "" when it can."""
         if self.config.backend == "off":
             return "The web search is off in windlass.toml."
         asked = self.for_provider(self.models.config(provider)).backends
