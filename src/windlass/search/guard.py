@@ -167,7 +167,7 @@ def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
     if encoding in ("", "identity"):
         return lambda chunk, room: chunk[:room]
     if encoding not in ("gzip", "x-gzip"):
-        raise _failed(f"its content encoding is {encoding}")
+        raise _failed(f"its content encoding, {encoding}, is not supported")
     stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
 
     def unpack(chunk: bytes, room: int) -> bytes:
