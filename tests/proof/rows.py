@@ -133,7 +133,7 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{FAULTS}/test_tools.py::test_a_tool_that_changes_in_mid_turn_is_not_run",
     ),
     "M8 many tools, odd names": (
-        "tests/toolbox/test_names.py::test_every_name_is_valid_unique_and_independent_of_order",
+        "tests/toolbox/test_offers.py::test_every_name_is_valid_unique_and_independent_of_order",
         f"{SERVERS}/test_supervisor.py::test_a_thousand_tools_over_twenty_servers_keep_their_names",
     ),
     "M9 slow and failing starts": (

@@ -16,7 +16,7 @@ from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 from tests.servers.kit import Census, alive, ledger_config, program, run, said
 from windlass.core.errors import BadInput, Conflict, NotFound, ToolError
 from windlass.servers import ServerConfig, Servers
-from windlass.toolbox.names import offered_names
+from windlass.toolbox.offers import offered_names
 
 
 async def test_a_draft_does_not_start_until_its_command_is_confirmed(servers: Servers, ledger: Ledger) -> None:

@@ -16,7 +16,7 @@ from windlass.core.events import (
     TurnStarted,
 )
 from windlass.core.messages import ChatMessage, ToolCall, ToolSpec
-from windlass.toolbox.hashes import arguments_hash
+from windlass.toolbox.offers import arguments_hash
 from windlass.toolbox.permissions import Grant, PolicyRule, TrustLevel, doubtful, judge
 
 HASH = "h1"

@@ -19,13 +19,10 @@ from windlass.servers import Servers, ServerStatus
 from windlass.store import Documents, Store
 from windlass.toolbox.built_in import SearchFor, built_in_tools
 from windlass.toolbox.functions import Functions
-from windlass.toolbox.names import offered_names
-from windlass.toolbox.offers import Offer, Offers
+from windlass.toolbox.offers import Offer, Offers, Pin, Pins, offered_names
 from windlass.toolbox.permissions import Grant, PolicyRule
-from windlass.toolbox.pins import Pins
 from windlass.toolbox.preview import RESULT_TOOLS
 from windlass.toolbox.questions import KeptQuestion, Questions
-from windlass.toolbox.rows import EnabledToolRow, Pin, PolicyRules
 from windlass.toolbox.turn import ToolContext, TurnTools
 
 T = TypeVar("T")
@@ -44,6 +41,24 @@ class Available:
     enabled: bool
     approval: str
     changed: bool
+
+
+@value_object
+class EnabledToolRow:
+    """A person's word about one tool in one conversation. `enabled` is False for one a server enables by default."""
+
+    server_id: str
+    tool: str
+    enabled: bool = True
+    approval: str = ""
+
+    def key(self, conversation_id: str) -> str:
+        return f"{conversation_id}/{self.server_id}/{self.tool}"
+
+
+@value_object
+class PolicyRules:
+    rules: tuple[PolicyRule, ...] = ()
 
 
 class Toolbox:

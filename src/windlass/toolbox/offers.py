@@ -1,18 +1,32 @@
-"""The tools of running servers, made ready to be offered: hashed, their schemas cleaned and compiled. Done once for
-each list a server gives, since a turn must not pay for the size of the catalogue."""
+"""The tools of running servers, made ready to be offered: named, hashed, their schemas cleaned and compiled. Done once
+for each list a server gives, since a turn must not pay for the size of the catalogue.
 
+A pin keeps the definition of a tool that somebody agreed to: by naming the tool, or by offering all tools of a server,
+which agrees to them as they were first offered. A definition that changes afterwards, by a word or by an invisible
+letter, has another hash; the tool stays off until someone has looked at it."""
+
+import asyncio
+import hashlib
 import json
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from windlass.core.errors import BadInput
 from windlass.core.messages import ToolSpec
 from windlass.core.values import value_object
 from windlass.servers import ServerConfig, Servers, ToolDefinition
 from windlass.servers.values import Approval
-from windlass.toolbox.hashes import identity_hash, tool_hash
+from windlass.store import Documents
 from windlass.toolbox.schemas import Checker, visible
 
 LETTERS_PER_TOKEN = 4  # an estimate, and labelled as one wherever it is shown
+LONGEST_NAME = 64
+NameKey = tuple[str, str]  # a server's slug and the tool's own name
+PinKey = tuple[str, str, str]  # server, identity and tool
+_NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_-]")
 
 
 @value_object
@@ -68,7 +82,7 @@ class Offers:
         tools, config = found
         known = self._known.get(config.id)
         if known is None or known[0] is not tools or known[1] is not config:
-            program, identity = self._servers.status(config.id).program, _identity(config)
+            program, identity = self._servers.status(config.id).program, _pinned_identity(config)
             offers = [replace(_offer(config, tool), program=program, identity=identity) for tool in tools]
             known = (tools, config, {offer.tool.name: offer for offer in offers})
             self._known[config.id] = known
@@ -78,7 +92,7 @@ class Offers:
         return self.of(server_id).get(tool)
 
 
-def _identity(config: ServerConfig) -> str:
+def _pinned_identity(config: ServerConfig) -> str:
     """What runs is the operator's own word where it stands in their file: with another command, another first time."""
     return identity_hash(config)[:16] if config.operator else ""
 
@@ -91,3 +105,155 @@ def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:
         return Offer(config, tool, hash, problem=error.message, approval=approval)
     schema = json.dumps(checker.shown, ensure_ascii=False, separators=(",", ":"))
     return Offer(config, tool, hash, schema, checker, approval=approval)
+
+
+@value_object
+class Pin:
+    """A tool as it was when somebody agreed to it, kept whole so that a change can be shown."""
+
+    server_id: str
+    tool: str
+    hash: str
+    title: str = ""
+    description: str = ""
+    input_schema: Mapping[str, Any] | None = None
+    output_schema: Mapping[str, Any] | None = None
+    annotations: Mapping[str, Any] | None = None
+    identity: str = ""
+    program: str = ""  # the server's name and version then; its own claim, so no part of the hash
+
+    @property
+    def definition(self) -> ToolDefinition:
+        return ToolDefinition(
+            self.tool, self.title, self.description, self.input_schema, self.output_schema, self.annotations
+        )
+
+
+class Pins:
+    def __init__(self, rows: Documents[Pin]) -> None:
+        self._rows = rows
+        self._known: dict[PinKey, Pin] = {(pin.server_id, pin.identity, pin.tool): pin for pin in rows.everything()}
+
+    def of(self, offer: Offer) -> Pin | None:
+        return self._known.get(_pin_key(offer))
+
+    def agreed(self, offer: Offer) -> str:
+        """The hash somebody agreed to; "" where nobody was asked yet."""
+        pin = self.of(offer)
+        return pin.hash if pin else ""
+
+    def changed(self, offer: Offer) -> bool:
+        return self.agreed(offer) not in ("", offer.hash)
+
+    def first(self, offer: Offer) -> "asyncio.Future[None] | None":
+        """Agree to it unless there is a pin already."""
+        known = self.of(offer) or offer.server.bundled
+        return None if known else self.renew(offer)
+
+    def renew(self, offer: Offer) -> "asyncio.Future[None]":
+        server_id, identity, name = key = _pin_key(offer)
+        tool = offer.tool
+        pin = Pin(
+            server_id,
+            name,
+            offer.hash,
+            tool.title,
+            tool.description,
+            tool.input_schema,
+            tool.output_schema,
+            tool.annotations,
+            identity,
+            offer.program,
+        )
+        self._known[key] = pin
+        return self._rows.put("/".join(part for part in key if part), pin, parent=server_id)
+
+
+def _pin_key(offer: Offer) -> PinKey:
+    return offer.server.id, offer.identity, offer.tool.name
+
+
+def tool_hash(tool: ToolDefinition, config: ServerConfig) -> str:
+    return _sha256(
+        {
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description,
+            "inputSchema": tool.input_schema,
+            "outputSchema": tool.output_schema,
+            "annotations": tool.annotations,
+            "server": _identity(config),
+        }
+    )
+
+
+def identity_hash(config: ServerConfig) -> str:
+    """Of where a server's tools come from."""
+    return _sha256(_identity(config))
+
+
+def arguments_hash(arguments: str) -> str:
+    """Of what the arguments say, not how they are spaced. Text that is no JSON is hashed as it is."""
+    try:
+        return _sha256(json.loads(arguments))
+    except (ValueError, RecursionError):
+        return hashlib.sha256(arguments.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def changed_fields(before: ToolDefinition, after: ToolDefinition) -> list[str]:
+    """What a person is shown before they agree again."""
+    fields = ("name", "title", "description", "input_schema", "output_schema", "annotations")
+    return [field for field in fields if _text(getattr(before, field)) != _text(getattr(after, field))]
+
+
+def _identity(config: ServerConfig) -> dict[str, object]:
+    """Where the tool comes from. Values of the environment and headers are secrets and may rotate; names may not."""
+    if config.transport != "stdio":
+        return {"transport": config.transport, "url": config.url}
+    return {"transport": "stdio", "command": config.command, "args": list(config.args), "env": sorted(config.env)}
+
+
+def _sha256(value: object) -> str:
+    return hashlib.sha256(_text(value).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def offered_names(tools: Iterable[NameKey], reserved: Collection[str] = ()) -> dict[NameKey, str]:
+    """A tool's own name where possible, `slug__name` where two would clash. Each step names only what the step before
+    left ambiguous; the same tools get the same names whatever the order given, so that prompt caches hold."""
+    names = dict.fromkeys(sorted(set(tools)), "")
+    for name in (_own, _prefixed, _marked):
+        _name_the_unclear(names, name, set(reserved))
+    return names
+
+
+def _name_the_unclear(names: dict[NameKey, str], name: Callable[[NameKey], str], reserved: set[str]) -> None:
+    taken = Counter(names.values())
+    for key, given in names.items():
+        if not given or taken[given] > 1 or given in reserved:
+            names[key] = name(key)
+
+
+def _own(key: NameKey) -> str:
+    return _fitting(key[1], key)
+
+
+def _prefixed(key: NameKey) -> str:
+    return _fitting(f"{key[0]}__{key[1]}", key)
+
+
+def _marked(key: NameKey) -> str:
+    """For what is still ambiguous: two names that differ only in letters no wire accepts."""
+    return f"{_prefixed(key)[: LONGEST_NAME - 9]}_{_mark(key)}"
+
+
+def _fitting(name: str, key: NameKey) -> str:
+    clean = _NOT_ALLOWED.sub("_", name) or "unnamed"
+    return clean if len(clean) <= LONGEST_NAME else f"{clean[: LONGEST_NAME - 9]}_{_mark(key)}"
+
+
+def _mark(key: NameKey) -> str:
+    return hashlib.sha256("\0".join(key).encode()).hexdigest()[:8]

@@ -15,7 +15,7 @@ from windlass.core.fold import fold
 from windlass.core.messages import ToolCall, ToolSpec
 from windlass.core.steps import as_decided
 from windlass.core.values import value_object
-from windlass.toolbox.hashes import arguments_hash
+from windlass.toolbox.offers import arguments_hash
 
 Choice = Literal["auto", "ask", "deny"]
 Hint = Literal["", "read_only", "not_read_only", "destructive", "open_world"]

@@ -14,8 +14,7 @@ from windlass.servers import InputReply, Question, Servers
 from windlass.servers.values import CallResult, TextPart
 from windlass.toolbox.clock import WorkClock
 from windlass.toolbox.functions import PYTHON, Functions
-from windlass.toolbox.hashes import arguments_hash
-from windlass.toolbox.offers import Offer, Offers
+from windlass.toolbox.offers import Offer, Offers, arguments_hash
 from windlass.toolbox.permissions import Grant, PolicyRule, TrustLevel, doubtful, judge
 from windlass.toolbox.preview import LONGEST
 from windlass.toolbox.questions import Questions, input_needed
