@@ -39,7 +39,7 @@ logger = logging.getLogger("windlass")
 
 @value_object
 class App:
-    """An open Windlass, whoever uses it: a server, a command or a program."""
+    """An open Windlass, used by a server, a command or a program."""
 
     config: Config
     store: Store
@@ -55,7 +55,7 @@ class App:
     services: Services
 
     def asgi(self, access: Access | None = None) -> ASGIApp:
-        """The HTTP server's application; without `access` it answers whoever is in this process."""
+        """The HTTP server's application; without `access` it answers every request of this process."""
         config = self.config
         return build(
             self.services,
@@ -81,7 +81,7 @@ async def open_app(
     program's own answers unless a turn names another."""
     bus = Bus(lambda conversation_id, after: store.conversations.events_after(conversation_id, after))
     store = Store(config.home, durability=config.durability, publish=bus.committed)
-    async with AsyncExitStack() as closing:  # each is closed although one before it failed, or nobody waits any more
+    async with AsyncExitStack() as closing:  # each part is closed although another failed or the caller was cancelled
         closing.push_async_callback(store.close)
         app = await _build(config, store, bus, functions)
         closing.push_async_callback(app.models.aclose)
@@ -100,7 +100,7 @@ async def open_app(
 
 
 def _publish_open_questions(app: App) -> None:
-    """What was asked before this start, to whoever watches then."""
+    """Questions asked before this start, for the watchers of now."""
     unfinished = {turn.id for turn in app.store.conversations.unfinished()}
     for kept in app.toolbox.questions.left():
         if kept.turn_id in unfinished:
@@ -112,8 +112,8 @@ async def _purge_hourly(app: App) -> None:
     while True:
         try:
             await app.services.retention.purge()
-        except Exception:  # the root of this task; what could not be deleted now is in an hour
-            logger.exception("What is old could not be deleted")
+        except Exception:  # the root of this task; the next purge is in an hour
+            logger.exception("Purging old data failed")
         await asyncio.sleep(PURGE_S)
 
 
@@ -147,7 +147,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
 
 
 async def _load_saved(app: App) -> None:
-    """Everything that was configured or kept; servers start by themselves and nobody waits for them."""
+    """Everything that was configured or kept; servers start in the background."""
     for provider in configured_providers(app.config):
         app.models.put(provider)
     app.services.providers.load()

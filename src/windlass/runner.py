@@ -1,4 +1,4 @@
-"""Owns the turns under way: starts them, drives them, passes people's words on, picks up what a restart left."""
+"""Owns running turns: starts them, drives them, records people's decisions, resumes what a restart left."""
 
 import asyncio
 import logging
@@ -52,6 +52,7 @@ class Runner:
         if self._draining:
             raise Unavailable("Windlass is shutting down.", hint="Try again in a moment.", code="shutting_down")
         reach("request_parsed")
+        turn_log = TurnLog(self._store.logs, turn_id or new_id("turn"), self._driver, unborn=True)
         try:
             created = await self._store.logs.create(
                 conversation_id,
@@ -59,15 +60,19 @@ class Runner:
                 *following,
                 parent_id=parent_id,
                 driver=self._driver,
-                turn_id=turn_id,
+                turn_id=turn_log.turn_id,
                 title=title,
             )
-        except (Unavailable, asyncio.CancelledError):
-            self._recover_soon()
+        except BaseException as error:  # raised again; the turn, should it land all the same, is opened by its recovery
+            turn_log.close()
+            if isinstance(error, Unavailable | asyncio.CancelledError):
+                self._recover_soon()
             raise
         reach("turn_created")
         if created.is_new and created.turn_id not in self._driving:
-            self._drive(conversation_id, created.turn_id, epoch=1, live=created.live)
+            self._drive(conversation_id, created.turn_id, turn_log)
+        else:
+            turn_log.close()
         return created
 
     async def stop(self, turn_id: str, call_id: str = "") -> None:
@@ -81,7 +86,7 @@ class Runner:
         self._slots.hurry(turn_id)
 
     async def decide(self, turn_id: str, decided: CallDecided) -> bool:
-        """False when somebody decided already; then nothing changes."""
+        """False when the call was decided already; then nothing changes."""
         call = _call(self._view(turn_id), turn_id, decided.call_id)
         if call.judged is None or call.judged.verdict != "ask":
             raise Conflict("This call does not wait for approval.", code="not_waiting")
@@ -117,7 +122,7 @@ class Runner:
         try:
             if self._driving:
                 await asyncio.wait(self._driving.values(), timeout=grace_s)
-        finally:  # also when nobody waits that long
+        finally:  # also when the caller is cancelled
             for task in list(self._driving.values()):
                 task.cancel()
             await asyncio.gather(*self._driving.values(), return_exceptions=True)
@@ -144,7 +149,7 @@ class Runner:
         return landed
 
     def _recover_soon(self) -> None:
-        """What was to be written may land all the same, though nobody is told: then its turn must go on."""
+        """What was to be written may land all the same, although the caller got an error: then its turn must run."""
         asyncio.get_running_loop().call_later(STORE_RETRY_S, self._recover_when_written)
 
     def _recover_when_written(self) -> None:
@@ -153,40 +158,41 @@ class Runner:
             checked = self._store.check()
             checked.add_done_callback(lambda done: self._recover_soon() if done.exception() else self.recover())
 
-    def _drive(self, conversation_id: str, turn_id: str, epoch: int = 0, live: object = None) -> None:
-        """`live` holds the events of a new turn until its driver does; they need not be read again."""
-        task = asyncio.create_task(self._until_settled(conversation_id, turn_id, epoch, live), name=turn_id)
+    def _drive(self, conversation_id: str, turn_id: str, new_log: TurnLog | None = None) -> None:
+        """The task owns the log of a new turn from here on."""
+        task = asyncio.create_task(self._until_settled(conversation_id, turn_id, new_log), name=turn_id)
         self._driving[turn_id] = task
-        task.add_done_callback(lambda done: self._forget(turn_id, done))
+        task.add_done_callback(lambda done: self._forget(turn_id, done, new_log))
 
-    def _forget(self, turn_id: str, task: "asyncio.Task[None]") -> None:
+    def _forget(self, turn_id: str, task: "asyncio.Task[None]", new_log: TurnLog | None) -> None:
+        if new_log:
+            new_log.close()  # the task does so itself, unless it was cancelled before it ran
         if self._driving.get(turn_id) is task:
             del self._driving[turn_id]
 
-    async def _until_settled(self, conversation_id: str, turn_id: str, epoch: int, live: object) -> None:
+    async def _until_settled(self, conversation_id: str, turn_id: str, new_log: TurnLog | None) -> None:
         retry_s = STORE_RETRY_S
-        while True:
-            turn_log = TurnLog(self._store.logs, turn_id, self._driver, epoch=epoch)
-            epoch = 0
-            try:
-                if self._slots.taken and not isinstance(next_step(await turn_log.read()), Close):
-                    await self._slots.queue(turn_id)  # a stop may have been said before, with nobody to hurry
-                with self._slots:
-                    step = await self._run(conversation_id, turn_log)
-            except Fenced:
-                return
-            except Unavailable as error:
-                log.error("Turn %s is paused: %s %s", turn_id, error.message, error.hint)
-                await _until_changed(turn_log, retry_s)
-                retry_s = min(2 * retry_s, LONGEST_RETRY_S)
-                continue
-            except Exception as error:  # the root of a turn's task: a defect must still end in a typed outcome
-                if not await self._record_defect(turn_id, error):
+        with new_log or TurnLog(self._store.logs, turn_id, self._driver) as turn_log:
+            while True:
+                try:
+                    if self._slots.taken and not isinstance(next_step(await turn_log.read()), Close):
+                        await self._slots.queue(turn_id)  # a stop may have come before, when nothing was queued
+                    with self._slots:
+                        step = await self._run(conversation_id, turn_log)
+                except Fenced:
                     return
-                continue
-            if isinstance(step, Done) or next_step(await turn_log.read()) == step:
-                # Nothing awaits between this look and the end of the task, so no word can slip between them.
-                return self._record_waiting(turn_id, step)
+                except Unavailable as error:
+                    log.error("Turn %s is paused: %s %s", turn_id, error.message, error.hint)
+                    await _until_changed(turn_log, retry_s)
+                    retry_s = min(2 * retry_s, LONGEST_RETRY_S)
+                except Exception as error:  # the root of a turn's task: a defect must still end in a typed outcome
+                    if not await self._record_defect(turn_id, error):
+                        return
+                else:
+                    if isinstance(step, Done) or next_step(await turn_log.read()) == step:
+                        # Nothing awaits between this check and the end of the task, so no decision can slip in between.
+                        return self._record_waiting(turn_id, step)
+                turn_log.give_up_claim()
 
     async def _record_defect(self, turn_id: str, error: Exception) -> bool:
         """False when the turn is not there any more: its conversation was deleted."""
@@ -196,7 +202,7 @@ class Runner:
             return False
         except Unavailable:
             noted = False
-        log.error("Turn %s met a defect", turn_id, exc_info=error)
+        log.error("Internal error in turn %s", turn_id, exc_info=error)
         if not noted:  # nothing can be written, or closing it failed as well: no use in trying again at once
             await asyncio.sleep(STORE_RETRY_S)
         return True
@@ -215,7 +221,7 @@ class Runner:
             raise known.exceptions[0] from None
 
     def _update_waiting(self, turn_id: str) -> None:
-        """What still waits for a person after somebody's word: lists tell it while the turn goes on."""
+        """What still waits for a person after a decision: lists show it while the turn runs."""
         calls = [call for call in self._view(turn_id).calls if call.open]
         asked = [call for call in calls if call.judged and call.judged.verdict == "ask" and not call.decided]
         unknown = [call for call in calls if call.interrupted and not call.safe and not call.resolved]

@@ -13,18 +13,18 @@ class turns:
                s.ChatAnswer, str, s.ChatRequest, kind="chat", busy=True)
     events = row("GET", "/turns/{turn_id}/events", "Watch one turn",
                  object, str, int, kind="events", sent=s.EventsQuery, shown=s.EventStream, busy=True)
-    get = row("GET", "/turns/{turn_id}", "Look at a turn, or wait for it", s.TurnAnswer, str, s.WaitQuery, busy=True)
+    get = row("GET", "/turns/{turn_id}", "Read a turn, or wait for it", s.TurnAnswer, str, s.WaitQuery, busy=True)
     log = row("GET", "/turns/{turn_id}/log", "Read the whole event log", s.EventLog, str)
     prompt = row("GET", "/turns/{turn_id}/prompt", "See the exact request that was sent",
                  s.PromptSent, str, s.PromptQuery)
     stop = row("POST", "/turns/{turn_id}/stop", "Stop a turn", s.TurnAnswer, str)
-    continue_ = row("POST", "/turns/{turn_id}/continue", "Go on after a limit, a stop or a failure",
+    continue_ = row("POST", "/turns/{turn_id}/continue", "Continue after a limit, a stop or a failure",
                     s.TurnAnswer, str, s.Continue, status=201, operation="turns_go_on")
     retry = row("POST", "/turns/{turn_id}/retry", "Answer again, as a branch", s.TurnAnswer, str, s.Retry, status=201)
     stop_call = row("POST", "/turns/{turn_id}/calls/{call_id}/stop", "Stop one call", s.TurnAnswer, str, str)
     decide = row("POST", "/turns/{turn_id}/calls/{call_id}/decision", "Allow or deny a call",
                  s.TurnAnswer, str, str, s.Decision)
-    resolve = row("POST", "/turns/{turn_id}/calls/{call_id}/resolve", "Say what became of an unknown call",
+    resolve = row("POST", "/turns/{turn_id}/calls/{call_id}/resolve", "Resolve a call of unknown outcome",
                   s.TurnAnswer, str, str, s.Resolution)
     retry_call = row("POST", "/turns/{turn_id}/calls/{call_id}/retry", "Run a failed call again in a new turn",
                      s.TurnAnswer, str, str, status=201)
@@ -40,15 +40,15 @@ class conversations:
     recent = row("GET", "/conversations", "List conversations, newest first", s.ConversationList, s.PageQuery)
     search = row("GET", "/conversations/search", "Find conversations by words in their messages",
                  s.ConversationList, s.SearchQuery)
-    import_ = row("POST", "/conversations/import", "Bring in an export or a list of messages",
+    import_ = row("POST", "/conversations/import", "Import an export or a list of messages",
                   s.Imported, object, status=201, most=IMPORT, sent=s.Import, operation="conversations_take_in")
-    get = row("GET", "/conversations/{conversation_id}", "Look at a conversation", s.ConversationAnswer, str)
+    get = row("GET", "/conversations/{conversation_id}", "Read a conversation", s.ConversationAnswer, str)
     change = row("PATCH", "/conversations/{conversation_id}", "Change a conversation",
                  s.ConversationAnswer, str, s.ConversationChange)
     change_put = row("PUT", "/conversations/{conversation_id}", "Change a conversation",
                      s.ConversationAnswer, str, s.ConversationChange)
     delete = row("DELETE", "/conversations/{conversation_id}", "Delete a conversation for good", s.Acknowledged, str)
-    export = row("GET", "/conversations/{conversation_id}/export", "Take a conversation out",
+    export = row("GET", "/conversations/{conversation_id}/export", "Export a conversation",
                  object, str, s.ExportQuery, kind="export", shown=s.Export)
     turns = row("GET", "/conversations/{conversation_id}/turns", "List the tree of turns", s.TurnList, str)
 
@@ -56,7 +56,7 @@ class conversations:
 class messages:
     get_all = row("GET", "/conversations/{conversation_id}/messages", "List the messages to the head",
                   s.MessageList, str, s.HeadQuery)
-    add = row("POST", "/conversations/{conversation_id}/messages", "Put a message in by hand",
+    add = row("POST", "/conversations/{conversation_id}/messages", "Add a message by hand",
               s.MessageAnswer, str, s.NewMessage, status=201)
     delete = row("DELETE", "/conversations/{conversation_id}/messages/{message_id}", "Blank a message for good",
                  s.Deleted, str, str)
@@ -66,7 +66,7 @@ class context:
     all = row("GET", "/conversations/{conversation_id}/context", "List context items", s.ContextList, str)
     add = row("POST", "/conversations/{conversation_id}/context", "Add a context item",
               s.ContextAnswer, str, s.NewContextItem, status=201)
-    get = row("GET", "/conversations/{conversation_id}/context/{context_id}", "Look at a context item",
+    get = row("GET", "/conversations/{conversation_id}/context/{context_id}", "Read a context item",
               s.ContextAnswer, str, str)
     change = row("PUT", "/conversations/{conversation_id}/context/{context_id}", "Change a context item",
                  s.ContextAnswer, str, str, s.ContextItemChange, operation="context_change_put")
@@ -88,27 +88,27 @@ class servers:
     all = row("GET", "/servers", "List MCP servers", s.ServerList)
     import_ = row("POST", "/servers/import", "Add servers from another client's file, as drafts",
                   s.ImportedServers, dict, status=201, most=IMPORT, sent=s.ImportServers, operation="servers_take_in")
-    get = row("GET", "/servers/{server}", "Look at a server", s.ServerAnswer, str)
+    get = row("GET", "/servers/{server}", "Read a server", s.ServerAnswer, str)
     change = row("PATCH", "/servers/{server}", "Change a server", s.ServerAnswer, str, s.ServerChange)
-    delete = row("DELETE", "/servers/{server}", "Stop and forget a server", s.Acknowledged, str)
+    delete = row("DELETE", "/servers/{server}", "Stop and delete a server", s.Acknowledged, str)
     confirm = row("POST", "/servers/{server}/confirm", "Confirm the exact command", s.ServerAnswer, str, s.Confirm)
     start = row("POST", "/servers/{server}/start", "Start a server", s.ServerAnswer, str)
     stop = row("POST", "/servers/{server}/stop", "Stop a server", s.ServerAnswer, str)
     tools = row("GET", "/servers/{server}/tools", "List a server's tools", s.ServerTools, str)
     call_tool = row("POST", "/servers/{server}/tools/call", "Call a tool", s.ToolResultAnswer, str, s.CallTool)
-    accept_tool = row("POST", "/servers/{server}/tools/{tool}/accept", "Agree to a changed tool",
+    accept_tool = row("POST", "/servers/{server}/tools/{tool}/accept", "Accept a changed tool",
                       s.ServerTools, str, str, s.AcceptTool)
-    log = row("GET", "/servers/{server}/log", "Read the end of its stderr", s.ServerLog, str)
+    log = row("GET", "/servers/{server}/log", "Read the tail of its stderr", s.ServerLog, str)
 
 
 class providers:
     add = row("POST", "/providers", "Add a model provider", s.ProviderAnswer, s.NewProvider, status=201)
     all = row("GET", "/providers", "List providers", s.ProviderList)
     local = row("GET", "/local-models", "Look for model servers on this machine", s.LocalServers)
-    get = row("GET", "/providers/{provider_id}", "Look at a provider", s.ProviderAnswer, str)
+    get = row("GET", "/providers/{provider_id}", "Read a provider", s.ProviderAnswer, str)
     change = row("PATCH", "/providers/{provider_id}", "Change a provider", s.ProviderAnswer, str, s.ProviderChange)
-    delete = row("DELETE", "/providers/{provider_id}", "Forget a provider and its key", s.Acknowledged, str)
-    test = row("POST", "/providers/{provider_id}/test", "Ask it for one word", s.ProviderTest, str)
+    delete = row("DELETE", "/providers/{provider_id}", "Delete a provider and its key", s.Acknowledged, str)
+    test = row("POST", "/providers/{provider_id}/test", "Send a one-word test request", s.ProviderTest, str)
     models = row("GET", "/providers/{provider_id}/models", "List its models", s.ModelList, str)
 
 
@@ -119,7 +119,7 @@ class search:
 class personas:
     all = row("GET", "/personas", "List personas", s.PersonaList)
     add = row("POST", "/personas", "Add a persona", s.PersonaAnswer, s.NewPersona, status=201)
-    get = row("GET", "/personas/{persona_id}", "Look at a persona", s.PersonaAnswer, str)
+    get = row("GET", "/personas/{persona_id}", "Read a persona", s.PersonaAnswer, str)
     change = row("PATCH", "/personas/{persona_id}", "Change a persona", s.PersonaAnswer, str, s.PersonaChange)
     delete = row("DELETE", "/personas/{persona_id}", "Delete a persona", s.Acknowledged, str)
 
@@ -136,7 +136,7 @@ class v1:
 
 
 class access:
-    log_in = row("POST", "/session", "Trade the token for a session cookie",
+    log_in = row("POST", "/session", "Exchange the token for a session cookie",
                  s.Acknowledged, s.LogIn, kind="access", public=True)
     log_out = row("DELETE", "/session", "End the session", s.Acknowledged, kind="access")
     new_key = row("POST", "/session/keys", "Make a one-time login URL", s.LoginUrl, status=201, kind="access")
@@ -144,11 +144,11 @@ class access:
 
 
 class system:
-    health = row("GET", "/health", "Whether the server lives", s.Health, public=True, operation="house_health")
+    health = row("GET", "/health", "Liveness check", s.Health, public=True, operation="house_health")
     limits = row("GET", "/limits", "Read the limits in force", s.LimitList, operation="house_limits")
     search = row("GET", "/search", "Whether the web can be searched, and why not",
                  s.SearchState, operation="house_search")
-    ready = row("GET", "/ready", "Whether it can work: the store is writable", s.Ready, operation="house_ready")
+    ready = row("GET", "/ready", "Readiness check: the store is writable", s.Ready, operation="house_ready")
     openapi = row("GET", "/openapi.json", "This description",
                   dict, kind="description", shown=s.Description, operation="house_openapi")
     metrics = row("GET", "/metrics", "Counters in Prometheus text",

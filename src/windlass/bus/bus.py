@@ -1,4 +1,4 @@
-"""Fan-out to those who watch. It never blocks and never holds the truth: a watcher that falls behind, or comes back,
+"""Fan-out to watchers. It never blocks and never holds the truth: a watcher that falls behind, or comes back,
 is brought up to date from the log, so every one of them sees each event once and in order."""
 
 import asyncio
@@ -41,8 +41,8 @@ _PATIENT = frozenset({CallDelta, ToolProgress})
 
 @dataclass(slots=True)
 class Frame:
-    """One thing to tell: a row of the log, or something heard in passing. `encoded` is for whoever puts it on a wire
-    first, so that it is encoded once for all watchers."""
+    """One event for watchers: a row of the log, or a transient event. The first to send it fills `encoded`, so that it
+    is encoded once for all watchers."""
 
     conversation_id: str
     turn_id: str
@@ -67,7 +67,7 @@ class Bus:
         self._watchers: dict[str, set[Watcher]] = {}
         self._listeners: dict[type, list[Callable[[str, Any], None]]] = {}
         self._partial: dict[str, _Partial] = {}
-        self._progress: dict[str, Frame | None] = {}  # calls under way, and the last that was heard of each
+        self._progress: dict[str, Frame | None] = {}  # running calls and the last progress of each
         self._closed = False
         self._updates: dict[type, Callable[[str, Any], None]] = {
             ModelReplied: self._reply_over,
@@ -78,7 +78,7 @@ class Bus:
         }
 
     def listen(self, kind: type[T], listener: Callable[[str, T], None]) -> None:
-        """For parts of the house: called with the turn's id and every event or word of this kind, at once, in order."""
+        """For parts of the server: called with the turn's id and every event of this kind, synchronously, in order."""
         self._listeners.setdefault(kind, []).append(listener)
 
     def committed(self, done: Committed) -> None:
@@ -153,7 +153,7 @@ class Bus:
                 del self._watchers[watcher.conversation_id]
 
     def close(self) -> None:
-        """Send every watcher home: the house goes down, and each comes back with the last number it saw."""
+        """End every watcher: the server shuts down, and each reconnects with the last number it saw."""
         self._closed = True
         for watchers in self._watchers.values():
             for watcher in watchers:
@@ -164,7 +164,7 @@ class Bus:
         return sum(len(watchers) for watchers in self._watchers.values())
 
     def partial_text(self, turn_id: str) -> str:
-        """The words of the reply that a turn is in the middle of."""
+        """The text of the reply that is being streamed."""
         partial = self._partial.get(turn_id)
         return "".join(partial.text) if partial else ""
 

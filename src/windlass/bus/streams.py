@@ -1,4 +1,4 @@
-"""A place from which somebody watches a conversation or one turn of it."""
+"""One reader's view of a conversation, or of one turn of it."""
 
 from collections.abc import Callable
 
@@ -43,7 +43,7 @@ class Stream:
             self._seqs[frame.turn_id] = frame.what.seq
 
     def seq_of(self, turn_id: str) -> int:
-        """After which row of its turn something was heard."""
+        """The last row of the turn before a transient event."""
         if turn_id not in self._seqs:
             self._seqs[turn_id] = self._last_seq(turn_id)
         return self._seqs[turn_id]

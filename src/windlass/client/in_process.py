@@ -1,4 +1,4 @@
-"""The verbs in the same process: the house is opened here and closed with the client."""
+"""The API in the same process: the app is opened here and closed with the client."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,5 +1,5 @@
 """The verbs over HTTP. A connection that breaks is taken up again where it broke: chats carry an id that makes sending
-them twice harmless, streams go on after the last event seen."""
+them twice harmless, streams resume after the last event seen."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

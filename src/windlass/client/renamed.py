@@ -1,4 +1,4 @@
-"""Names of an earlier edition, which go on working: each warns once and names its successor."""
+"""Names of an earlier edition, which still work: each warns once and names its successor."""
 
 import warnings
 from collections.abc import Callable

@@ -11,7 +11,7 @@ from windlass.core.errors import BadInput
 
 Approval = Literal["auto", "ask", "deny"]
 Scope = Literal["once", "conversation", "always"]
-# In a class with a verb `list`, the word means that verb.
+# In a class with a method `list`, that name means the method.
 Texts = list[str]
 ConversationRows = list[schemas.Conversation]
 TurnRows = list[schemas.TurnSummary]

@@ -15,7 +15,7 @@ from windlass.core.events import StopRequested
 from windlass.core.messages import ChatMessage, ToolSpec
 from windlass.providers import Models
 from windlass.runner import Runner
-from windlass.services.imports import mended, with_own_ids
+from windlass.services.imports import repaired, with_own_ids
 from windlass.services.tools import ConversationTools
 from windlass.store import ConversationRow, Store
 from windlass.turns.records import TurnRecords, TurnWaiter
@@ -59,7 +59,7 @@ class Completions:
         if not persona:
             await self._check_model(request.model)
         own, insists = _own_tools(request)
-        history = mended(request.messages)
+        history = repaired(request.messages)
         system, messages = _apart([message for turn in history.turns for message in turn])
         if not messages:
             raise BadInput("messages: at least one is needed.", detail={"path": "messages"})
@@ -96,7 +96,7 @@ class Completions:
         return self._records.get(turn_id)
 
     async def end(self, turn_id: str) -> None:
-        """The caller is gone, so nobody waits for the answer any more."""
+        """The caller disconnected, so the answer is not needed any more."""
         await self._runner.stop(turn_id)
 
     @serves(routes.v1.models)

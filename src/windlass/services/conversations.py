@@ -18,7 +18,7 @@ from windlass.core.messages import ChatMessage
 from windlass.runner import Runner
 from windlass.services import exports
 from windlass.services.context import Context
-from windlass.services.imports import BEGAN, CHANGED, Imports, Mended, mended, moment, spans, with_own_ids
+from windlass.services.imports import BEGAN, CHANGED, Imports, RepairedHistory, moment, repaired, spans, with_own_ids
 from windlass.services.personas import Personas
 from windlass.services.providers import Providers
 from windlass.services.tools import ConversationTools
@@ -214,7 +214,7 @@ class Conversations:
         )
 
 
-Branch = tuple[str, str, Mended]  # a name, the name of the branch it grows from, its turns
+Branch = tuple[str, str, RepairedHistory]  # a name, the name of the branch it grows from, its turns
 
 
 def conversation_shown(
@@ -273,7 +273,7 @@ def _branches(document: dict[str, Any]) -> list[Branch]:
     messages = document.get("messages")
     if not isinstance(messages, list):
         raise BadInput("messages: a list is needed.", hint='Send {"messages": [{"role": "user", "content": "..."}]}.')
-    history = mended(messages)
+    history = repaired(messages)
     if messages and not history.turns:
         raise BadInput(
             "messages: none of them can be read.",
@@ -288,7 +288,7 @@ def _branch(position: int, turn: Any) -> Branch:
         raise BadInput(
             f"turns[{position}]: an object with `messages` is needed.", detail={"path": f"turns[{position}]"}
         )
-    return str(turn.get("id")), str(turn.get("parent_turn_id")), mended(turn["messages"])
+    return str(turn.get("id")), str(turn.get("parent_turn_id")), repaired(turn["messages"])
 
 
 def _described(document: dict[str, Any], branches: list[Branch]) -> ConversationRow:

@@ -39,7 +39,7 @@ class Imports:
             await self._begun.put(begun.key, begun, parent=conversation_id)
             yield
             await self._begun.delete(begun.key)
-        except BaseException:  # half an import is none, also when whoever sent it has gone
+        except BaseException:  # a partial import is removed, also when its sender disconnected
             with suppress(NotFound):
                 await self._store.conversations.delete(conversation_id)
             raise
@@ -60,7 +60,7 @@ _OTHER_ROLES = {"developer": "system", "function": "tool", "human": "user", "ai"
 
 
 @dataclass(slots=True)
-class Mended:
+class RepairedHistory:
     """What a history became: for each turn its messages, with call ids still those of the source, and their times."""
 
     turns: list[list[ChatMessage]] = field(default_factory=list)
@@ -72,9 +72,9 @@ class Mended:
         return sum(len(turn) for turn in self.turns)
 
 
-def mended(messages: Sequence[Any]) -> Mended:
+def repaired(messages: Sequence[Any]) -> RepairedHistory:
     """A person's message begins a turn; what comes before the first one is a turn of its own."""
-    found = Mended()
+    found = RepairedHistory()
     readable = list(_readable(messages, found.repairs))
     for message, at in _paired(readable, found.repairs):
         if message.role == "user" or not found.turns:
@@ -116,7 +116,7 @@ def tool_call(id: str, name: str, arguments: object) -> ToolCall:
             return ToolCall(id, clean, text, repairs=repairs)
     except (ValueError, RecursionError):
         pass
-    return ToolCall(id, clean, "{}", raw=text, repairs=(*repairs, "the arguments were no JSON object"))
+    return ToolCall(id, clean, "{}", raw=text, repairs=(*repairs, "the arguments were not a JSON object"))
 
 
 def _readable(messages: Sequence[Any], repairs: list[str]) -> Iterator[ImportedMessage]:
@@ -152,8 +152,8 @@ def _message(role: str, content: str, calls: tuple[ToolCall, ...], raw: Mapping[
 
 
 def _text(content: Any) -> str:
-    """Content may be a text, null, or a list of parts of which the texts are kept, and a word in place of the others:
-    a model that is not told of a missing picture answers as if there had been none."""
+    """Content may be a text, null, or a list of parts of which the texts are kept, and a note in place of the others:
+    without it a model answers as if there had been no picture."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):

@@ -9,7 +9,7 @@ from windlass.core.errors import BadInput, NotFound
 from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.ids import new_id
 from windlass.services.conversations import title_from
-from windlass.services.imports import mended, with_own_ids
+from windlass.services.imports import repaired, with_own_ids
 from windlass.store import Store
 from windlass.turns.records import TurnRecords
 from windlass.turns.views import messages_shown
@@ -41,7 +41,7 @@ class Messages:
             )
         if new.role != "assistant" and new.tool_calls:
             raise BadInput("tool_calls: only the assistant makes calls.", detail={"path": "tool_calls"})
-        turns = mended([_plain(new)]).turns
+        turns = repaired([_plain(new)]).turns
         if not turns:
             raise BadInput("content: a message needs some text.", detail={"path": "content"})
         turn_id = new_id("turn")

@@ -125,8 +125,8 @@ class Providers:
         return schemas.ModelList([schemas.ModelInfo(name, config.id) for name in names], len(names))
 
     async def _keep(self, kept: KeptProvider) -> None:
-        """All rows are on their way before any is waited for: whoever leaves meanwhile leaves no house without a
-        default."""
+        """All rows are enqueued before any is awaited: a caller that disconnects in between leaves no server without
+        a default."""
         others = [other for other in self._kept.all() if kept.default and other.default and other.id != kept.id]
         waiting = [self._kept.put(other.id, replace(other, default=False)) for other in others]
         for one in [*waiting, self._kept.put(kept.id, kept)]:

@@ -16,12 +16,12 @@ class Retention:
         self._keep_days = keep_days
 
     async def purge(self) -> None:
-        """Stateless requests after a day; conversations nobody touched for as long as the operator says."""
+        """Stateless requests after a day; conversations untouched for as long as the operator configures."""
         began = time.time()
         under_way = {turn.conversation_id for turn in self._store.conversations.unfinished()}
         due = [conversation_id for conversation_id in self._old(began) if conversation_id not in under_way]
         for conversation_id in due:
-            with suppress(NotFound, Conflict):  # somebody deleted it, or came back to it, while others were deleted
+            with suppress(NotFound, Conflict):  # deleted, or used again, while others were purged
                 await self._store.conversations.delete(conversation_id, untouched_since=began)
         if due:
             await self._store.empty_journal()

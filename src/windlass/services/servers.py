@@ -62,7 +62,7 @@ class McpServers:
                 continue
 
     def unwanted(self) -> set[str]:
-        """Those that nobody has started yet: an import reaches no address by itself, not even after a restart."""
+        """Servers never started yet: an import contacts no address by itself, not even after a restart."""
         return {kept.config.id for kept in self._kept.all() if not kept.wanted}
 
     @serves(routes.servers.add)
@@ -224,7 +224,7 @@ class McpServers:
         hidden: dict[str, str] = {}
         for name, value in values.items():
             slot = f"{config.id}/{kind}/{name}"
-            # Any other reference is taken as the letters it is: it must not reach a secret of somebody else's.
+            # Any other reference is taken as the letters it is: it must not reach another server's secret.
             hidden[name] = value if value == PREFIX + slot else self._vault.put(slot, value)
         return hidden
 
@@ -250,7 +250,7 @@ class McpServers:
         kept = self._kept.get(status.config.id)
         shown = server_shown(status, created_at=kept.created_at if kept else None)
         if kept and not kept.wanted and status.config.transport != "stdio" and shown.status == "configured":
-            shown.status = "draft"  # there is no command to confirm; that somebody starts it is the word it waits for
+            shown.status = "draft"  # there is no command to confirm: starting it is the consent
         return shown
 
     def _tool(self, offer: Offer) -> schemas.ServerTool:
@@ -269,7 +269,7 @@ class McpServers:
         )
 
     def _was(self, offer: Offer) -> dict[str, Any] | msgspec.UnsetType:
-        """The definition somebody agreed to, where it is another one now."""
+        """The definition that was agreed to, where the server now offers another."""
         pin = self._toolbox.pins.of(offer)
         if pin is None or not self._toolbox.pins.changed(offer):
             return msgspec.UNSET

@@ -1,4 +1,4 @@
-"""The tools of a conversation: what is there, what is on, and by whose word it runs."""
+"""The tools of a conversation: what is available, what is enabled, and how each is approved."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,9 @@ from windlass.store import Store
 from windlass.toolbox import Toolbox
 
 PATIENCE_S = 15.0
-ARRIVING_S = 3.0  # how long a list of tools waits for a server; a message, or whoever names a tool, may wait longer
+ARRIVING_S = (
+    3.0  # how long a list of tools waits for a server; a message, or a request that names a tool, may wait longer
+)
 
 
 class ConversationTools:
@@ -71,8 +73,8 @@ class ConversationTools:
         return self._enabled(conversation_id, "Tool disabled")
 
     async def arrived(self, conversation_id: str) -> None:
-        """Servers that are still starting are waited for, so that whoever speaks first finds their tools; but not so
-        long that the person takes the message for lost."""
+        """Servers that are still starting are waited for, so that the first message finds their tools; but not so
+        long that the message seems lost."""
         if not (starting := self._starting(conversation_id)):
             return
         self._store.conversations.get(conversation_id)

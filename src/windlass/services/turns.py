@@ -1,4 +1,4 @@
-"""Turns: begin one by a message, look at it, watch it, stop it, say what it waits for, go on from it."""
+"""Turns: start one with a message, read it, watch it, stop it, decide its calls, continue or retry it."""
 
 import json
 from typing import Any
@@ -95,7 +95,7 @@ class Turns:
         stream = self._records.stream_of_unborn(conversation_id, turn_id)
         try:
             created = await self._begin(conversation_id, request, turn_id)
-        except BaseException:  # nobody gets the stream, so nobody else would close it; a caller who left is one case
+        except BaseException:  # the stream is not handed out, so it is closed here; a disconnected caller is one case
             stream.close()
             raise
         if created.is_new:
@@ -190,7 +190,7 @@ class Turns:
         record = self._records.get(turn_id)
         if record.outcome not in GOES_ON:
             raise Conflict(
-                "Only a turn that met a limit, was stopped or failed can go on.",
+                "Only a turn that reached a limit, was stopped or failed can be continued.",
                 code="not_continuable",
                 detail={"outcome": record.outcome},
             )

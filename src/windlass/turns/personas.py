@@ -45,7 +45,7 @@ def system_text(
     search: bool = False,
     search_unmet: bool = False,
 ) -> str:
-    """What the model is told before anything else. `tools`: some are offered; `search`: the web search is among them;
+    """The system message. `tools`: some are offered; `search`: the web search is among them;
     `search_unmet`: the person asked for the web, but search is switched off."""
     parts = [prompt.strip(), f"Today is {today:%A}, {today.isoformat()}."]
     if search:
@@ -59,7 +59,7 @@ def system_text(
 
 
 def mode_for(asked: WebSearch, persona: PersonaRow | None) -> WebSearch:
-    """The request's own word holds; where it has none, the persona's."""
+    """The request's setting; where it says `auto`, the persona's."""
     return persona.web_search if persona and asked == "auto" else asked
 
 

@@ -53,7 +53,7 @@ class TurnRecords:
         return Stream(self._bus.watch(conversation_id, after if known else 0), self._last_seq)
 
     def stream_of_unborn(self, conversation_id: str, turn_id: str) -> Stream:
-        """For whoever is about to begin this turn."""
+        """For the request that is about to create this turn."""
         return Stream(self._bus.watch(conversation_id, turn_id=turn_id, unborn=True), self._last_seq, turn_id)
 
     def turn_stream(self, turn_id: str, after: int = 0) -> Stream:

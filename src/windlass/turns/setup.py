@@ -1,5 +1,5 @@
-"""How a turn begins: from what somebody asks, the conversation it is asked in and the settings of the house to the
-`TurnStarted` that freezes all of it."""
+"""How a turn begins: from a request, its conversation and the settings in force to the `TurnStarted` that freezes all
+of it."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -88,7 +88,9 @@ class Endpoint:
         except msgspec.ValidationError as error:
             raise bad_shape(error) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise Malformed(f"The body is no JSON: {error}.", hint="Check quotes, commas and the encoding.") from None
+            raise Malformed(
+                f"The body is not valid JSON: {error}.", hint="Check quotes, commas and the encoding."
+            ) from None
 
 
 class ChatEndpoint(Endpoint):

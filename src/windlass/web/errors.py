@@ -25,7 +25,7 @@ _PATTERNS = {
 
 
 class Malformed(BadInput):
-    """The body is no JSON at all; a JSON of the wrong shape is `BadInput`."""
+    """The body is not valid JSON; valid JSON of the wrong shape is `BadInput`."""
 
     code = "malformed_json"
 
@@ -106,10 +106,10 @@ def failed(error: WindlassError) -> Failed:
 
 def unforeseen(error: Exception) -> WindlassError:
     """A fault of ours: the log gets the trace, the caller only the fact."""
-    logger.exception("Unforeseen error", exc_info=error)
+    logger.exception("Internal error", exc_info=error)
     return WindlassError(
-        "Windlass made a mistake; nothing is known of its cause here.",
-        hint="The server's log has the details.",
+        "Internal error in Windlass.",
+        hint="The server's log has the details; please report them.",
         code="internal",
     )
 

@@ -220,8 +220,8 @@ MINUTE_S = 60.0
 
 @dataclass(slots=True)
 class Rates:
-    """`most` holds for everybody; None means the usual for other machines and no limit for this one. A minute's worth
-    may come at once, and flows back evenly."""
+    """`most` holds for all addresses; None means the default for other machines and no limit for this one. A minute's
+    worth may come at once, and is refilled evenly."""
 
     most: int | None = None
     now: Callable[[], float] = time.monotonic

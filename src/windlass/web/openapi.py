@@ -20,7 +20,7 @@ A first conversation: `POST /conversations`, then `GET /conversations/{id}/tools
 `POST /conversations/{id}/tools` for what the model may use, then `POST /conversations/{id}/chat`.
 """
 TAGS = {
-    "turns": "Chat, and the turns it makes: watch, stop, decide, go on",
+    "turns": "Chat, and the turns it creates: watch, stop, decide, continue",
     "conversations": "Make, find, change, export, import, delete",
     "messages": "What was said, up to the newest turn",
     "context": "Notes that are joined to the system prompt",
@@ -35,7 +35,7 @@ TAGS = {
     "v1": "For any OpenAI client, unchanged",
 }
 STATUS_TEXTS = {
-    400: "The body is no JSON",
+    400: "The body is not valid JSON",
     401: "No token, or a wrong one",
     403: "From another site, or under a foreign name",
     404: "There is no such thing",

@@ -89,4 +89,4 @@ def _literal_first(by_path: Mapping[str, dict[str, Endpoint]]) -> list[tuple[str
 
 
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
-    await send_error(send, NotFound(f"There is nothing at {scope['path'][:200]}.", hint="See /docs."))
+    await send_error(send, NotFound(f"No route matches {scope['path'][:200]}.", hint="See /docs."))

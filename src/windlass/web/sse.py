@@ -36,7 +36,7 @@ async def send_stream(stream: Stream, receive: Receive, send: Send) -> None:
         await _pump(stream, send)
     except asyncio.CancelledError:
         # Either the reader is gone, or the server goes down. In both cases the stream is over and so is this task; a
-        # reader that still listens is told, and comes back by itself.
+        # reader that still listens sees the end and reconnects by itself.
         if me:
             me.uncancel()
         if not gone.done():

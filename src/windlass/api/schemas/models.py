@@ -15,7 +15,7 @@ class NewProvider(Request):
     name: Name
     base_url: Url
     api_key: Annotated[Secret, Meta(description="Kept in a file of its own, never returned")] = ""
-    model: Annotated[str, Meta(max_length=200, description="Asked when nobody names one")] = ""
+    model: Annotated[str, Meta(max_length=200, description="Default model")] = ""
     temperature: Temperature | None = None
     default: bool = False
 
@@ -149,7 +149,7 @@ class Rule(Request):
         Literal["", "read_only", "not_read_only", "destructive", "open_world"],
         Meta(description="Only tools whose server claims this"),
     ] = ""
-    name: Annotated[str, Meta(max_length=200, description="Shown to whoever is asked")] = ""
+    name: Annotated[str, Meta(max_length=200, description="Shown on the approval card")] = ""
     then: Annotated[Approval, Meta(description="The earlier spelling of `approval`")] | UnsetType = UNSET
 
     def __post_init__(self) -> None:

@@ -57,7 +57,7 @@ class Export(Response):
 class Imported(Response):
     conversation: Conversation
     count: Annotated[int, Meta(description="How many messages came in")]
-    repairs: Annotated[list[str], Meta(description="What had to be mended")]
+    repairs: Annotated[list[str], Meta(description="What was repaired")]
     success: bool = True
     message: str = ""
 

@@ -79,9 +79,9 @@ class Call(Response):
     started_at: Time | None
     finished_at: Time | None
     result_id: str | None
-    repaired: Annotated[list[str], Meta(description="What had to be mended in the model's writing of this call")]
+    repaired: Annotated[list[str], Meta(description="What was repaired in the call as the model wrote it")]
     cause: str = ""
-    result: Annotated[str | None, Meta(description="What the model was told")] = None
+    result: Annotated[str | None, Meta(description="The result as the model got it")] = None
 
 
 class Turn(Response):
@@ -155,7 +155,7 @@ class Decision(Request):
     decision: Literal["allow", "deny"]
     scope: Literal["once", "conversation", "always"] = "once"
     arguments: Annotated[Object, Meta(description="Edited arguments; checked against the tool's schema")] | None = None
-    reason: Annotated[str, Meta(max_length=2000, description="The model is told")] = ""
+    reason: Annotated[str, Meta(max_length=2000, description="Passed to the model")] = ""
     hash: Annotated[str, Meta(max_length=200, description="`hash` of the pending call; another one is a 409")] = ""
     emphatic: Annotated[
         bool, Meta(description="Said once more: needed to always allow what claims to destroy or to reach out")
