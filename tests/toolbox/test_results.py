@@ -9,8 +9,8 @@ import pytest
 from windlass.core.messages import SourceLink
 from windlass.servers import CallResult, EmbeddedPart, LinkPart, MediaPart, TextPart
 from windlass.servers.values import LongLine
-from windlass.toolbox.preview import LONGEST, RESULT_TOOLS, read_piece, search_whole, shape
-from windlass.toolbox.results import tool_output
+from windlass.toolbox.local_tools import RESULT_TOOLS, read_piece, search_whole
+from windlass.toolbox.results import LONGEST, shape, tool_output
 from windlass.toolbox.schemas import Checker
 
 

@@ -11,7 +11,7 @@ import msgspec
 from windlass.core.errors import BadInput, ToolError
 from windlass.core.messages import ToolSpec
 from windlass.toolbox import Function
-from windlass.toolbox.functions import PYTHON
+from windlass.toolbox.local_tools import PYTHON
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -1,7 +1,7 @@
 """The tools of a conversation and of a turn: those of MCP servers, the built-in ones, and functions of a program."""
 
 from windlass.toolbox.box import EnabledToolRow, PolicyRules, Toolbox
-from windlass.toolbox.functions import Function, Functions
+from windlass.toolbox.local_tools import Function, Functions
 from windlass.toolbox.offers import Offer, Pin
 from windlass.toolbox.questions import Questions, input_needed
 

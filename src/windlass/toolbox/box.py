@@ -17,11 +17,9 @@ from windlass.search.builtin import PROVIDER_SEARCH
 from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
 from windlass.store import Documents, Store
-from windlass.toolbox.built_in import SearchFor, built_in_tools
-from windlass.toolbox.functions import Functions
+from windlass.toolbox.local_tools import RESULT_TOOLS, Functions, SearchFor, built_in_tools
 from windlass.toolbox.offers import Offer, Offers, Pin, Pins, offered_names
 from windlass.toolbox.permissions import Grant, PolicyRule
-from windlass.toolbox.preview import RESULT_TOOLS
 from windlass.toolbox.questions import KeptQuestion, Questions
 from windlass.toolbox.turn import ToolContext, TurnTools
 

@@ -1,20 +1,31 @@
 """From what a server answered to what a model reads. Nothing is lost: what the model is not shown is kept whole under a
-result id, and it can read on with the built-in tools below."""
+result id, and it can read on with the built-in tools (`local_tools`). A long result is shown in short: where it is JSON
+its shape, and always its beginning and end. Its sources are its links, its structured content, the addresses in its
+text."""
 
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from typing import IO
+from typing import IO, Any
+from urllib.parse import urlsplit
 
-from windlass.core.messages import ToolOutput
+from windlass.core.messages import SourceLink, ToolOutput
 from windlass.servers.values import CallResult, EmbeddedPart, LinkPart, MediaPart, Part, TextPart
-from windlass.toolbox.preview import LONGEST, preview, raw_preview
-from windlass.toolbox.sources import sources_in
 
 Keep = Callable[[bytes, str], Awaitable[str]]
 JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
+LONGEST = 16_000
+_HEAD, _TAIL, _SHAPE = 9_000, 4_000, 2_000
+_PARSED = 2_000_000  # longer ones would hold up the loop
+_TEXT_BEGINS = re.compile(rb'"text"\s*:\s*"')
+MOST_SOURCES = 20
+_LOOKED_AT = 200_000
+_MARKDOWN = re.compile(r"\[([^\]\n]{1,200})\]\((https?://[^\s()<>\"]{1,2000})\)")
+_BARE = re.compile(r"https?://[^\s()<>\[\]{}\"'`\\|]{4,2000}")
+_URL_KEYS, _TITLE_KEYS = ("url", "link", "uri", "href"), ("title", "name", "headline")
 
 
 async def tool_output(result: CallResult, keep: Keep, *, untrusted: bool = False, foreign: bool = False) -> ToolOutput:
@@ -133,3 +144,134 @@ def _json(value: object) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
+
+
+def preview(text: str, result_id: str) -> str:
+    """At most `LONGEST` characters."""
+    left_out = len(text) - _HEAD - _TAIL
+    parts = [
+        f"[This result has {len(text):,} characters; {left_out:,} in the middle are left out here. "
+        f'Read on with result_read or result_search, result_id "{result_id}".]',
+        *([f"[Shape: {found}]"] if (found := _shape_of_text(text)) else []),
+        text[:_HEAD],
+        f"[… {left_out:,} characters left out …]",
+        text[-_TAIL:],
+    ]
+    return "\n".join(parts)
+
+
+def raw_preview(whole: bytes, result_id: str) -> str:
+    """Of an answer that was never parsed: the first text in it, unescaped where that is easy."""
+    begins = _TEXT_BEGINS.search(whole, 0, 4096)
+    start = begins.end() if begins else 0
+    head = _decoded(whole[start : start + _HEAD], escaped=begins is not None)
+    tail = _decoded(whole[-_TAIL:], escaped=False)
+    return "\n".join(
+        [
+            f"[This result is very long: {len(whole):,} bytes, kept as the server wrote it. "
+            f'Read on with result_read or result_search, result_id "{result_id}".]',
+            head,
+            "[… left out …]",
+            tail,
+        ]
+    )
+
+
+def _shape_of_text(text: str) -> str:
+    if len(text) > _PARSED or text.lstrip()[:1] not in ("{", "["):
+        return ""
+    try:
+        return shape(json.loads(text))[:_SHAPE]
+    except (ValueError, RecursionError):
+        return ""
+
+
+def shape(value: Any, depth: int = 0) -> str:
+    """`{name: text, tags: [120 of text]}`: what is in there, without the things themselves."""
+    match value:
+        case dict():
+            if depth > 3:
+                return "{…}"
+            inner = [f"{key}: {shape(item, depth + 1)}" for key, item in list(value.items())[:20]]
+            return "{" + ", ".join([*inner, *(["…"] if len(value) > 20 else [])]) + "}"
+        case list():
+            return f"[{len(value)} of {shape(value[0], depth + 1)}]" if value and depth <= 3 else f"[{len(value)}]"
+        case str():
+            return "text" if len(value) < 200 else f"text of {len(value):,}"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "number"
+        case _:
+            return "null"
+
+
+def _decoded(piece: bytes, *, escaped: bool) -> str:
+    text = piece.decode("utf-8", "ignore")
+    if not escaped:
+        return text
+    for cut in range(7):  # the piece may end inside an escape, of which the longest is six letters
+        try:
+            return str(json.loads(f'"{text[: len(text) - cut]}"', strict=False))
+        except ValueError:
+            continue
+    return text
+
+
+def sources_in(result: CallResult) -> tuple[SourceLink, ...]:
+    """What is said with intent comes first; addresses that merely stand in a text count when nothing else was given."""
+    if result.failed:
+        return ()
+    found = _unique([*_linked(result), *_structured(result.structured)])
+    return found or _unique(_written(result))
+
+
+def _unique(sources: list[SourceLink]) -> tuple[SourceLink, ...]:
+    first: dict[str, SourceLink] = {}
+    for source in sources:
+        first.setdefault(source.url, source)
+    return tuple(first.values())[:MOST_SOURCES]
+
+
+def _linked(result: CallResult) -> Iterator[SourceLink]:
+    for part in result.parts:
+        if isinstance(part, LinkPart) and _web(part.uri):
+            yield SourceLink(part.title or part.name or part.uri, part.uri)
+        elif isinstance(part, EmbeddedPart) and _web(part.uri):
+            yield SourceLink(part.uri, part.uri)
+
+
+def _structured(value: Any) -> list[SourceLink]:
+    found: list[SourceLink] = []
+    waiting = [value]
+    while waiting and len(found) < MOST_SOURCES:
+        node = waiting.pop(0)
+        if isinstance(node, list):
+            waiting += node[:100]
+        elif isinstance(node, dict):
+            url = next((node[key] for key in _URL_KEYS if isinstance(node.get(key), str)), "")
+            title = next((node[key] for key in _TITLE_KEYS if isinstance(node.get(key), str)), "")
+            if title and _web(url):
+                found.append(SourceLink(title[:300], url))
+            waiting += [item for item in node.values() if isinstance(item, dict | list)]
+    return found
+
+
+def _written(result: CallResult) -> list[SourceLink]:
+    text = "\n".join(part.text[:_LOOKED_AT] for part in result.parts if isinstance(part, TextPart))[:_LOOKED_AT]
+    titled = [SourceLink(match[1], match[2]) for match in _MARKDOWN.finditer(text)]
+    bare = (match[0].rstrip(".,;:!?*_") for match in _BARE.finditer(text))
+    return [*titled, *(SourceLink(_short(url), url) for url in bare if _web(url))]
+
+
+def _short(url: str) -> str:
+    address = urlsplit(url)
+    return f"{address.hostname}{address.path}".rstrip("/")[:200]
+
+
+def _web(url: str) -> bool:
+    try:
+        address = urlsplit(url)
+    except ValueError:
+        return False
+    return address.scheme in {"http", "https"} and bool(address.hostname)
