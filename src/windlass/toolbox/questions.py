@@ -1,8 +1,11 @@
-"""Questions that servers ask people in the middle of a call, and the answers on their way back."""
+"""Questions that tools ask people in the middle of a call, the answers on their way back, and the clock of a turn's
+work, which stands still meanwhile."""
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
@@ -12,6 +15,8 @@ from windlass.core.values import value_object
 from windlass.servers import Answered, InputReply, Question
 from windlass.store import Documents
 from windlass.toolbox.schemas import Checker
+
+LEAST_S = 0.05  # between two looks
 
 
 @value_object
@@ -109,3 +114,70 @@ def _errors(question: Question, answer: InputReply) -> list[str]:
         return Checker(question.schema).errors(answer.content or {})
     except BadInput:  # a form that cannot be understood is the server's own to check
         return []
+
+
+class WorkClock:
+    """How long a turn has worked. While everything that runs waits for a person's answer, its time stands still."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, int] = {}  # the calls that run, and how many questions of each are open
+        self._stood_s = 0.0
+        self._stands_since: float | None = None
+
+    def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
+        """Sound once so much work was done from now on. Gives what calls it off."""
+        return _Alarm(self, self.worked_s + limit_s, sound).cancel
+
+    @property
+    def worked_s(self) -> float:
+        """Since some moment in the past."""
+        return time.monotonic() - self._stood()
+
+    def begun(self, call_id: str) -> None:
+        self._open[call_id] = 0
+        self._look()
+
+    def over(self, call_id: str) -> None:
+        del self._open[call_id]
+        self._look()
+
+    @contextmanager
+    def asking(self, call_id: str) -> Iterator[None]:
+        self._open[call_id] += 1
+        self._look()
+        try:
+            yield
+        finally:
+            if call_id in self._open:
+                self._open[call_id] -= 1
+                self._look()
+
+    def _look(self) -> None:
+        stands = bool(self._open) and all(self._open.values())
+        if stands and self._stands_since is None:
+            self._stands_since = time.monotonic()
+        elif not stands and self._stands_since is not None:
+            self._stood_s = self._stood()
+            self._stands_since = None
+
+    def _stood(self) -> float:
+        return self._stood_s + (time.monotonic() - self._stands_since if self._stands_since is not None else 0.0)
+
+
+class _Alarm:
+    def __init__(self, clock: WorkClock, due_s: float, sound: Callable[[], object]) -> None:
+        self._clock = clock
+        self._due_s = due_s
+        self._sound = sound
+        self._look()
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        left_s = self._due_s - self._clock.worked_s
+        loop = asyncio.get_running_loop()
+        if left_s > 0:  # while a person thinks, it stays what it is
+            self._timer = loop.call_later(max(left_s, LEAST_S), self._look)
+        else:
+            self._timer = loop.call_later(0, self._sound)

@@ -12,11 +12,10 @@ from windlass.core.ports import Emit, ToolProgress
 from windlass.core.values import value_object
 from windlass.servers import InputReply, Question, Servers
 from windlass.servers.values import CallResult, TextPart
-from windlass.toolbox.clock import WorkClock
 from windlass.toolbox.local_tools import BUILT_IN, PYTHON, BuiltIn, Functions
 from windlass.toolbox.offers import Offer, Offers, arguments_hash
 from windlass.toolbox.permissions import Grant, PolicyRule, TrustLevel, doubtful, judge
-from windlass.toolbox.questions import Questions, input_needed
+from windlass.toolbox.questions import Questions, WorkClock, input_needed
 from windlass.toolbox.results import LONGEST, tool_output
 from windlass.toolbox.schemas import Checker
 
