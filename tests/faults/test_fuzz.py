@@ -18,7 +18,7 @@ import pytest
 
 from tests.proof.figures import FULL, note
 from windlass.core.errors import BadInput
-from windlass.providers.arguments import read_arguments
+from windlass.providers.calls import read_arguments
 from windlass.providers.sse import EventStream, LineTooLong
 from windlass.servers.imports import imported_servers
 from windlass.servers.pipes import peek

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.ports import DraftCall
-from windlass.providers.arguments import read_arguments
+from windlass.providers.calls import read_arguments
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 THINK, THOUGHT = "<think>", "</think>"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windlass.providers.arguments import DEPTH, Arguments, read_arguments
+from windlass.providers.calls import DEPTH, Arguments, read_arguments
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"])),
