@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from windlass import Windlass, load_config
-from windlass.providers.demo_text import EXAMPLES
+from windlass.providers.demo import EXAMPLES
 
 
 @pytest_asyncio.fixture
@@ -21,8 +21,8 @@ async def test_every_example_it_gives_can_be_typed_as_it_stands(w: Windlass) -> 
 
 
 async def test_every_tool_of_the_server_has_an_example_and_is_on_in_a_new_conversation(w: Windlass) -> None:
-    place = await w.begin()
-    assert {tool.tool_name for tool in await w.tools.enabled(place)} == EXAMPLES.keys()
+    conversation_id = await w.begin()
+    assert {tool.tool_name for tool in await w.tools.enabled(conversation_id)} == EXAMPLES.keys()
 
 
 async def test_only_what_changes_something_asks(w: Windlass) -> None:
