@@ -9,7 +9,7 @@ import pytest
 from tests.kit.waiting import turns_of_the_loop
 from tests.providers.kit import Talk, talking
 from windlass.providers import ProviderConfig
-from windlass.providers.address import way_to
+from windlass.providers.config import way_to
 from windlass.providers.failures import BadAnswer, Cut, HungUp, NotConnected
 from windlass.providers.http_client import MOST_HELD, HttpClient, StatusLine
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from windlass.core.values import value_object
-from windlass.providers.address import way_to
 from windlass.providers.answer import read_up_to
-from windlass.providers.config import ProviderConfig
+from windlass.providers.config import ProviderConfig, way_to
 from windlass.providers.failures import INVALID, BadAnswer, exception_failure, failure, http_failure, shown
 from windlass.providers.http_client import HttpClient
 

@@ -1,12 +1,20 @@
-"""A provider as it is configured."""
+"""A provider as it is configured, and how to reach it: its address, the headers it wants, the proxy in between, and the
+certificates to trust."""
 
+import re
+import ssl
+from base64 import b64encode
 from dataclasses import field
 from typing import Literal
+from urllib.request import getproxies_environment, proxy_bypass
+
+from yarl import URL
 
 from windlass.core.values import value_object
-from windlass.providers.failures import Patience
+from windlass.providers.failures import BAD_URL, Patience, failure, shown
 
 Kind = Literal["openai", "demo"]
+_LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1|.*\.localhost")
 
 
 @value_object
@@ -21,3 +29,59 @@ class ProviderConfig:
     kind: Kind = "openai"
     ca_file: str = ""
     patience: Patience = field(default_factory=Patience)
+
+
+@value_object
+class Way:
+    """All that a request needs besides its body; found once, not at every request."""
+
+    url: URL
+    headers: dict[str, str]
+    proxy: URL | None
+    proxy_headers: dict[str, str]
+    trust: ssl.SSLContext | bool
+
+
+def way_to(config: ProviderConfig, path: str) -> Way:
+    url = _url(config.base_url, path)
+    headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
+    if config.api_key:
+        headers["Authorization"] = f"Bearer {config.api_key}"
+    proxy, proxy_headers = proxy_for(url)
+    if url.scheme == "http":  # no tunnel is opened, so the request itself must carry them
+        headers, proxy_headers = headers | proxy_headers, {}
+    return Way(url, headers, proxy, proxy_headers, _trust(config.ca_file))
+
+
+def proxy_for(url: URL) -> tuple[URL | None, dict[str, str]]:
+    """The environment's proxy for an address and the headers it wants; never one for this machine."""
+    host = url.host or ""
+    found = getproxies_environment()
+    address = found.get(url.scheme) or found.get("all")
+    if not address or _LOOPBACK.fullmatch(host) or proxy_bypass(host):
+        return None, {}
+    proxy = URL(address if "//" in address else f"http://{address}")
+    if not proxy.user:
+        return proxy, {}
+    word = b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
+    return proxy.with_user(None), {"Proxy-Authorization": f"Basic {word}"}
+
+
+def _url(base_url: str, path: str) -> URL:
+    try:
+        url = URL(base_url.rstrip("/") + path)
+    except ValueError as error:
+        raise failure(BAD_URL, shown(str(error))) from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise failure(BAD_URL, shown(base_url) or "it is empty")
+    return url
+
+
+def _trust(ca_file: str) -> ssl.SSLContext | bool:
+    """The system's authorities (SSL_CERT_FILE counts), or an operator's own."""
+    if not ca_file:
+        return True
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:
+        raise failure(BAD_URL, f"the CA file {ca_file} cannot be read: {error}") from error

@@ -11,7 +11,7 @@ import aiohappyeyeballs
 import httptools
 from yarl import URL
 
-from windlass.providers.address import Way
+from windlass.providers.config import Way
 from windlass.providers.failures import BadAnswer, Cut, HungUp, NotConnected, ProxyRefused, Stale
 
 KEEP_ALIVE_S = 30.0

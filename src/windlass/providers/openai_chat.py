@@ -5,10 +5,9 @@ import time
 
 from windlass.core.errors import ModelError
 from windlass.core.ports import Emit, ModelRequest, Reply
-from windlass.providers.address import way_to
 from windlass.providers.answer import Deadline, read_answer, read_up_to
 from windlass.providers.assembly import Assembly
-from windlass.providers.config import ProviderConfig
+from windlass.providers.config import ProviderConfig, way_to
 from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
 from windlass.providers.failures import (
     BAD_REQUEST,

@@ -19,7 +19,7 @@ from yarl import URL
 from tests.providers.kit import QUICK, Ears, ask, talking
 from windlass.core.errors import ModelError
 from windlass.providers import Models, ProviderConfig
-from windlass.providers.address import proxy_for
+from windlass.providers.config import proxy_for
 
 NAMES = [x509.IPAddress(ip_address("127.0.0.1")), x509.DNSName("models.example")]
 ANSWER = b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'
