@@ -32,7 +32,7 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{PROVIDERS}/test_failures.py::test_a_status_without_a_code",
         f"{PROVIDERS}/test_failures.py::test_a_server_that_is_not_there_is_unreachable",
         f"{PROVIDERS}/test_failures.py::test_a_host_without_an_address_is_unreachable",
-        f"{PROVIDERS}/test_address.py::test_a_certificate_nobody_knows_is_refused_for_good",
+        f"{PROVIDERS}/test_config.py::test_a_certificate_nobody_knows_is_refused_for_good",
         f"{CORE}/test_engine.py::test_four_attempts_are_made_and_no_more",
     ),
     "L5 deadlines": (
