@@ -67,6 +67,42 @@ async def test_a_started_turn_runs_to_its_end_by_itself(app: OpenedApp) -> None:
     assert app.runner.running == 0
 
 
+async def test_a_turn_is_live_from_its_start_until_its_driver_ends(app: OpenedApp) -> None:
+    app.script.lines = [says("done")]
+    turn = await app.start()
+    live = [app.store.logs.driven]
+    await app.runner.settled(turn)
+    assert [*live, app.store.logs.driven] == [1, 0]
+
+
+async def test_a_turn_that_is_refused_or_was_there_already_is_not_left_live(app: OpenedApp) -> None:
+    app.script.hangs = True
+    conversation = await app.store.conversations.create(ConversationRow(""))
+    once = TurnStarted(HELLO.opening, client_message_id="m1")
+    first = await app.runner.start(conversation.id, once)
+    again = await app.runner.start(conversation.id, once)
+    with pytest.raises(Conflict):
+        await app.runner.start(conversation.id, HELLO)
+    assert (again.turn_id, again.is_new, app.store.logs.driven) == (first.turn_id, False, 1)
+
+
+async def test_a_turn_whose_asker_left_or_whose_driver_never_ran_is_not_left_live(tmp_path: Path) -> None:
+    app = OpenedApp(tmp_path, Script(hangs=True))
+    conversation = await app.store.conversations.create(ConversationRow(""))
+    async with held(tmp_path):
+        asking = asyncio.create_task(app.runner.start(conversation.id, HELLO))
+        await turns_of_the_loop()
+        asking.cancel()
+        await asyncio.wait([asking])
+    left = [app.store.logs.driven]
+    turn = await app.start()
+    app.runner._driving[turn].cancel()
+    await app.runner.settled(turn)
+    assert [*left, app.store.logs.driven] == [0, 0]
+    await app.runner.drain(0)
+    await app.store.close()
+
+
 async def test_a_turn_that_waits_holds_no_task_and_goes_on_with_the_word(app: OpenedApp) -> None:
     app.script.lines = [says("", "a"), says("done")]
     app.script.judge_as = lambda call: CallJudged(call.id, "ask")

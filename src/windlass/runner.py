@@ -185,7 +185,7 @@ class Runner:
                     log.error("Turn %s is paused: %s %s", turn_id, error.message, error.hint)
                     await _until_changed(turn_log, retry_s)
                     retry_s = min(2 * retry_s, LONGEST_RETRY_S)
-                except Exception as error:  # the root of a turn's task: a defect must still end in a typed outcome
+                except Exception as error:  # the root of a turn's task: an internal error ends it with a typed outcome
                     if not await self._record_defect(turn_id, error):
                         return
                 else:

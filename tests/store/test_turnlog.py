@@ -50,14 +50,59 @@ async def test_a_driver_that_comes_between_commit_and_delivery_reads_the_disk(
     deliver = store.logs._told
 
     def late(result: tuple[object, Committed | None]) -> object:
-        seen.extend(store.logs.live("turn-late").events)
+        seen.extend(store.logs.open_turn("turn-late").events)
         return deliver(result)
 
     monkeypatch.setattr(store.logs, "_told", late)
     conversation = await store.conversations.create(ConversationRow(""))
+    log = TurnLog(store.logs, "turn-late", "d", unborn=True)
     await store.logs.create(conversation.id, HELLO, driver="d", turn_id="turn-late")
-    log = TurnLog(store.logs, "turn-late", "d", epoch=1)
     assert seen == list(await log.read()) == [HELLO, TurnClaimed("d", 1)]
+
+
+async def test_a_turn_is_live_until_everyone_who_opened_it_has_closed_it(store: Store) -> None:
+    turn = await new_turn(store)
+    older, newer = TurnLog(store.logs, turn, "old"), TurnLog(store.logs, turn, "new")
+    live = [store.logs.driven]
+    older.close()
+    older.close()
+    await store.logs.append(turn, (StopRequested(),))
+    live.append(store.logs.driven)
+    assert list(await newer.read()) == [HELLO, StopRequested()]
+    newer.close()
+    assert [*live, store.logs.driven] == [1, 1, 0]
+
+
+async def test_a_closed_turn_is_read_anew_with_what_came_meanwhile(store: Store) -> None:
+    log = await claimed(store, await new_turn(store))
+    landing = log.record(ModelReplied("hi"))
+    log.close()
+    await landing
+    assert list(await TurnLog(store.logs, log.turn_id, "next").read())[2:] == [ModelReplied("hi")]
+
+
+async def test_a_log_opened_before_its_turn_is_born_needs_not_read_its_first_events(store: Store) -> None:
+    conversation = await store.conversations.create(ConversationRow(""))
+    log = TurnLog(store.logs, "turn-new", "d", unborn=True)
+    asked: list[str] = []
+    store._connection.set_trace_callback(asked.append)
+    await store.logs.create(conversation.id, HELLO, driver="d", turn_id="turn-new")
+    assert await log.read() == (HELLO, TurnClaimed("d", 1))
+    await log.claim()
+    assert await log.record(ModelReplied("hi"))
+    store._connection.set_trace_callback(None)
+    assert not [statement for statement in asked if "e.body" in statement]
+    assert [event for event in await log.read() if isinstance(event, TurnClaimed)] == [TurnClaimed("d", 1)]
+
+
+async def test_a_driver_that_gave_up_its_claim_claims_anew(store: Store) -> None:
+    log = await claimed(store, await new_turn(store))
+    log.give_up_claim()
+    await log.claim()
+    assert [event for event in await log.read() if isinstance(event, TurnClaimed)] == [
+        TurnClaimed("d", 1),
+        TurnClaimed("d", 2),
+    ]
 
 
 async def test_an_older_driver_is_fenced(store: Store) -> None:

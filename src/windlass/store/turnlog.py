@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
-from weakref import WeakValueDictionary
 
 from windlass.core.errors import Conflict, Fenced, NotFound, Unavailable
 from windlass.core.events import (
@@ -50,7 +49,6 @@ HEAD = "head"  # as a parent: the conversation's newest turn, whichever that is 
 class Created:
     turn_id: str
     is_new: bool
-    live: "_Live | None" = None  # of a turn with a driver, which holds it from now on
 
 
 @dataclass(slots=True)
@@ -66,11 +64,12 @@ class _Head:
     finished: bool
 
 
-@dataclass(slots=True, weakref_slot=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Live:
-    """What the loop knows of a driven turn: its events so far, and who waits for more."""
+    """What the loop knows of a driven turn: its events so far, who waits for more, and how many hold it open."""
 
     events: list[Event]
+    handles: int = 0
     waiters: list["asyncio.Future[None]"] = field(default_factory=list)
 
     def extend(self, rows: Sequence[Recorded]) -> None:
@@ -104,7 +103,7 @@ class TurnLogs:
         self.tokens = 0  # used by the replies written since the start
         self._heads: dict[str, _Head] = {}
         self._numbers: dict[int, int] = {}
-        self._live: WeakValueDictionary[str, _Live] = WeakValueDictionary()  # drivers hold them
+        self._live: dict[str, _Live] = {}  # from the first `open_turn` of a turn to the last `close_turn`
         rows = reader.execute("select c.id from turns t join conversations c on c.n = t.conversation where t.doubtful")
         self.doubtful = {conversation_id for (conversation_id,) in rows}  # where a call of unknown outcome was made
 
@@ -119,15 +118,14 @@ class TurnLogs:
         title: str = "",
         span: tuple[float, float] | None = None,
     ) -> "asyncio.Future[Created]":
-        """Start a turn, already claimed when a driver is named. The same client message id gives the same turn. A
+        """Start a turn, already claimed when a driver is named; the driver opens its log before, as of an unborn turn,
+        and so needs not read what is written here. The same client message id gives the same turn. A
         conversation without a title takes this one. A turn of another time names its `span`, when it began and when it
         ended; the conversation was not touched by it."""
         turn_id = turn_id or new_id("turn")
         rows: list[Event] = [started, *following]
-        live = None
         if driver:
             rows.append(TurnClaimed(driver, 1))
-            live = self._live[turn_id] = _Live([])
 
         def work(db: sqlite3.Connection) -> tuple[Created, Committed | None]:
             conversation, parent, same = _place(db, conversation_id, parent_id, started)
@@ -147,7 +145,7 @@ class TurnLogs:
                     (now, title, conversation),
                 )
             self._born(turn_id, parent, conversation_id)
-            return Created(turn_id, True, live), self._append(db, turn_id, head, rows, span=span)
+            return Created(turn_id, True), self._append(db, turn_id, head, rows, span=span)
 
         return self._writer.put(work, durable=True, then=self._told)
 
@@ -214,14 +212,21 @@ class TurnLogs:
             ]
         )
 
-    def live(self, turn_id: str) -> _Live:
-        """The events of a turn under way, kept in memory while somebody drives it."""
-        live = self._live.get(turn_id)
-        if live is None:
-            live = self._live[turn_id] = _Live([])
-        if not live.events:  # `create` makes it before the rows are delivered; a driver may come between the two
+    def open_turn(self, turn_id: str, *, unborn: bool = False) -> _Live:
+        """Keep a turn's events in memory until as many have closed it as opened it. An unborn turn has none yet: they
+        are delivered when `create` is acknowledged."""
+        live = self._live.get(turn_id) or _Live([])
+        if not live.events and not unborn:  # also where another opened it unborn, and the delivery is still to come
             live.events += [row.event for row in self.read(turn_id)]
+        live.handles += 1
+        self._live[turn_id] = live
         return live
+
+    def close_turn(self, turn_id: str) -> None:
+        live = self._live[turn_id]
+        live.handles -= 1
+        if not live.handles:
+            del self._live[turn_id]
 
     def _head(self, db: sqlite3.Connection, turn_id: str) -> _Head:
         if turn_id in self._heads:
@@ -304,15 +309,29 @@ class TurnLogs:
 
 
 class TurnLog:
-    """One turn's log in a driver's hand: core's `Log` port."""
+    """One turn's log in a driver's hand: core's `Log` port. The turn is live from here until `close`. Opened `unborn`,
+    it goes with a `create` that names the same driver, and that claims the turn as well."""
 
-    def __init__(self, logs: TurnLogs, turn_id: str, driver: str, *, epoch: int = 0) -> None:
+    def __init__(self, logs: TurnLogs, turn_id: str, driver: str, *, unborn: bool = False) -> None:
         self.turn_id = turn_id
         self._logs = logs
         self._driver = driver
-        self._epoch = epoch
-        self._live = logs.live(turn_id)
+        self._epoch = 1 if unborn else 0
         self._loop = asyncio.get_running_loop()  # asked for once: before Python 3.12 each time is a system call
+        self._live = logs.open_turn(turn_id, unborn=unborn)
+        self._open = True
+
+    def __enter__(self) -> "TurnLog":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Once is enough, twice does no harm. What was appended lands all the same."""
+        if self._open:
+            self._open = False
+            self._logs.close_turn(self.turn_id)
 
     async def read(self) -> Sequence[Event]:
         return tuple(self._live.events)
@@ -320,6 +339,10 @@ class TurnLog:
     async def claim(self) -> None:
         if not self._epoch:
             self._epoch = await self._logs.claim(self.turn_id, self._driver)
+
+    def give_up_claim(self) -> None:
+        """The next `claim` writes one of its own: what failed under this one may have left calls without a driver."""
+        self._epoch = 0
 
     def record(self, *facts: Event) -> "asyncio.Future[bool]":
         return self._logs.append(self.turn_id, facts, epoch=self._epoch)
