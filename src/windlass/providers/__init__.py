@@ -1,10 +1,9 @@
 """Models behind one port: every OpenAI-compatible server, the demo model, and a scripted one for tests."""
 
-from windlass.providers.catalogue import FoundServer, chat_models, detect_local
 from windlass.providers.config import ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.failures import Patience
-from windlass.providers.models import Models
+from windlass.providers.models import FoundServer, Models, chat_models, detect_local
 from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, ProbeFinding
 from windlass.providers.profiles import PROFILES, Profile, profile_for

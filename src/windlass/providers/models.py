@@ -1,16 +1,33 @@
-"""All configured providers behind one `Model`: each request goes to the provider its turn was started with."""
+"""All configured providers behind one `Model`: each request goes to the provider its turn was started with. Also which
+models a server has, and which model servers run on this machine."""
 
-from collections.abc import Coroutine, Iterable
+import asyncio
+import re
+from collections.abc import Coroutine, Iterable, Mapping
 from typing import Any
+
+import msgspec
 
 from windlass.core.errors import ModelError
 from windlass.core.ports import Emit, Model, ModelRequest, Reply
-from windlass.providers.catalogue import fetch_models
-from windlass.providers.config import ProviderConfig
+from windlass.core.values import value_object
+from windlass.providers.answer import read_up_to
+from windlass.providers.config import ProviderConfig, way_to
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.encoding import ByteCache
+from windlass.providers.failures import INVALID, BadAnswer, exception_failure, failure, http_failure, shown
+from windlass.providers.http_client import HttpClient
 from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, probe
+
+LOCAL_PORTS = (11434, 1234, 8080, 8000)
+LIST_S = 20.0
+LOOK_S = 0.5
+_LIST_CAP = 4 * 1024 * 1024
+_NO_CHAT = re.compile(
+    r"embed|rerank|whisper|moderation|dall-e|(^|[-_/.])(tts|bge|gte|e5|minilm|transcribe)([-_/.:]|$)", re.IGNORECASE
+)
+_NAMES = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 
 
 class Models:
@@ -96,3 +113,71 @@ class Models:
         model = self._models.pop(provider, None)
         if isinstance(model, OpenAIChat):
             model.close()
+
+
+@value_object
+class FoundServer:
+    name: str
+    base_url: str
+    models: tuple[str, ...]
+
+
+async def fetch_models(config: ProviderConfig) -> tuple[str, ...]:
+    """The names at `/models`; none where the server has no such list."""
+    try:
+        status, headers, body = await _listed(config, LIST_S)
+    except (OSError, ValueError, BadAnswer) as error:
+        raise exception_failure(error, 0) from error
+    if status in (404, 405):
+        return ()
+    if status != 200:
+        raise http_failure(status, headers, body, 0)
+    names = model_names(body)
+    if names is None:
+        raise failure(INVALID, f"no list of models: {shown(body.decode(errors='replace'))}")
+    return names
+
+
+async def detect_local(ports: tuple[int, ...] = LOCAL_PORTS) -> tuple[FoundServer, ...]:
+    """Model servers that answer on this machine, in the order of the ports."""
+    async with asyncio.TaskGroup() as looking:
+        looks = [looking.create_task(_look(port)) for port in ports]
+    return tuple(found for look in looks if (found := look.result()))
+
+
+def chat_models(names: Iterable[str]) -> tuple[str, ...]:
+    """Without those whose names say that they embed, rank, hear or draw: a list does not tell them apart."""
+    return tuple(name for name in names if not _NO_CHAT.search(name))
+
+
+def model_names(body: bytes) -> tuple[str, ...] | None:
+    """The ids in `{"data": [{"id": ...}]}`; None for any other shape, so that a stray web server is no model."""
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    data = value.get("data") if isinstance(value, dict) else None
+    if not isinstance(data, list):
+        return None
+    names = [entry.get("id") if isinstance(entry, dict) else None for entry in data]
+    found = tuple(name for name in names if isinstance(name, str) and name)
+    return found if len(found) == len(names) else None
+
+
+async def _look(port: int) -> FoundServer | None:
+    base_url = f"http://127.0.0.1:{port}/v1"
+    try:
+        status, _, body = await _listed(ProviderConfig("", base_url=base_url), LOOK_S)
+    except (OSError, ValueError, BadAnswer):
+        return None
+    names = model_names(body) if status == 200 else None
+    return FoundServer(_NAMES.get(port, "Local server"), base_url, names) if names else None
+
+
+async def _listed(config: ProviderConfig, most_s: float) -> tuple[int, Mapping[str, str], bytes]:
+    async with asyncio.timeout(most_s):
+        line = await HttpClient(way_to(config, "/models"), most_s).send("GET", b"")
+        try:
+            return await line.answered(), line.headers, await read_up_to(line, _LIST_CAP)
+        finally:
+            line.close()
