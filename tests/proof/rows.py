@@ -65,8 +65,8 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{CORE}/test_engine.py::test_an_empty_reply_is_retried_once_then_fails",
     ),
     "L11 bad arguments": (
-        f"{PROVIDERS}/test_arguments.py::test_what_has_no_plain_meaning_is_broken",
-        f"{PROVIDERS}/test_arguments.py::test_an_object_cut_short_is_never_run",
+        f"{PROVIDERS}/test_calls.py::test_what_has_no_plain_meaning_is_broken",
+        f"{PROVIDERS}/test_calls.py::test_an_object_cut_short_is_never_run",
         "tests/toolbox/test_schemas.py::test_errors_name_the_place_by_json_pointer",
         f"{CORE}/test_steps.py::test_three_bad_tries_on_one_tool_force_the_answer",
     ),
