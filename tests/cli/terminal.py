@@ -93,12 +93,12 @@ class Terminal:
     def _appears(self, wanted: str, patience_s: float) -> bool:
         ends = time.monotonic() + patience_s
         with self._news:
-            while (place := self.text.find(wanted, self._seen_until)) < 0:
+            while (start := self.text.find(wanted, self._seen_until)) < 0:
                 left = ends - time.monotonic()
                 if left <= 0:
                     return False
                 self._news.wait(left)
-            self._seen_until = place + len(wanted)
+            self._seen_until = start + len(wanted)
         return True
 
     def _read(self) -> None:

@@ -64,13 +64,13 @@ async def test_a_file_as_standard_input_comes_after_the_words(
     assert sent(strict_llm) == "Sum it up\n\n  first line\nsecond line"
 
 
-@pytest.mark.parametrize("words", [[], ["-"]])
+@pytest.mark.parametrize("arguments", [[], ["-"]])
 async def test_without_words_standard_input_is_the_question(
-    alone: Commands, strict_llm: StrictLLM, document: Path, words: list[str]
+    alone: Commands, strict_llm: StrictLLM, document: Path, arguments: list[str]
 ) -> None:
     strict_llm.then(say("Two lines."))
     with document.open("rb") as stdin:
-        assert (await asked(alone, strict_llm, stdin, *words))[0] == ANSWERED
+        assert (await asked(alone, strict_llm, stdin, *arguments))[0] == ANSWERED
     assert sent(strict_llm) == "  first line\nsecond line"
 
 

@@ -147,7 +147,7 @@ def test_a_remote_provider_without_a_key(alone: Commands, home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("server", "told", "fix"),
+    ("server", "message", "fix"),
     [
         ('command = "no-such-program"', "no-such-program is not found", "Install it"),
         ('command = "npx-missing"\ncwd = "/no/such/folder"', "/no/such/folder does not exist", "correct cwd"),
@@ -155,9 +155,9 @@ def test_a_remote_provider_without_a_key(alone: Commands, home: Path) -> None:
         ('command = "true"\nenv = { KEY = "env:NOT_SET" }', "NOT_SET is not set", "Set NOT_SET"),
     ],
 )
-def test_servers_that_cannot_start(alone: Commands, home: Path, server: str, told: str, fix: str) -> None:
+def test_servers_that_cannot_start(alone: Commands, home: Path, server: str, message: str, fix: str) -> None:
     settings(home, f"[servers.mine]\n{server}\n")
-    assert not missed(alone, told, fix, "--offline")
+    assert not missed(alone, message, fix, "--offline")
 
 
 def test_a_sandbox_that_is_not_installed(alone: Commands, home: Path) -> None:
@@ -195,20 +195,20 @@ def model_server(reply: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "message"),
     [
         (error(401, None, "bad key"), "key"),
         (error(429, "1113", "Insufficient balance"), "plan"),
         (error(400, "1211", "Unknown Model"), "odel"),
     ],
 )
-def test_a_key_a_plan_or_a_model_that_is_wrong(alone: Commands, home: Path, reply: object, told: str) -> None:
+def test_a_key_a_plan_or_a_model_that_is_wrong(alone: Commands, home: Path, reply: object, message: str) -> None:
     with model_server(reply) as url:
         done = alone(
             "doctor", "--json", OPENAI_API_KEY="k", OPENAI_BASE_URL=url, LLM_MODEL="glm-4.7", WINDLASS_PORT="0"
         )
     assert done.code == 1
-    assert any(told in fault for fault in bad(done)), bad(done)
+    assert any(message in fault for fault in bad(done)), bad(done)
 
 
 def test_a_model_server_that_is_not_there(alone: Commands, home: Path) -> None:

@@ -54,8 +54,8 @@ def test_every_verb_explains_itself(verb: str, alone: Commands) -> None:
 
 
 def test_every_verb_is_listed(alone: Commands) -> None:
-    told = alone("--help").out
-    assert all(f"  {verb} " in told for verb in VERBS)
+    listed = alone("--help").out
+    assert all(f"  {verb} " in listed for verb in VERBS)
     assert alone().code == 2
 
 
@@ -78,9 +78,9 @@ def test_a_missing_page_is_said_in_one_line(
 ) -> None:
     monkeypatch.setattr(serve, "PAGE", tmp_path / "nowhere")
     serve._print_url("http://127.0.0.1:8420/")
-    told = capsys.readouterr()
-    assert told.out == "Windlass is at http://127.0.0.1:8420/\n"
-    assert told.err.count("\n") == 1 and "install Node" in told.err
+    written = capsys.readouterr()
+    assert written.out == "Windlass is at http://127.0.0.1:8420/\n"
+    assert written.err.count("\n") == 1 and "install Node" in written.err
 
 
 def test_a_known_error_is_one_line_and_a_hint(alone: Commands) -> None:
@@ -94,7 +94,7 @@ def test_a_known_error_is_one_line_and_a_hint(alone: Commands) -> None:
 
 
 def test_a_defect_shows_its_traceback_only_with_debug(alone: Commands) -> None:
-    broken = "import windlass.cli.token as t, sys\ndef bad(ctx): raise RuntimeError('boom')\nt.kept_token = bad\n"
+    broken = "import windlass.cli.token as t, sys\ndef bad(ctx): raise RuntimeError('boom')\nt.saved_token = bad\n"
     for flags, shown in (([], False), (["--debug"], True)):
         code = f"{broken}from windlass.cli.program import run; sys.exit(run({[*flags, 'token']!r}))"
         done = subprocess.run([sys.executable, "-c", code], env=alone.env, capture_output=True, text=True, timeout=60)

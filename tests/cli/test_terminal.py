@@ -189,8 +189,8 @@ def test_a_server_at_a_terminal_prints_one_url_and_ctrl_c_ends_it(alone: Command
 def with_ledger(commands: Commands, ledger: Ledger) -> None:
     commands.home.mkdir(exist_ok=True)
     command, *args = ledger.argv()
-    told = f"[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = '*'\n"
-    (commands.home / "windlass.toml").write_text(told)
+    text = f"[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = '*'\n"
+    (commands.home / "windlass.toml").write_text(text)
 
 
 def test_what_a_tool_asks_is_answered_in_place(alone: Commands, ledger: Ledger) -> None:
@@ -219,8 +219,8 @@ def test_a_call_that_a_crash_left_unknown_is_resolved_from_the_command_line(alon
         listed = alone("conversations", "list", "--json").json
         turn = alone("api", "GET", f"/conversations/{listed[0]['id']}/turns").json["turns"][0]["id"]
         wait_for(lambda: "unknown" in alone("turns", "show", turn, "--json").out, "the recovered turn")
-        told = alone("turns", "show", turn)
-        assert f"windlass turns resolve {turn}" in told.err
+        shown = alone("turns", "show", turn)
+        assert f"windlass turns resolve {turn}" in shown.err
         done = alone("turns", "resolve", turn, "skip", "--json")
     assert done.code == 0 and done.json["calls"][0]["state"] == "unknown"
     assert [effect.effect_id for effect in ledger.effects()] == ["x"], "it was not sent again"

@@ -23,7 +23,7 @@ from windlass.testing import StrictLLM, call, raw_call, say
 CALCULATE = "/calculate expression=6*7"
 
 
-def told(output: str, kind: type) -> object:
+def decoded(output: str, kind: type) -> object:
     return msgspec.json.decode(output, type=kind)
 
 
@@ -36,7 +36,7 @@ def test_ask_prints_the_answer_alone_and_the_calls_beside_it(windlass: Commands)
 
 def test_ask_as_json_is_a_turn(windlass: Commands) -> None:
     done = windlass("ask", CALCULATE, "--json")
-    turn = told(done.out, schemas.Turn)
+    turn = decoded(done.out, schemas.Turn)
     assert isinstance(turn, schemas.Turn) and turn.outcome == "answered"
     assert done.err == ""
 
@@ -124,10 +124,10 @@ def test_nothing_that_moves_the_cursor_leaves_a_tool_or_a_model(alone: Commands)
 def test_a_waiting_call_is_approved_from_the_command_line(windlass: Commands) -> None:
     waiting = windlass("ask", "/write_note title=Waits text=b")
     assert waiting.code == 3
-    words = waiting.err.split("windlass turns approve ")[1].split()
-    done = windlass("turns", "approve", *words[:2])
+    ids = waiting.err.split("windlass turns approve ")[1].split()
+    done = windlass("turns", "approve", *ids[:2])
     assert done.code == 0 and "waits.md" in done.out
-    again = windlass("turns", "approve", *words[:2])
+    again = windlass("turns", "approve", *ids[:2])
     assert again.code == 1 and "There is no such call." in again.err
 
 
@@ -135,14 +135,14 @@ def test_a_waiting_call_is_denied_with_a_reason_and_json(windlass: Commands) -> 
     turn = windlass("ask", "/write_note title=a text=b", "--json").json
     assert turn["state"] == "awaiting_person"
     done = windlass("turns", "approve", turn["id"], "--deny", "--reason", "not now", "--json")
-    decided = told(done.out, schemas.Turn)
+    decided = decoded(done.out, schemas.Turn)
     assert isinstance(decided, schemas.Turn) and decided.calls[0].state == "denied" and done.code == 3
     assert "not now" in (decided.calls[0].result or "")
 
 
 def test_a_waiting_turn_is_stopped(windlass: Commands) -> None:
     turn = windlass("ask", "/write_note title=a text=b", "--json").json
-    stopped = told(windlass("turns", "stop", turn["id"], "--json").out, schemas.Turn)
+    stopped = decoded(windlass("turns", "stop", turn["id"], "--json").out, schemas.Turn)
     assert isinstance(stopped, schemas.Turn) and stopped.outcome == "stopped"
 
 
@@ -165,35 +165,36 @@ def test_a_turn_is_shown_as_a_timeline(windlass: Commands) -> None:
 
 def test_conversations_are_listed_found_shown_exported_imported_and_deleted(windlass: Commands, tmp_path: Path) -> None:
     turn = windlass("ask", "/calculate expression=123+321", "--json").json
-    place = turn["conversation_id"]
-    listed = told(windlass("conversations", "list", "--json").out, list[schemas.Conversation])
-    assert isinstance(listed, list) and place in [one.id for one in listed]
-    assert place in windlass("conversations", "list").out
+    conversation_id = turn["conversation_id"]
+    listed = decoded(windlass("conversations", "list", "--json").out, list[schemas.Conversation])
+    assert isinstance(listed, list) and conversation_id in [one.id for one in listed]
+    assert conversation_id in windlass("conversations", "list").out
     wait_for(
-        lambda: place in windlass("conversations", "list", "--find", "123").out, "the index, made in quiet moments"
+        lambda: conversation_id in windlass("conversations", "list", "--find", "123").out,
+        "the index, made in quiet moments",
     )
-    said = told(windlass("conversations", "show", place, "--json").out, list[schemas.Message])
-    assert isinstance(said, list) and [one.role for one in said] == ["user", "assistant", "tool", "assistant"]
-    assert "→ calculate expression=123+321" in windlass("conversations", "show", place).out
-    exported = windlass("conversations", "export", place)
-    assert told(exported.out, schemas.Export)
-    assert "calculate" in windlass("conversations", "export", place, "--format", "markdown").out
+    messages = decoded(windlass("conversations", "show", conversation_id, "--json").out, list[schemas.Message])
+    assert isinstance(messages, list) and [one.role for one in messages] == ["user", "assistant", "tool", "assistant"]
+    assert "→ calculate expression=123+321" in windlass("conversations", "show", conversation_id).out
+    exported = windlass("conversations", "export", conversation_id)
+    assert decoded(exported.out, schemas.Export)
+    assert "calculate" in windlass("conversations", "export", conversation_id, "--format", "markdown").out
     file = tmp_path / "export.json"
     file.write_text(exported.out)
-    brought = told(windlass("conversations", "import", str(file), "--json").out, schemas.Imported)
+    brought = decoded(windlass("conversations", "import", str(file), "--json").out, schemas.Imported)
     assert isinstance(brought, schemas.Imported) and brought.count == 4
-    assert windlass("conversations", "delete", place, "--yes").code == 0
-    assert windlass("conversations", "show", place).code == 1
+    assert windlass("conversations", "delete", conversation_id, "--yes").code == 0
+    assert windlass("conversations", "show", conversation_id).code == 1
 
 
 def test_deleting_asks_first(windlass: Commands) -> None:
-    place = windlass("ask", "/think hi", "--json").json["conversation_id"]
-    assert windlass("conversations", "delete", place, stdin="n\n").code == 1
-    assert windlass("conversations", "show", place).code == 0
+    conversation_id = windlass("ask", "/think hi", "--json").json["conversation_id"]
+    assert windlass("conversations", "delete", conversation_id, stdin="n\n").code == 1
+    assert windlass("conversations", "show", conversation_id).code == 0
 
 
 def test_servers_are_listed(windlass: Commands) -> None:
-    found = told(windlass("servers", "list", "--json").out, list[schemas.Server])
+    found = decoded(windlass("servers", "list", "--json").out, list[schemas.Server])
     assert isinstance(found, list) and [(one.slug, one.status) for one in found if one.slug == "demo"] == [
         ("demo", "running")
     ]
@@ -202,13 +203,13 @@ def test_servers_are_listed(windlass: Commands) -> None:
 
 def test_a_server_is_added_tested_stopped_started_and_removed(windlass: Commands, ledger: Ledger) -> None:
     done = windlass("servers", "add", "Ledger", "--json", "--", *ledger.argv())
-    made = told(done.out, schemas.Server)
+    made = decoded(done.out, schemas.Server)
     assert isinstance(made, schemas.Server) and made.status == "running" and made.argv == ledger.argv()
     try:
         assert "echo" in windlass("servers", "test", "ledger").out
-        assert told(windlass("servers", "stop", "ledger", "--json").out, schemas.Server)
-        assert told(windlass("servers", "start", "ledger", "--json").out, schemas.Server)
-        assert told(windlass("servers", "log", "ledger", "--json").out, list[str]) == []
+        assert decoded(windlass("servers", "stop", "ledger", "--json").out, schemas.Server)
+        assert decoded(windlass("servers", "start", "ledger", "--json").out, schemas.Server)
+        assert decoded(windlass("servers", "log", "ledger", "--json").out, list[str]) == []
         assert "hello" in windlass("tools", "call", "ledger.echo", "text=hello").out
     finally:
         assert windlass("servers", "remove", "ledger").code == 0
@@ -231,7 +232,7 @@ def test_imported_servers_are_drafts_until_their_command_was_looked_at(windlass:
     argv = [sys.executable, "-m", "windlass.demo.server", "--notes", str(tmp_path)]
     file.write_text(json.dumps({"mcpServers": {"imported": {"command": argv[0], "args": argv[1:]}}}))
     done = windlass("servers", "import", str(file), "--json")
-    found = told(done.out, schemas.ImportedServers)
+    found = decoded(done.out, schemas.ImportedServers)
     assert isinstance(found, schemas.ImportedServers)
     assert [(one.slug, one.status) for one in found.servers] == [("imported", "draft")]
     try:
@@ -280,7 +281,7 @@ def test_tools_are_listed_and_called(windlass: Commands, tmp_path: Path) -> None
     listed = windlass("tools", "list", "--json").json
     assert {"server", "name", "input_schema", "annotations", "hash"} <= listed[0].keys()
     assert "demo.calculate" in windlass("tools", "list", "demo").out
-    result = told(windlass("tools", "call", "demo.calculate", "expression=2+2", "--json").out, schemas.ToolResult)
+    result = decoded(windlass("tools", "call", "demo.calculate", "expression=2+2", "--json").out, schemas.ToolResult)
     assert isinstance(result, schemas.ToolResult) and result.state == "ok" and '"value": 4' in result.text
     file = tmp_path / "arguments.json"
     file.write_text('{"to": 2}')
@@ -382,9 +383,9 @@ def test_the_token_is_shown_and_replaced(tmp_path: Path) -> None:
 def test_log_lines_can_be_json(tmp_path: Path) -> None:
     with running_app(tmp_path / "home", "--log-format", "json") as app:
         assert Commands(app.home)("ask", CALCULATE).code == 0
-    told = [json.loads(line) for line in (tmp_path / "home.log").read_text().splitlines()]
-    assert "Tool calls detected: 1 tools" in [line["message"] for line in told]
-    assert all(line.keys() >= {"time", "level", "logger", "message"} for line in told)
+    lines = [json.loads(line) for line in (tmp_path / "home.log").read_text().splitlines()]
+    assert "Tool calls detected: 1 tools" in [line["message"] for line in lines]
+    assert all(line.keys() >= {"time", "level", "logger", "message"} for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -399,7 +400,7 @@ def test_what_a_tool_asks_is_answered_later(served: RunningApp, ledger: Ledger, 
         turn = waiting.err.split("windlass turns answer ")[1].split()[0]
         assert windlass("turns", "answer", turn, "[]").code == 1
         done = windlass("turns", "answer", turn, *argv, "--json")
-        ended = told(done.out, schemas.Turn)
+        ended = decoded(done.out, schemas.Turn)
         assert isinstance(ended, schemas.Turn) and ended.outcome == "answered" and done.code == 0
         assert answer in (ended.calls[0].result or "")
     finally:
@@ -445,5 +446,5 @@ def test_a_server_that_died_hard_is_not_mistaken_for_a_running_one(alone: Comman
 
 
 def test_doctor_as_json_is_a_list_of_findings(windlass: Commands) -> None:
-    found = told(windlass("doctor", "--json").out, list[CheckResult])
+    found = decoded(windlass("doctor", "--json").out, list[CheckResult])
     assert isinstance(found, list) and {"settings", "folder"} <= {finding.about for finding in found}

@@ -1,4 +1,4 @@
-"""The demo server through the house's own MCP client, as it runs in every demo."""
+"""The demo server through Windlass's own MCP client, as it runs in every demo."""
 
 import asyncio
 import json
@@ -34,20 +34,20 @@ async def servers(notes: Path) -> AsyncIterator[Servers]:
     await servers.aclose()
 
 
-def words(result: CallResult) -> str:
+def text_of(result: CallResult) -> str:
     return "".join(part.text for part in result.parts if isinstance(part, TextPart))
 
 
 async def value(servers: Servers, tool: str, **arguments: object) -> Any:
     result = await servers.call(SLUG, tool, json.dumps(arguments))
-    assert not result.failed, words(result)
+    assert not result.failed, text_of(result)
     return result.structured
 
 
 async def failure(servers: Servers, tool: str, **arguments: object) -> str:
     result = await servers.call(SLUG, tool, json.dumps(arguments))
     assert result.failed
-    return words(result)
+    return text_of(result)
 
 
 async def test_it_offers_the_seven_tools_with_titles_and_speaks_the_handshake_era(servers: Servers) -> None:
@@ -82,14 +82,14 @@ async def test_the_seeds_folder_is_listed(servers: Servers) -> None:
 
 async def test_a_file_is_read(servers: Servers) -> None:
     result = await servers.call(SLUG, "read_file", '{"path": "docs/README.md"}')
-    assert words(result).startswith("# Sample folder")
+    assert text_of(result).startswith("# Sample folder")
     assert "no file /nothing.md" in await failure(servers, "read_file", path="/nothing.md")
 
 
 @pytest.mark.parametrize("path", ["../server.py", "/../../../etc/passwd", "docs/../../tools.py", "\0"])
 async def test_nothing_outside_the_sample_folder_is_read(servers: Servers, path: str) -> None:
-    said = await failure(servers, "read_file", path=path)
-    assert "outside the sample folder" in said or "no path" in said
+    message = await failure(servers, "read_file", path=path)
+    assert "outside the sample folder" in message or "no path" in message
 
 
 async def test_a_search_gives_links_and_structured_results(servers: Servers) -> None:
@@ -109,7 +109,7 @@ async def test_counting_reports_each_step(servers: Servers) -> None:
         steps.append((progress, total, message))
 
     result = await servers.call(SLUG, "count_slowly", '{"to": 3, "pause_ms": 0}', on_progress=note)
-    assert words(result) == "Counted to 3."
+    assert text_of(result) == "Counted to 3."
     assert steps == [(1, 3, "1 of 3"), (2, 3, "2 of 3"), (3, 3, "3 of 3")]
 
 

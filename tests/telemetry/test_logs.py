@@ -12,13 +12,13 @@ import pytest
 from windlass.telemetry.logs import DirectLogger, JsonLineHandler, LineHandler
 
 
-def record(words: str, *values: object, at: float = 1_700_000_000.25) -> logging.LogRecord:
-    made = logging.LogRecord("windlass", logging.INFO, "", 0, words, values, None)
+def record(message: str, *values: object, at: float = 1_700_000_000.25) -> logging.LogRecord:
+    made = logging.LogRecord("windlass", logging.INFO, "", 0, message, values, None)
     made.created, made.msecs = at, (at % 1) * 1000
     return made
 
 
-def test_a_line_has_stamp_level_and_words() -> None:
+def test_a_line_has_stamp_level_and_message() -> None:
     stream = io.StringIO()
     LineHandler(stream).handle(record("Tool calls detected: %d tools", 2))
     assert re.fullmatch(r"2023-11-1\d \d\d:\d\d:\d\d,250 INFO Tool calls detected: 2 tools\n", stream.getvalue())
@@ -33,15 +33,15 @@ def test_the_stamp_follows_the_second() -> None:
     assert first == same < later
 
 
-def test_a_defect_comes_with_its_traceback() -> None:
+def test_an_internal_error_comes_with_its_traceback() -> None:
     stream = io.StringIO()
     try:
         raise RuntimeError("broken")
     except RuntimeError as error:
-        made = record("Turn met a defect")
+        made = record("Turn failed inside Windlass")
         made.exc_info = (type(error), error, error.__traceback__)
     LineHandler(stream).handle(made)
-    assert "INFO Turn met a defect\nTraceback" in stream.getvalue()
+    assert "INFO Turn failed inside Windlass\nTraceback" in stream.getvalue()
     assert "RuntimeError: broken" in stream.getvalue()
 
 
@@ -56,14 +56,14 @@ def test_a_closed_stream_breaks_nothing() -> None:
         logging.raiseExceptions = raising
 
 
-def test_a_line_can_be_json_with_the_words_and_the_traceback_inside() -> None:
+def test_a_line_can_be_json_with_the_message_and_the_traceback_inside() -> None:
     stream = io.StringIO()
     lines = JsonLineHandler(stream)
     lines.handle(record('Tool "%s" said\n%s', "x", "two lines"))
     try:
         raise RuntimeError("broken")
     except RuntimeError as error:
-        made = record("Turn met a defect")
+        made = record("Turn failed inside Windlass")
         made.exc_info = (type(error), error, error.__traceback__)
     lines.handle(made)
     first, second = (json.loads(line) for line in stream.getvalue().splitlines())
@@ -73,13 +73,13 @@ def test_a_line_can_be_json_with_the_words_and_the_traceback_inside() -> None:
         "logger": "windlass",
         "message": 'Tool "x" said\ntwo lines',
     }
-    assert second["message"] == "Turn met a defect" and "RuntimeError: broken" in second["exception"]
+    assert second["message"] == "Turn failed inside Windlass" and "RuntimeError: broken" in second["exception"]
 
 
 @contextmanager
-def straight() -> Iterator[tuple[logging.Logger, io.StringIO]]:
-    """The house's logger as `serve` sets it up, and what it wrote. No fixture: pytest listens while a test runs."""
-    root, logger, stream = logging.getLogger(), logging.getLogger("windlass.straight"), io.StringIO()
+def direct() -> Iterator[tuple[logging.Logger, io.StringIO]]:
+    """The server's logger as `serve` sets it up, and what it wrote. No fixture: pytest listens while a test runs."""
+    root, logger, stream = logging.getLogger(), logging.getLogger("windlass.direct"), io.StringIO()
     before, level = root.handlers[:], root.level
     root.handlers[:] = [LineHandler(stream)]
     root.setLevel(logging.INFO)
@@ -93,7 +93,7 @@ def straight() -> Iterator[tuple[logging.Logger, io.StringIO]]:
 
 def test_a_line_goes_straight_to_our_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging, "_logRecordFactory", None)  # no record is made
-    with straight() as (logger, stream):
+    with direct() as (logger, stream):
         logger.info("Tool calls detected: %d tools", 2)
         logger.info("100 % done")
     first, second = stream.getvalue().splitlines()
@@ -101,18 +101,18 @@ def test_a_line_goes_straight_to_our_lines(monkeypatch: pytest.MonkeyPatch) -> N
     assert second.endswith(" INFO 100 % done")
 
 
-def test_a_line_below_the_level_is_not_told() -> None:
-    with straight() as (logger, stream):
+def test_a_line_below_the_level_is_not_written() -> None:
+    with direct() as (logger, stream):
         logger.setLevel(logging.WARNING)
         logger.info("too quiet")
         logger.setLevel(logging.NOTSET)
     assert not stream.getvalue()
 
 
-def test_another_handler_hears_of_every_line_too() -> None:
-    with straight() as (logger, stream):
+def test_another_handler_gets_every_line_too() -> None:
+    with direct() as (logger, stream):
         other = io.StringIO()
         logging.getLogger().addHandler(logging.StreamHandler(other))
-        logger.info("told to %s", "both")
-    assert stream.getvalue().endswith("INFO told to both\n")
-    assert other.getvalue() == "told to both\n"
+        logger.info("written to %s", "both")
+    assert stream.getvalue().endswith("INFO written to both\n")
+    assert other.getvalue() == "written to both\n"

@@ -1,4 +1,4 @@
-"""Every rule refuses a bad request with words that name the place, and lets the good one beside it pass."""
+"""Every rule refuses a bad request with a message that names the position, and lets the good one beside it pass."""
 
 import copy
 import json
@@ -88,7 +88,10 @@ BAD: dict[str, tuple[Change, str]] = {
     "a result without its call": (without(2), "messages[2]: answers 'c2', which is no open call"),
     "a result to an unknown call": (message(3, tool_call_id="c9"), "messages[3]: answers 'c9'"),
     "a second result to one call": (inserted(5, "tool", tool_call_id="c1", content="x"), "messages[5]: answers 'c1'"),
-    "a result after other words": (inserted(3, "user", content="wait"), "no tool message answers 'c1', 'c2' before"),
+    "a result after another message": (
+        inserted(3, "user", content="wait"),
+        "no tool message answers 'c1', 'c2' before",
+    ),
     "a result before its call": (
         lambda r: r["messages"].insert(2, r["messages"].pop(3)),
         "messages[2]: answers 'c2', which is no open call",
@@ -122,7 +125,7 @@ BAD: dict[str, tuple[Change, str]] = {
     "no user message": (lambda r: r.update(messages=r["messages"][:1]), "messages: no user message"),
     "an unknown role": (message(0, role="function"), "messages[0].role: unknown role 'function'"),
     "a missing role": (lambda r: r["messages"][0].pop("role"), "messages[0].role: unknown role None"),
-    "a role that is no word": (message(0, role=["user"]), "messages[0].role: unknown role"),
+    "a role that is not a string": (message(0, role=["user"]), "messages[0].role: unknown role"),
     "an unknown key in a message": (message(1, timestamp="now"), "messages[1].timestamp: unknown key in a user"),
     "calls of a user": (message(1, tool_calls=[made_call("c8")]), "messages[1].tool_calls: unknown key in a user"),
     "an empty name": (message(1, name=""), "messages[1].name: must not be empty"),
@@ -149,7 +152,10 @@ BAD: dict[str, tuple[Change, str]] = {
     "properties that are a list": (tool(parameters={"type": "object", "properties": []}), "properties: must be an"),
     "required that is a flag": (tool(parameters={"type": "object", "required": True}), "required: must be a list"),
     "a tool of an unknown type": (lambda r: r["tools"][0].update(type="web_search"), "tools[0]: must be an object of"),
-    "a tool whose type is no word": (lambda r: r["tools"][0].update(type=["function"]), "tools[0]: must be an object"),
+    "a tool whose type is not a string": (
+        lambda r: r["tools"][0].update(type=["function"]),
+        "tools[0]: must be an object",
+    ),
     "more tools than allowed": (lambda r: r.update(tools=[made_tool(f"t{n}") for n in range(129)]), "tools: 129 given"),
     "tool_choice without tools": (dropped("tools"), "tool_choice: only allowed with tools"),
     "an unknown tool_choice": (top(tool_choice="maybe"), "tool_choice: must be none, auto, required"),
@@ -160,10 +166,10 @@ BAD: dict[str, tuple[Change, str]] = {
     "an unknown parameter": (top(do_sample=True), "unknown parameter 'do_sample'"),
     "no model": (dropped("model"), "model: a non-empty string is required"),
     "a temperature that is too high": (top(temperature=2.5), "temperature: 2.5 is outside [0, 2]"),
-    "a temperature in words": (top(temperature="hot"), "temperature: must be a number"),
+    "a temperature as text": (top(temperature="hot"), "temperature: must be a number"),
     "a negative top_p": (top(top_p=-0.1), "top_p: -0.1 is outside [0, 1]"),
     "no room for an answer": (top(max_tokens=0), "max_tokens: must be a whole number"),
-    "stream that is a word": (top(stream="yes"), "stream: must be true or false"),
+    "stream that is a string": (top(stream="yes"), "stream: must be true or false"),
     "stream_options without a stream": (dropped("stream"), "stream_options: only allowed with stream: true"),
 }
 
@@ -173,7 +179,7 @@ FINE: dict[str, Change] = {
     "a developer message": message(0, role="developer"),
     "empty content beside calls": message(2, content=""),
     "no content key beside calls": lambda r: r["messages"][2].pop("content"),
-    "words beside calls": message(2, content="Let me see."),
+    "text beside calls": message(2, content="Let me see."),
     "reasoning": message(2, reasoning_content="hm"),
     "a name on a result": message(3, name="list_directory"),
     "an id of 40": lambda r: (called(0, id="c" * 40)(r), message(4, tool_call_id="c" * 40)(r)),
@@ -189,12 +195,12 @@ FINE: dict[str, Change] = {
 }
 
 
-@pytest.mark.parametrize(("change", "words"), BAD.values(), ids=BAD)
-def test_a_provider_would_refuse(change: Change, words: str) -> None:
+@pytest.mark.parametrize(("change", "expected"), BAD.values(), ids=BAD)
+def test_a_provider_would_refuse(change: Change, expected: str) -> None:
     request = good()
     change(request)
     faults = history_faults(request)
-    assert any(words in fault for fault in faults), faults
+    assert any(expected in fault for fault in faults), faults
 
 
 @pytest.mark.parametrize("change", FINE.values(), ids=FINE)
@@ -240,12 +246,12 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
     max_leaves=8,
 )
-PLACES = st.sampled_from(["messages", "tools", "tool_choice", "temperature", "stream", "model", "stream_options"])
+KEYS = st.sampled_from(["messages", "tools", "tool_choice", "temperature", "stream", "model", "stream_options"])
 
 
-@given(place=PLACES, value=JSON)
-def test_no_value_anywhere_breaks_the_check(place: str, value: object) -> None:
-    assert all(isinstance(fault, str) for fault in history_faults({**good(), place: value}))
+@given(key=KEYS, value=JSON)
+def test_no_value_anywhere_breaks_the_check(key: str, value: object) -> None:
+    assert all(isinstance(fault, str) for fault in history_faults({**good(), key: value}))
 
 
 @given(index=st.integers(0, 6), key=st.sampled_from(["role", "content", "tool_calls", "tool_call_id"]), value=JSON)

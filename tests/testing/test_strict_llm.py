@@ -89,12 +89,12 @@ def calls_of(chunks: list[ChatCompletionChunk]) -> dict[int, tuple[str, str, str
 
 
 def history(message: ChatCompletionMessage, *results: str) -> Any:
-    said = message.model_dump(exclude_none=True)
+    reply = message.model_dump(exclude_none=True)
     answers = [
         {"role": "tool", "tool_call_id": made["id"], "content": result}
-        for made, result in zip(said["tool_calls"], results, strict=True)
+        for made, result in zip(reply["tool_calls"], results, strict=True)
     ]
-    return [*HELLO, said, *answers]
+    return [*HELLO, reply, *answers]
 
 
 async def test_a_tool_round_runs_whole(strict_llm: StrictLLM, asker: Asker) -> None:
@@ -365,9 +365,9 @@ async def test_a_script_can_be_a_function_of_the_request() -> None:
 
     async with StrictLLM(shout) as llm, StrictLLM(shout_later) as later:
         asker, patient = Asker(llm), Asker(later)
-        words = [f"word {n}" for n in range(20)]
-        answers = await asyncio.gather(*(asker.whole([{"role": "user", "content": word}]) for word in words))
-        assert [answer.choices[0].message.content for answer in answers] == [word.upper() for word in words]
+        texts = [f"text {n}" for n in range(20)]
+        answers = await asyncio.gather(*(asker.whole([{"role": "user", "content": text}]) for text in texts))
+        assert [answer.choices[0].message.content for answer in answers] == [text.upper() for text in texts]
         assert (await patient.whole()).choices[0].message.content == "HELLO"
         with pytest.raises(openai.InternalServerError):
             await patient.whole()
@@ -378,19 +378,19 @@ async def test_a_script_can_be_a_function_of_the_request() -> None:
 async def drive(asker: Asker, **options: Any) -> list[ChatCompletionMessage]:
     """The plainest tool loop there is."""
     messages = list(HELLO)
-    said: list[ChatCompletionMessage] = []
-    while not said or said[-1].tool_calls:
-        said.append((await asker.whole(messages, tools=TOOLS, **options)).choices[0].message)
-        messages.append(said[-1].model_dump(exclude_none=True))
-        messages += [{"role": "tool", "tool_call_id": c.id, "content": "x"} for c in said[-1].tool_calls or []]
-    return said
+    replies: list[ChatCompletionMessage] = []
+    while not replies or replies[-1].tool_calls:
+        replies.append((await asker.whole(messages, tools=TOOLS, **options)).choices[0].message)
+        messages.append(replies[-1].model_dump(exclude_none=True))
+        messages += [{"role": "tool", "tool_call_id": c.id, "content": "x"} for c in replies[-1].tool_calls or []]
+    return replies
 
 
 async def test_the_loop_calls_for_so_many_rounds_and_then_answers() -> None:
     async with StrictLLM(loop("list_directory", {"path": "/"}, rounds=2, parallel=3, answer="Done.")) as llm:
         asker = Asker(llm)
         conversations = await asyncio.gather(*(drive(asker) for _ in range(5)))
-        assert all([len(said.tool_calls or []) for said in one] == [3, 3, 0] for one in conversations)
+        assert all([len(reply.tool_calls or []) for reply in one] == [3, 3, 0] for one in conversations)
         assert all(one[-1].content == "Done." for one in conversations)
         assert (await drive(asker, tool_choice="none"))[0].content == "Done."
         await asker.sdk.close()
@@ -399,8 +399,8 @@ async def test_the_loop_calls_for_so_many_rounds_and_then_answers() -> None:
 async def test_replies_by_round_depend_on_the_request_alone() -> None:
     async with StrictLLM(by_round(call("list_directory"), say("first "), say("second"))) as llm:
         asker = Asker(llm)
-        said = await drive(asker)
-        assert [bool(one.tool_calls) for one in said] == [True, False]
+        replies = await drive(asker)
+        assert [bool(one.tool_calls) for one in replies] == [True, False]
         again = await asker.whole([*HELLO, {"role": "assistant", "content": "first"}, *HELLO], tools=TOOLS)
         assert again.choices[0].message.tool_calls
         await asker.sdk.close()

@@ -47,9 +47,9 @@ async def test_a_tool_round_runs_with_reasoning() -> None:
         assert (first.finish_reason, first.message.reasoning_content) == ("tool_calls", "hm")
         made = first.message.tool_calls[0]
         calls = [{"id": made.id, "type": "function", "function": made.function.model_dump()}]
-        said = {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": calls}
+        reply = {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": calls}
         result = {"role": "tool", "tool_call_id": made.id, "content": "sun"}
-        second = await asker.whole([*HELLO, said, result], tools=TOOLS)
+        second = await asker.whole([*HELLO, reply, result], tools=TOOLS)
         assert second.choices[0].message.content == "Sunny."
         assert asker.llm.refused == []
 

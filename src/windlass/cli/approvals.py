@@ -35,9 +35,9 @@ def _answer(session: Connected, turn_id: str, call: schemas.PendingCall, mode: M
     turns = session.w.turns
     match call.kind:
         case "approval":
-            word = _decision(call) if mode == "ask" else schemas.Decision("allow" if mode == "auto" else "deny")
-            word.hash = call.hash
-            session.run(session.w.transport.call(routes.turns.decide, turn_id, call.call_id, word))
+            decision = _decision(call) if mode == "ask" else schemas.Decision("allow" if mode == "auto" else "deny")
+            decision.hash = call.hash
+            session.run(session.w.transport.call(routes.turns.decide, turn_id, call.call_id, decision))
         case "unknown":
             session.run(turns.resolve(turn_id, call.call_id, _resolution(call) if mode == "ask" else "skip"))
         case "input":
@@ -50,8 +50,8 @@ def _decision(call: schemas.PendingCall) -> schemas.Decision:
     _introduce(call, f"wants to run ({call.rule or 'it asks'})")
     arguments: dict[str, Any] | None = None
     while True:
-        word, _, reason = _read(f"  {KEYS} ").partition(" ")
-        match word.lower():
+        key, _, reason = _read(f"  {KEYS} ").partition(" ")
+        match key.lower():
             case "y" | "yes":
                 return schemas.Decision("allow", arguments=arguments)
             case "c":

@@ -10,7 +10,7 @@ import typer
 from windlass.cli.options import USAGE
 from windlass.cli.output import as_json, clean, from_terminal, note
 from windlass.cli.session import opened
-from windlass.cli.stream import Teller, exit_code, follow, tell_end
+from windlass.cli.stream import TurnPrinter, exit_code, follow, report_end
 from windlass.core.errors import BadInput
 
 SILENCE_S = 5  # long enough for a download to begin
@@ -43,19 +43,23 @@ def ask(
     """
     if conversation:
         _refuse({"--tools": tools, "--no-tools": no_tools, "--persona": persona, "--system": system})
-    asked = _asked(text or [])
+    question = _question(text or [])
     chosen = [] if no_tools else tools
     with opened(ctx) as session:
-        place = conversation or session.run(session.w.begin(tools=chosen, persona=persona, system_prompt=system))
-        events = session.w.stream(asked, conversation_id=place, model=model, web_search=search, max_rounds=rounds)
-        teller = Teller(stream=not (no_stream or json), quiet=json)
-        turn = follow(session, events, teller, approve)
+        conversation_id = conversation or session.run(
+            session.w.begin(tools=chosen, persona=persona, system_prompt=system)
+        )
+        events = session.w.stream(
+            question, conversation_id=conversation_id, model=model, web_search=search, max_rounds=rounds
+        )
+        printer = TurnPrinter(stream=not (no_stream or json), quiet=json)
+        turn = follow(session, events, printer, approve)
     if json:
         as_json(turn)
     else:
-        if turn.answer and not teller.streams:
+        if turn.answer and not printer.streams:
             sys.stdout.write(clean(turn.answer).rstrip("\n") + "\n")
-        tell_end(turn)
+        report_end(turn)
     raise typer.Exit(exit_code(turn))
 
 
@@ -66,10 +70,10 @@ def _refuse(options: dict[str, object]) -> None:
         raise typer.Exit(USAGE)
 
 
-def _asked(words: list[str]) -> str:
-    """Standard input comes after the words, as a document to talk about."""
-    given = " ".join(word for word in words if word != "-")
-    expected = "-" in words
+def _question(arguments: list[str]) -> str:
+    """Standard input comes after the arguments, as a document to talk about."""
+    given = " ".join(one for one in arguments if one != "-")
+    expected = "-" in arguments
     piped = _piped(wait=expected or not given) if expected or not from_terminal() else ""
     text = "\n\n".join(part for part in (given, piped) if part)
     if not text:

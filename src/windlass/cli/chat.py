@@ -9,7 +9,7 @@ import typer
 from windlass.cli.options import LEFT
 from windlass.cli.output import clean, line, note, table
 from windlass.cli.session import Connected, opened, state_folder
-from windlass.cli.stream import Teller, follow, tell_end
+from windlass.cli.stream import TurnPrinter, follow, report_end
 from windlass.core.errors import WindlassError
 
 HELP = """\
@@ -32,17 +32,17 @@ def chat(
 ) -> None:
     """Talk in the terminal. /help shows its commands."""
     with opened(ctx) as session:
-        place = conversation or session.run(session.w.begin(persona=persona))
-        note(f"Conversation {place}. /help shows what you can do; Ctrl-D leaves.")
+        conversation_id = conversation or session.run(session.w.begin(persona=persona))
+        note(f"Conversation {conversation_id}. /help shows what you can do; Ctrl-D leaves.")
         with _Lines(state_folder(session.config) / "chat_history") as lines:
-            code = ChatLoop(session, place, model, persona).run(lines)
+            code = ChatLoop(session, conversation_id, model, persona).run(lines)
     raise typer.Exit(code)
 
 
 class ChatLoop:
     def __init__(self, session: Connected, conversation_id: str, model: str, persona: str) -> None:
         self._session = session
-        self._place = conversation_id
+        self._conversation_id = conversation_id
         self._model = model
         self._persona = persona
         self._parent: str | None = None
@@ -58,30 +58,30 @@ class ChatLoop:
                 note("Ctrl-D leaves.")
                 continue
             try:
-                self._take(text)
+                self._handle(text)
             except WindlassError as error:
                 note(f"{error.message} {error.hint}".strip(), "red")
             except KeyboardInterrupt:
                 return LEFT
         return 0
 
-    def _take(self, text: str) -> None:
-        word, _, rest = text.strip().partition(" ")
-        command = COMMANDS.get(word)
+    def _handle(self, text: str) -> None:
+        name, _, rest = text.strip().partition(" ")
+        command = COMMANDS.get(name)
         if command:
             command(self, rest.strip())
         elif text.strip():
-            self._say(text)
+            self._send(text)
 
-    def _say(self, text: str) -> None:
+    def _send(self, text: str) -> None:
         w = self._session.w
-        teller = Teller(stream=True)
-        events = w.stream(text, conversation_id=self._place, model=self._model, parent_turn_id=self._parent)
+        printer = TurnPrinter(stream=True)
+        events = w.stream(text, conversation_id=self._conversation_id, model=self._model, parent_turn_id=self._parent)
         self._parent = None
-        turn = follow(self._session, events, teller, "ask")
-        if turn.answer and not teller.streams:
+        turn = follow(self._session, events, printer, "ask")
+        if turn.answer and not printer.streams:
             sys.stdout.write(clean(turn.answer) + "\n")
-        tell_end(turn)
+        report_end(turn)
 
     def _help(self, rest: str) -> None:
         note(HELP)
@@ -89,8 +89,8 @@ class ChatLoop:
     def _tools(self, rest: str) -> None:
         switch, _, pattern = rest.partition(" ")
         if switch in ("on", "off") and pattern:
-            self._session.run(self._session.w.switch_tools(self._place, pattern.strip(), on=switch == "on"))
-        there = self._session.run(self._session.w.tools.available(self._place))
+            self._session.run(self._session.w.switch_tools(self._conversation_id, pattern.strip(), on=switch == "on"))
+        there = self._session.run(self._session.w.tools.available(self._conversation_id))
         rows = (
             ("on" if tool.enabled else "off", f"{tool.server_slug}.{tool.tool_name}", line(tool.description, 60))
             for tool in there.available_tools
@@ -107,7 +107,7 @@ class ChatLoop:
         if rest:
             self._parent = rest
             return note(f"The next message goes on from {rest}.")
-        turns = self._session.run(self._session.w.conversations.turns(self._place))
+        turns = self._session.run(self._session.w.conversations.turns(self._conversation_id))
         table(
             ("turn", "after", "outcome"),
             ((turn.id, turn.parent_turn_id or "", turn.outcome or turn.state) for turn in turns),
@@ -115,15 +115,15 @@ class ChatLoop:
         )
 
     def _stop(self, rest: str) -> None:
-        turns = self._session.run(self._session.w.conversations.turns(self._place))
+        turns = self._session.run(self._session.w.conversations.turns(self._conversation_id))
         for turn in turns:
             if turn.state != "finished":
                 self._session.run(self._session.w.turns.stop(turn.id))
                 note(f"Stopped {turn.id}.")
 
     def _new(self, rest: str) -> None:
-        self._place = self._session.run(self._session.w.begin(persona=self._persona))
-        note(f"Conversation {self._place}.")
+        self._conversation_id = self._session.run(self._session.w.begin(persona=self._persona))
+        note(f"Conversation {self._conversation_id}.")
 
     def _quit(self, rest: str) -> None:
         self._leave = True

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from windlass.api import schemas
-from windlass.cli.local_server import PAGE, found_server
+from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import Options
 from windlass.cli.session import Connected
 from windlass.config import Config, ServerSettings, resolve_secret
 from windlass.core.errors import WindlassError
-from windlass.core.values import value_object
 
 Level = Literal["ok", "note", "warn", "bad"]
 LEAST_FREE = 200 << 20
@@ -25,11 +26,10 @@ START_S = 30.0
 PRIVATE = ("token", "secrets.json", "sessions")
 
 
-@value_object
-class CheckResult:
+class CheckResult(msgspec.Struct, frozen=True, rename={"message": "told"}):  # `doctor --json` has always said `told`
     about: str
     level: Level
-    told: str
+    message: str
     fix: str = ""
 
 
@@ -47,7 +47,7 @@ def folder_findings(config: Config) -> Iterator[CheckResult]:
         )
     if (home / "windlass.db").exists():
         yield _database(home / "windlass.db")
-    url, _ = found_server(Options(), config)
+    url, _ = find_server(Options(), config)
     if (home / "server.json").exists() and not url:
         yield CheckResult(
             "server", "warn", "A server left its mark but does not answer.", "It went down hard; start it again."
@@ -60,7 +60,7 @@ def folder_findings(config: Config) -> Iterator[CheckResult]:
 
 
 def settings_findings(config: Config) -> Iterator[CheckResult]:
-    url, _ = found_server(Options(), config)
+    url, _ = find_server(Options(), config)
     if not config.providers and not url:  # a running server has settings of its own, and is asked
         yield CheckResult(
             "model",
@@ -88,13 +88,15 @@ def live_findings(session: Connected) -> Iterator[CheckResult]:
 
 
 def _writable(home: Path) -> CheckResult:
-    place = home
-    while not place.exists():
-        place = place.parent
-    if not place.is_dir():
-        return CheckResult("folder", "bad", f"{place} is not a folder.", "Move it away, or set WINDLASS_HOME.")
-    if not os.access(place, os.W_OK | os.X_OK):
-        return CheckResult("folder", "bad", f"{place} cannot be written to.", "Mend its rights, or set WINDLASS_HOME.")
+    nearest = home  # the folder itself, or the deepest one above it that exists
+    while not nearest.exists():
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        return CheckResult("folder", "bad", f"{nearest} is not a folder.", "Move it away, or set WINDLASS_HOME.")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return CheckResult(
+            "folder", "bad", f"{nearest} cannot be written to.", "Mend its rights, or set WINDLASS_HOME."
+        )
     return CheckResult("folder", "ok", f"Data is kept in {home}")
 
 
@@ -108,12 +110,14 @@ def _readable_by_others(home: Path) -> Iterator[CheckResult]:
 def _database(path: Path) -> CheckResult:
     try:
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
-            [[said]] = db.execute("pragma quick_check(1)").fetchall()
+            [[found]] = db.execute("pragma quick_check(1)").fetchall()
         db.close()
     except sqlite3.Error as error:
-        said = str(error)
-    if said != "ok":
-        return CheckResult("database", "bad", f"{path} is damaged: {said}.", "Restore a backup; keep the damaged file.")
+        found = str(error)
+    if found != "ok":
+        return CheckResult(
+            "database", "bad", f"{path} is damaged: {found}.", "Restore a backup; keep the damaged file."
+        )
     return CheckResult("database", "ok", "The database is sound.")
 
 
@@ -124,8 +128,8 @@ def _port(config: Config) -> CheckResult:
         try:
             probe.bind((config.host, config.port))
         except OSError as error:
-            told = f"Port {config.port} on {config.host} cannot be used: {error.strerror}."
-            return CheckResult("port", "bad", told, "Stop what uses it, or set WINDLASS_PORT.")
+            message = f"Port {config.port} on {config.host} cannot be used: {error.strerror}."
+            return CheckResult("port", "bad", message, "Stop what uses it, or set WINDLASS_PORT.")
     return CheckResult("port", "ok", f"Port {config.port} on {config.host} is free.")
 
 
@@ -203,7 +207,7 @@ def _live_server(session: Connected, server: schemas.Server) -> CheckResult:
         case "stopped" | "configured":
             return CheckResult(about, "note", "It is stopped.", f"windlass servers start {server.slug}")
         case _:
-            said = session.run(session.w.servers.log(server.id))
-            last = f" It said: {said[-1]}" if said else ""
-            told = f"{server.error or 'It does not start.'}{last}"
-            return CheckResult(about, "bad", told, f"windlass servers log {server.slug} shows more.")
+            lines = session.run(session.w.servers.log(server.id))
+            last = f" It said: {lines[-1]}" if lines else ""
+            message = f"{server.error or 'It does not start.'}{last}"
+            return CheckResult(about, "bad", message, f"windlass servers log {server.slug} shows more.")

@@ -46,7 +46,7 @@ def show(ctx: typer.Context, conversation: Named, json: Json = False) -> None:
     if json:
         return as_json(found)
     for message in found:
-        _tell(message)
+        _print(message)
 
 
 @conversations.command()
@@ -97,7 +97,7 @@ def delete(
     note(f"{conversation} is gone.", "")
 
 
-def _tell(message: schemas.Message) -> None:
+def _print(message: schemas.Message) -> None:
     name = f" {message.name}" if isinstance(message.name, str) else ""
     note(f"{message.role}{name}  {message.timestamp}", "bold")
     if message.content:

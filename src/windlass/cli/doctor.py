@@ -26,7 +26,7 @@ def doctor(
     for finding in _findings(ctx, offline):
         found.append(finding)
         if not json:
-            _tell(finding)
+            _print(finding)
     if json:
         as_json(found)
     bad = sum(finding.level == "bad" for finding in found)
@@ -63,14 +63,14 @@ def _config(options: Options) -> Config | CheckResult:
 
 
 def _limits(config: Config) -> CheckResult:
-    told = ", ".join(
+    limits = ", ".join(
         f"{name} {'none' if value is None else value}" for name, value in msgspec.to_builtins(config.limits).items()
     )
-    return CheckResult("limits", "note", told)
+    return CheckResult("limits", "note", limits)
 
 
-def _tell(finding: CheckResult) -> None:
+def _print(finding: CheckResult) -> None:
     mark, style = MARKS[finding.level]
-    note(f"{mark} {finding.about}: {finding.told}", style)
+    note(f"{mark} {finding.about}: {finding.message}", style)
     if finding.fix:
         note(f"    {finding.fix}", "")

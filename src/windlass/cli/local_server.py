@@ -18,18 +18,18 @@ def settings(options: Options) -> Config:
     return load(config=options.config)
 
 
-def found_server(options: Options, config: Config) -> tuple[str, str]:
+def find_server(options: Options, config: Config) -> tuple[str, str]:
     """The address and token of the server to talk to; empty when none runs."""
     if options.url:
-        return options.url, kept_token(config)
+        return options.url, saved_token(config)
     try:
         url: str = json.loads((config.home / SERVER_FILE).read_text())["url"]
     except (OSError, ValueError, KeyError, TypeError):
         return "", ""
-    return (url, kept_token(config)) if _listens(url) else ("", "")
+    return (url, saved_token(config)) if _listens(url) else ("", "")
 
 
-def kept_token(config: Config) -> str:
+def saved_token(config: Config) -> str:
     if config.token:
         return config.token
     file = config.home / "token"

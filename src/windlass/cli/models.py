@@ -45,12 +45,12 @@ def test(
     if json:
         as_json([{"provider": one.id, "test": tested} for one, tested in found])
     else:
-        rows = ((one.name, tested.model, *told) for one, tested in found for told in _told(tested))
+        rows = ((one.name, tested.model, *row) for one, tested in found for row in _findings(tested))
         table(("provider", "model", "question", "answer", ""), rows, "Nothing was found out.")
     raise typer.Exit(0 if all(tested.ok for _, tested in found) else FAILED)
 
 
-def _told(tested: schemas.ProviderTest) -> list[tuple[str, str, str]]:
+def _findings(tested: schemas.ProviderTest) -> list[tuple[str, str, str]]:
     if not tested.findings:
         return [("answers", "yes" if tested.ok else "no", tested.message)]
     return [(one.question, one.answer, one.detail) for one in tested.findings]

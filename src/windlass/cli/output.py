@@ -38,11 +38,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], empty: str) -> No
     cells = [tuple(line(cell, 1000) for cell in row) for row in rows]
     if not cells:
         return note(empty)
-    widths = [max(cell_len(row[place]) for row in (tuple(heads), *cells)) for place in range(len(heads))]
+    widths = [max(cell_len(row[column]) for row in (tuple(heads), *cells)) for column in range(len(heads))]
     room = out.width if out.is_terminal else None
     for number, row in enumerate((tuple(heads), *cells)):
-        told = "  ".join(set_cell_size(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        out.print(Text(set_cell_size(told, room).rstrip() if room else told, style="bold" if number == 0 else ""))
+        text = "  ".join(set_cell_size(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        out.print(Text(set_cell_size(text, room).rstrip() if room else text, style="bold" if number == 0 else ""))
 
 
 def note(text: str, style: str = "dim") -> None:

@@ -49,13 +49,13 @@ COMMANDS = {  # what does at a terminal what a route does, for hints
 
 def run(argv: list[str]) -> int:
     """Gives the exit code. Only a defect may show a traceback, and only with --debug."""
-    words = os.environ.get("COMP_WORDS", "").split() if "_WINDLASS_COMPLETE" in os.environ else argv
+    asked = os.environ.get("COMP_WORDS", "").split() if "_WINDLASS_COMPLETE" in os.environ else argv
     try:
-        build(words)(argv, prog_name="windlass")
+        build(asked)(argv, prog_name="windlass")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else FAILED
     except WindlassError as error:
-        return _tell(error)
+        return _report(error)
     except KeyboardInterrupt:
         return LEFT
     except BrokenPipeError:
@@ -69,7 +69,7 @@ def run(argv: list[str]) -> int:
     return 0
 
 
-def build(words: list[str]) -> typer.Typer:
+def build(asked: list[str]) -> typer.Typer:
     """All verbs by name; those not asked for are only names with a line of help."""
     app = typer.Typer(
         help="Run tool-calling turns between language models and MCP servers, and lose none of them.",
@@ -79,15 +79,15 @@ def build(words: list[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for name, (module, told) in VERBS.items():
-        if name not in words:
-            app.command(name, help=told)(_not_loaded)
+    for name, (module, summary) in VERBS.items():
+        if name not in asked:
+            app.command(name, help=summary)(_not_loaded)
             continue
         found = getattr(import_module(f"windlass.cli.{module}"), name)
         if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name, help=told)
+            app.add_typer(found, name=name, help=summary)
         else:
-            app.command(name, short_help=told)(found)
+            app.command(name, short_help=summary)(found)
     return app
 
 
@@ -108,7 +108,7 @@ def _root(
     ctx.obj = Options(url, config, debug)
 
 
-def _tell(error: WindlassError) -> int:
+def _report(error: WindlassError) -> int:
     sys.stderr.write(f"error: {error.message}\n")
     if error.hint:
         sys.stderr.write(f"hint: {_in_commands(error.hint)}\n")

@@ -21,7 +21,7 @@ if sys.platform != "win32":
     import uvloop
 
 from windlass.app import DEMO, GRACE_S, App, open_app
-from windlass.cli.local_server import PAGE, found_server
+from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import USAGE, Options, options_of
 from windlass.config import Config, load
 from windlass.core.errors import BadInput, Unavailable
@@ -99,7 +99,7 @@ def _serve(
 
 
 def _refuse_second(config: Config) -> None:
-    url, _ = found_server(Options(), config)
+    url, _ = find_server(Options(), config)
     if url:
         raise Unavailable(
             f"A server runs already at {url} with this data folder.",

@@ -82,9 +82,9 @@ def import_(
         return as_json(found)
     for one in found.servers:
         note(f"{one.slug}: {one.status}. {_target(one)}", "")
-    for told in found.notes:
-        for warning in filter(None, (told.problem, *told.warnings)):
-            note(f"{told.name}: {warning}", "yellow")
+    for imported in found.notes:
+        for warning in filter(None, (imported.problem, *imported.warnings)):
+            note(f"{imported.name}: {warning}", "yellow")
     note("Look at each command and address, then `windlass servers confirm NAME`.")
 
 
@@ -172,8 +172,8 @@ def _finish(session: Connected, server: schemas.Server, json: bool) -> None:
         return
     if not json:
         note(server.error or "It did not start.", "red")
-        for told in session.run(session.w.servers.log(server.id))[-LOG_LINES:]:
-            note(f"  {told}")
+        for text in session.run(session.w.servers.log(server.id))[-LOG_LINES:]:
+            note(f"  {text}")
     raise typer.Exit(FAILED)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import typer
 
-from windlass.cli.local_server import found_server, settings
+from windlass.cli.local_server import find_server, settings
 from windlass.cli.options import LEFT, options_of
 from windlass.client import Windlass
 from windlass.config import Config
@@ -75,7 +75,7 @@ def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Connec
     # What happens in a turn is told by the verb itself; the log would say it twice.
     logging.basicConfig(level=logging.DEBUG if options.debug else logging.CRITICAL, format="%(name)s: %(message)s")
     config = settings(options)
-    url, token = found_server(options, config)
+    url, token = find_server(options, config)
     if only_running and not url:
         raise BadInput("No server is running.", hint="Start one with `windlass serve`, or name one with --url.")
     windlass = Windlass(url, token) if url else Windlass(config=config, recover=False)

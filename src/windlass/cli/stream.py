@@ -51,8 +51,8 @@ WAYS = {
 }
 
 
-def follow(session: Connected, events: AsyncIterator[TurnEvent], teller: "Teller", mode: Mode) -> schemas.Turn:
-    """Ctrl-C stops the turn and goes on telling; a second one leaves."""
+def follow(session: Connected, events: AsyncIterator[TurnEvent], printer: "TurnPrinter", mode: Mode) -> schemas.Turn:
+    """The first Ctrl-C stops the turn and shows how it ends; a second one leaves."""
     feed = session.feed(events)
     turn_id, stopping = "", False
     asked: set[str] = set()
@@ -63,19 +63,19 @@ def follow(session: Connected, events: AsyncIterator[TurnEvent], teller: "Teller
                 if event is None:
                     break
                 turn_id = event.turn_id
-                teller.tell(event)
-                if _needs_person(event) and not _ask(session, turn_id, teller, mode, asked):
+                printer.show(event)
+                if _needs_person(event) and not _ask(session, turn_id, printer, mode, asked):
                     break
             except (KeyboardInterrupt, EOFError):
                 if stopping or not turn_id:
                     raise KeyboardInterrupt from None
                 stopping = True
-                teller.pause()
+                printer.pause()
                 note("Stopping. Ctrl-C again leaves.")
                 session.run(session.w.turns.stop(turn_id))
     finally:
         feed.close()
-        teller.close()
+        printer.close()
     return session.run(session.w.turns.get(turn_id))
 
 
@@ -85,7 +85,7 @@ def exit_code(turn: schemas.Turn) -> int:
     return {"answered": ANSWERED, "limit": LIMIT}.get(turn.outcome or "", FAILED)
 
 
-def tell_end(turn: schemas.Turn) -> None:
+def report_end(turn: schemas.Turn) -> None:
     """What a person should know beyond the answer: sources, and why there is none."""
     for source in turn.sources:
         note(f"[{source.n}] {source.title}  {source.url}")
@@ -105,32 +105,32 @@ def _needs_person(event: TurnEvent) -> bool:
     return isinstance(judged, InputNeeded) or (isinstance(judged, CallJudged) and judged.verdict == "ask")
 
 
-def _ask(session: Connected, turn_id: str, teller: "Teller", mode: Mode, asked: set[str]) -> bool:
-    teller.pause()
+def _ask(session: Connected, turn_id: str, printer: "TurnPrinter", mode: Mode, asked: set[str]) -> bool:
+    printer.pause()
     return answer_pending(session, session.run(session.w.turns.get(turn_id)), mode, asked)
 
 
-class Teller:
+class TurnPrinter:
     def __init__(self, *, stream: bool, quiet: bool = False) -> None:
         self.streams = stream and sys.stdout.isatty()
         self._quiet = quiet
         self._names: dict[str, str] = {}
-        self._running: dict[str, Running] = {}
+        self._running: dict[str, RunningCall] = {}
         self._live: Live | None = None
         self._in_line = False
-        self._said = ""
+        self._shown = ""
 
-    def tell(self, event: TurnEvent) -> None:  # noqa: C901 - one case for each kind of event
+    def show(self, event: TurnEvent) -> None:  # noqa: C901 - one case for each kind of event
         match event.what:
             case TextDelta(text=text):
-                self._say(text)
+                self._write(text)
             case ReplySoFar(text=text):
-                self._say(text)
+                self._write(text)
             case ReplyReset():
                 self._note("The reply broke off; asking again.")
             case ModelReplied(text=text, calls=calls):
-                self._say(text[len(self._said) :] if text.startswith(self._said) else "")
-                self._said = ""
+                self._write(text[len(self._shown) :] if text.startswith(self._shown) else "")
+                self._shown = ""
                 self._names.update(
                     {call.id: f"{call.name} {shown_arguments(call.arguments)}".strip() for call in calls}
                 )
@@ -174,10 +174,10 @@ class Teller:
         self.pause()
         self._running.clear()
 
-    def _say(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         if not self.streams or not text:
             return
-        self._said += text
+        self._shown += text
         self.pause() if self._live else None
         sys.stdout.write(clean(text))
         sys.stdout.flush()
@@ -187,18 +187,18 @@ class Teller:
         if self._quiet:
             return
         self._break_line()
-        told = self._names.get(call_id, call_id)
-        self._running[call_id] = Running(told)
+        name = self._names.get(call_id, call_id)
+        self._running[call_id] = RunningCall(name)
         if err.is_terminal:
-            self._show()
+            self._redraw()
         else:
-            note(f"→ {told}")
+            note(f"→ {name}")
 
-    def _progress(self, heard: ToolProgress) -> None:
-        if running := self._running.get(heard.call_id):
-            total = f"/{heard.total:g}" if heard.total else ""
-            running.progress = f"{heard.progress:g}{total} {line(heard.message, 60)}".strip()
-            self._show()
+    def _progress(self, event: ToolProgress) -> None:
+        if running := self._running.get(event.call_id):
+            total = f"/{event.total:g}" if event.total else ""
+            running.progress = f"{event.progress:g}{total} {line(event.message, 60)}".strip()
+            self._redraw()
 
     def _end(self, finished: ToolFinished) -> None:
         if self._quiet:
@@ -214,9 +214,9 @@ class Teller:
         err.print(
             Text(f"{mark} ", style=style), Text(clean(self._names.get(finished.call_id, "")) + took + why), sep=""
         )
-        self._show()
+        self._redraw()
 
-    def _show(self) -> None:
+    def _redraw(self) -> None:
         if not self._running or not err.is_terminal:
             return
         shown = Group(*self._running.values())
@@ -239,12 +239,12 @@ class Teller:
 
 
 @dataclass(slots=True)
-class Running:
-    told: str
+class RunningCall:
+    name: str
     began: float = field(default_factory=time.monotonic)
     progress: str = ""
 
     def __rich__(self) -> Spinner:
         seconds = time.monotonic() - self.began
         tail = f"  {self.progress}" if self.progress else ""
-        return Spinner("dots", Text(f"{self.told}{tail}  {seconds:.1f} s"))
+        return Spinner("dots", Text(f"{self.name}{tail}  {seconds:.1f} s"))

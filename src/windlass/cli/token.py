@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from windlass.api import routes
-from windlass.cli.local_server import kept_token, settings
+from windlass.cli.local_server import saved_token, settings
 from windlass.cli.options import options_of
 from windlass.cli.session import opened
 from windlass.core.errors import NotFound
@@ -28,7 +28,7 @@ def token(
             )
         sys.stdout.write(made + "\n")
         return
-    found = kept_token(settings(options_of(ctx)))
+    found = saved_token(settings(options_of(ctx)))
     if not found:
         raise NotFound("There is no token yet.", hint="`windlass serve` makes one at its first start.")
     sys.stdout.write(found + "\n")

@@ -75,13 +75,13 @@ def _schema(session: Connected, server: str, name: str) -> dict[str, Any]:
 def _arguments(given: list[str], file: Path | None, schema: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = _object(file.read_text(), str(file)) if file else {}
     properties = schema.get("properties", {})
-    for word in given:
-        if word.lstrip().startswith("{"):
-            found |= _object(word, "The argument")
+    for argument in given:
+        if argument.lstrip().startswith("{"):
+            found |= _object(argument, "The argument")
             continue
-        key, equals, value = word.partition("=")
+        key, equals, value = argument.partition("=")
         if not equals:
-            raise BadInput(f"{word} is neither key=value nor a JSON object.")
+            raise BadInput(f"{argument} is neither key=value nor a JSON object.")
         found[key] = _typed(value, properties.get(key, {}))
     return found
 
@@ -97,7 +97,7 @@ def _object(text: str, what: str) -> dict[str, Any]:
 
 
 def _typed(value: str, schema: object) -> object:
-    """A word as the tool's schema wants it; what does not fit is passed on, and the tool says so."""
+    """A value as the tool's schema wants it; what does not fit is passed on, and the tool says so."""
     if isinstance(schema, dict) and schema.get("type", "string") == "string":
         return value
     try:

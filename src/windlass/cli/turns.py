@@ -9,7 +9,7 @@ import typer
 from windlass.api import schemas
 from windlass.cli.output import as_json, clean, line, note, out, shown_arguments
 from windlass.cli.session import Connected, opened
-from windlass.cli.stream import exit_code, tell_end
+from windlass.cli.stream import exit_code, report_end
 from windlass.core.errors import BadInput
 
 turns = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -30,9 +30,9 @@ def show(ctx: typer.Context, turn: Turn, json: Json = False) -> None:
     began = _when(log[0]["at"])
     for event in log:
         after = (_when(event["at"]) - began).total_seconds()
-        out.print(clean(f"{after:9.3f} s  {event['event']:<16} {_told(event)}"))
+        out.print(clean(f"{after:9.3f} s  {event['event']:<16} {_detail(event)}"))
     note(f"{found.outcome or found.state}, {found.rounds} rounds, {found.usage.total_tokens} tokens", "bold")
-    tell_end(found)
+    report_end(found)
 
 
 @turns.command()
@@ -49,7 +49,7 @@ def approve(
     """Allow or deny a call that waits, and wait for the turn."""
     with opened(ctx) as session:
         pending = _pending(session, turn, call, "approval")
-        word = session.w.turns.decide(
+        decided = session.w.turns.decide(
             turn,
             pending.call_id,
             allow=not deny,
@@ -58,7 +58,7 @@ def approve(
             reason=reason,
             hash=pending.hash,
         )
-        _finish(session, session.run(word), json)
+        _finish(session, session.run(decided), json)
 
 
 @turns.command()
@@ -87,10 +87,10 @@ def answer(
     """Answer what a tool asks, and wait for the turn."""
     with opened(ctx) as session:
         pending = _pending(session, turn, call, "input")
-        word = session.w.turns.answer(
+        answered = session.w.turns.answer(
             turn, pending.call_id, "decline" if decline else "accept", None if decline else _object(content)
         )
-        _finish(session, session.run(word), json)
+        _finish(session, session.run(answered), json)
 
 
 @turns.command()
@@ -123,7 +123,7 @@ def _finish(session: Connected, turn: schemas.Turn, json: bool) -> None:
     else:
         if turn.answer:
             out.print(clean(turn.answer))
-        tell_end(turn)
+        report_end(turn)
     raise typer.Exit(exit_code(turn))
 
 
@@ -143,11 +143,11 @@ def _when(at: str) -> datetime:
     return datetime.fromisoformat(at.replace("Z", "+00:00"))
 
 
-def _told(event: dict[str, Any]) -> str:
+def _detail(event: dict[str, Any]) -> str:
     match event:
         case {"event": "turn_started", "settings": settings, "opening": opening}:
-            said = opening[-1].get("content") if opening else ""
-            return f"{settings.get('model', '')}: {line(said or '', 100)}"
+            text = opening[-1].get("content") if opening else ""
+            return f"{settings.get('model', '')}: {line(text or '', 100)}"
         case {"event": "model_replied", "text": text, "calls": calls}:
             called = "  ".join(f"→ {call['name']} {shown_arguments(call.get('arguments', '{}'))}" for call in calls)
             return line(text, 100) or called

@@ -84,7 +84,9 @@ class DemoServer:
         if not isinstance(arguments, dict) or not isinstance(meta, dict):
             return self._refuse(request_id, RpcError(-32602, "`arguments` and `_meta` must be objects."))
         # Known before the thread starts, or a cancel that follows at once would find nothing to cancel.
-        call = self._calls[request_id] = ToolRequest(arguments, self._folders, self._teller(meta.get("progressToken")))
+        call = self._calls[request_id] = ToolRequest(
+            arguments, self._folders, self._progress(meta.get("progressToken"))
+        )
         threading.Thread(target=self._run, args=(request_id, name, call), daemon=True).start()
 
     def _run(self, request_id: object, name: str, call: ToolRequest) -> None:
@@ -98,13 +100,13 @@ class DemoServer:
             self._calls.pop(request_id, None)
         self._send({"id": request_id, "result": result})
 
-    def _teller(self, token: object) -> Callable[[int, int, str], None]:
-        def tell(progress: int, total: int, message: str) -> None:
+    def _progress(self, token: object) -> Callable[[int, int, str], None]:
+        def report(progress: int, total: int, message: str) -> None:
             if token is not None:
                 about = {"progressToken": token, "progress": progress, "total": total, "message": message}
                 self._send({"method": "notifications/progress", "params": about})
 
-        return tell
+        return report
 
     def _refuse(self, request_id: object, error: RpcError) -> None:
         self._send({"id": request_id, "error": {"code": error.code, "message": str(error)}})

@@ -35,10 +35,10 @@ class Folders:
 
 
 class ToolRequest:
-    def __init__(self, arguments: Json, folders: Folders, tell: Callable[[int, int, str], None]) -> None:
+    def __init__(self, arguments: Json, folders: Folders, report: Callable[[int, int, str], None]) -> None:
         self.arguments = arguments
         self.folders = folders
-        self.tell = tell
+        self.report = report
         self.cancelled = threading.Event()
 
     def text(self, name: str, default: str | None = None) -> str:
@@ -120,14 +120,14 @@ def read_file(call: ToolRequest) -> Json:
 
 
 def search_docs(call: ToolRequest) -> Json:
-    words = set(re.findall(r"\w+", call.text("query").lower())) - COMMON
+    terms = set(re.findall(r"\w+", call.text("query").lower())) - COMMON
     pages = [_Page(path) for path in sorted(call.folders.sample.rglob("*.md"))]
-    found = [page for page in pages if page.address and page.score(words)]
-    found.sort(key=lambda page: -page.score(words))
+    found = [page for page in pages if page.address and page.score(terms)]
+    found.sort(key=lambda page: -page.score(terms))
     found = found[: call.number("limit", 3, 1, 10)]
     if not found:
         return {"content": [text_block("Nothing in the sample documents fits.")], "structuredContent": {"results": []}}
-    results = [{"title": page.title, "url": page.address, "excerpt": page.excerpt(words)} for page in found]
+    results = [{"title": page.title, "url": page.address, "excerpt": page.excerpt(terms)} for page in found]
     listed = "\n\n".join(f"{one['title']}\n{one['url']}\n{one['excerpt']}" for one in results)
     links = [{"type": "resource_link", "uri": p.address, "name": p.title, "mimeType": "text/html"} for p in found]
     return {"content": [text_block(listed), *links], "structuredContent": {"results": results}}
@@ -138,7 +138,7 @@ def count_slowly(call: ToolRequest) -> Json:
     for number in range(1, to + 1):
         if call.cancelled.wait(pause_ms / 1000):
             raise Cancelled
-        call.tell(number, to, f"{number} of {to}")
+        call.report(number, to, f"{number} of {to}")
     return {"content": [text_block(f"Counted to {to}.")]}
 
 
@@ -200,13 +200,13 @@ class _Page:
         about = re.search(r"^About: (https://\S+)$", self.text, re.MULTILINE)
         self.address = about.group(1) if about else ""
 
-    def score(self, words: set[str]) -> int:
+    def score(self, terms: set[str]) -> int:
         found = re.findall(r"\w+", self.text.lower())
-        return sum(found.count(word) for word in words) + 5 * len(words & set(self.title.lower().split()))
+        return sum(found.count(term) for term in terms) + 5 * len(terms & set(self.title.lower().split()))
 
-    def excerpt(self, words: set[str]) -> str:
+    def excerpt(self, terms: set[str]) -> str:
         paragraphs = [part for part in self.text.split("\n\n")[1:] if not part.startswith("About: ")]
-        return max(paragraphs, key=lambda part: sum(word in part.lower() for word in words)).replace("\n", " ").strip()
+        return max(paragraphs, key=lambda part: sum(term in part.lower() for term in terms)).replace("\n", " ").strip()
 
 
 _TEXT: Json = {"type": "string"}

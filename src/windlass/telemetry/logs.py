@@ -1,5 +1,5 @@
-"""The server's log lines on a stream. What `logging` does for every line (a record, a lock, filters, a stamp from the
-calendar, a look for the source) costs more than most steps of a turn; what a turn says of its steps goes past it."""
+"""The server's log lines on a stream. What `logging` does for every line (a record, a lock, filters, a calendar date,
+a search for the caller) costs more than most steps of a turn, so the lines of a turn bypass it."""
 
 import asyncio
 import logging
@@ -9,12 +9,13 @@ from typing import Any, Literal, TextIO
 import msgspec
 
 Form = Literal["text", "json"]
-COMPANY_S = 0.05
+FLUSH_DELAY_S = 0.05
 
 
 class LineHandler(logging.Handler):
-    """`2026-01-31 12:00:00,123 INFO words`. Each write costs as much as ten lines, so a line that is no warning waits a
-    moment for company; at a terminal, where somebody looks on, it does not."""
+    """`2026-01-31 12:00:00,123 INFO message`. A write costs as much as ten lines, so lines below WARNING are held for
+    `FLUSH_DELAY_S` and written together. Warnings and lines at a terminal are written at once. Lines keep their order:
+    all of them go through the one list of held lines."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
@@ -34,9 +35,9 @@ class LineHandler(logging.Handler):
         if record.levelno >= logging.WARNING:
             self.flush()
 
-    def tell(self, name: str, words: str) -> None:
-        """A line of level INFO for which nobody made a record."""
-        self._hold(self._shape(time.time(), "INFO", name, words))
+    def info(self, name: str, message: str) -> None:
+        """A line of level INFO without a record."""
+        self._hold(self._shape(time.time(), "INFO", name, message))
 
     def flush(self) -> None:
         if not self._held:
@@ -45,7 +46,7 @@ class LineHandler(logging.Handler):
         try:
             self._stream.write("\n".join(lines) + "\n")
             self._stream.flush()
-        except (OSError, ValueError):  # nobody reads any more; the turns go on
+        except (OSError, ValueError):  # the reader is gone; a turn does not fail for its log
             pass
 
     def _hold(self, line: str) -> None:
@@ -57,20 +58,20 @@ class LineHandler(logging.Handler):
 
     def _flush_soon(self) -> None:
         try:
-            asyncio.get_running_loop().call_later(COMPANY_S, self.flush)
-        except RuntimeError:  # another thread's line, or before the server runs
+            asyncio.get_running_loop().call_later(FLUSH_DELAY_S, self.flush)
+        except RuntimeError:  # no loop here to flush later: another thread, or the server does not run yet
             self.flush()
 
     def _line(self, record: logging.LogRecord) -> str:
-        words = self.format(record) if record.exc_info or record.stack_info else record.getMessage()
-        return self._shape(record.created, record.levelname, record.name, words)
+        message = self.format(record) if record.exc_info or record.stack_info else record.getMessage()
+        return self._shape(record.created, record.levelname, record.name, message)
 
-    def _shape(self, at: float, level: str, name: str, words: str) -> str:
+    def _shape(self, at: float, level: str, name: str, message: str) -> str:
         second = int(at)
         if second != self._second:
             self._stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
             self._second = second
-        return f"{self._stamp},{int(at % 1 * 1000):03d} {level} {words}"
+        return f"{self._stamp},{int(at % 1 * 1000):03d} {level} {message}"
 
 
 class JsonLineHandler(LineHandler):
@@ -80,21 +81,22 @@ class JsonLineHandler(LineHandler):
         more = {"exception": logging.Formatter().formatException(record.exc_info)} if record.exc_info else {}
         return self._shape(record.created, record.levelname, record.name, record.getMessage(), **more)
 
-    def _shape(self, at: float, level: str, name: str, words: str, **more: str) -> str:
+    def _shape(self, at: float, level: str, name: str, message: str, **more: str) -> str:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
-        place = {"time": f"{stamp}.{int(at % 1 * 1000):03d}Z", "level": level.lower(), "logger": name}
-        return msgspec.json.encode({**place, "message": words, **more}).decode()
+        head = {"time": f"{stamp}.{int(at % 1 * 1000):03d}Z", "level": level.lower(), "logger": name}
+        return msgspec.json.encode({**head, "message": message, **more}).decode()
 
 
 class DirectLogger(logging.Logger):
-    """Where our lines are the only handler, what a turn tells of its steps goes straight to it."""
+    """Passes the lines of a turn straight to our handler, where that is the only one. With any other handler each line
+    takes the ordinary way, since that handler needs a record."""
 
     def info(self, msg: object, *args: object, **more: Any) -> None:
         lines = self.root.handlers[0] if len(self.root.handlers) == 1 and not self.handlers else None
         if more or not isinstance(lines, LineHandler):
             super().info(msg, *args, **more)
         elif self.isEnabledFor(logging.INFO):
-            lines.tell(self.name, str(msg) % args if args else str(msg))
+            lines.info(self.name, str(msg) % args if args else str(msg))
 
 
 def log_to(stream: TextIO, level: int, form: Form = "text") -> None:

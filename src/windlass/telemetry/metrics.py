@@ -1,5 +1,5 @@
-"""What the operator sees: log lines and counters, made by listening. No prompt, argument, result or key is ever in
-them above DEBUG, and keys not even there."""
+"""Log lines and counters for the operator, from events on the bus. Prompts, arguments and results appear at DEBUG at
+most; keys never do."""
 
 import logging
 from collections import Counter
@@ -21,7 +21,7 @@ log = logging.getLogger("windlass")
 
 
 class Telemetry:
-    """Listens on the bus. The words are the seed's where the step exists."""
+    """Listens on the bus. The text of these log lines is public: docs/public-names.txt lists each of them."""
 
     def __init__(self, bus: Bus) -> None:
         self.counts: Counter[str] = Counter()
@@ -71,7 +71,7 @@ class Telemetry:
 
 
 class LoggedModel:
-    """Says when results go back to the model; the log of events knows only what came of it."""
+    """Logs when results go back to the model: no event records that, only the reply that follows."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

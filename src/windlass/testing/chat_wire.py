@@ -275,9 +275,9 @@ def _usage(reply: ScriptedReply, answering: Answering) -> dict[str, object] | No
 
 
 def _natural_usage(reply: ScriptedReply, answering: Answering) -> ScriptedUsage:
-    said = len(reply.text) + len(reply.reasoning) + sum(len(c.name) + len(c.arguments) for c in reply.calls)
+    chars = len(reply.text) + len(reply.reasoning) + sum(len(c.name) + len(c.arguments) for c in reply.calls)
     return ScriptedUsage(
-        prompt=1 + answering.prompt_chars // 4, completion=1 + said // 4, reasoning=len(reply.reasoning) // 4
+        prompt=1 + answering.prompt_chars // 4, completion=1 + chars // 4, reasoning=len(reply.reasoning) // 4
     )
 
 
