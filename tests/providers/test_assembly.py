@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.providers.kit import TOOLS, Ears
 from windlass.core.errors import ModelError
 from windlass.core.messages import Toolset, ToolSpec
-from windlass.core.ports import CallDelta, DraftCall, Reply, TextDelta
+from windlass.core.ports import CallDelta, DraftCall, LiveEvent, ReasoningDelta, Reply, TextDelta
 from windlass.providers.assembly import RAW_CAP, Assembly
+from windlass.providers.markup import DeltaBuffer
 
 WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), max_size=12)
 CALL = st.tuples(
@@ -192,3 +193,34 @@ def test_much_markup_takes_linear_time() -> None:
     text = f"<tool_call>get_time{pairs}</tool_call>" + "<tool_call>" * 20_000 + "<tool_call>" + " " * 100_000
     reply = assembled(chunk({"content": text}, "stop"))
     assert json.loads(reply.calls[0].arguments) == {"a": "b"}
+
+
+def test_text_of_one_kind_is_joined_and_keeps_its_order() -> None:
+    emitted: list[LiveEvent] = []
+    buffer = DeltaBuffer(emitted.append)
+    buffer.reasoning("let ")
+    buffer.reasoning("me see")
+    buffer.text("It ")
+    buffer.text("is ")
+    buffer.call(0, "look", "{}")
+    buffer.text("noon")
+    buffer.flush()
+    buffer.flush()
+    assert emitted == [
+        ReasoningDelta(1, "let me see"),
+        TextDelta(1, "It is "),
+        CallDelta(1, 0, "look", "{}"),
+        TextDelta(1, "noon"),
+    ]
+
+
+def test_events_that_came_in_one_piece_give_one_delta() -> None:
+    emitted: list[LiveEvent] = []
+    assembly = Assembly(Toolset(), emitted.append)
+    assembly.feed(*(_text_chunk(text) for text in ("one ", "two ", "three ")))
+    assembly.feed(_text_chunk("four"))
+    assert emitted == [TextDelta(1, "one two three "), TextDelta(1, "four")]
+
+
+def _text_chunk(text: str) -> bytes:
+    return b'{"model":"m","choices":[{"index":0,"delta":{"content":"%s"},"finish_reason":null}]}' % text.encode()

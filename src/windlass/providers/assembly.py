@@ -14,9 +14,8 @@ from windlass.core.errors import ModelError
 from windlass.core.messages import SourceLink, Toolset, Usage
 from windlass.core.ports import DraftCall, Emit, Reply
 from windlass.providers.calls import CallParts
-from windlass.providers.coalesce import Joined
 from windlass.providers.failures import CUT, FILTERED, INVALID, OVERFLOW, Kind, failure, shown, stream_failure
-from windlass.providers.markup import LEAKED, Sieve, recover_calls, split_thoughts
+from windlass.providers.markup import LEAKED, DeltaBuffer, MarkupFilter, recover_calls, split_thoughts
 
 RAW_CAP = 64 * 1024
 MOST_CALLS = 1024
@@ -47,13 +46,14 @@ class Assembly:
         backoff_s: float = 0,
     ) -> None:
         self._offered = offered
-        self._emit = Joined(emit, attempt)  # its methods are handed on, not ours: a circle would wait for the collector
+        # Its methods are passed on, not ours: a reference cycle would wait for the garbage collector.
+        self._deltas = DeltaBuffer(emit, attempt)
         self._provider = provider
         self._finish_words = dict(finish_words)
         self.backoff_s = backoff_s
         self._texts: list[str] = []
         self._thoughts: list[str] = []
-        self._calls = CallParts(offered, self._emit.call)
+        self._calls = CallParts(offered, self._deltas.call)
         self._events: list[bytes] = []
         self._room = RAW_CAP
         self._repairs: dict[str, None] = {}
@@ -62,7 +62,7 @@ class Assembly:
         self._model = ""
         self._finish = ""
         self._chosen = False
-        self._sieve = Sieve(self._emit.say, self._emit.think, calls=bool(offered.tools))
+        self._filter = MarkupFilter(self._deltas.text, self._deltas.reasoning, calls=bool(offered.tools))
         self.done = False
 
     @property
@@ -98,7 +98,7 @@ class Assembly:
                 else:
                     self._feed(data)
         finally:
-            self._emit.flush()
+            self._deltas.flush()
 
     def _feed(self, data: bytes) -> None:
         try:
@@ -122,7 +122,7 @@ class Assembly:
         if not isinstance(value, dict):
             raise self._unexpected(value)
         self._take(value)
-        self._emit.flush()
+        self._deltas.flush()
         if not self._chosen:
             raise self._unexpected(value)
         if not self._finish:
@@ -223,7 +223,7 @@ class Assembly:
             return False
         if text:
             self._texts.append(text)
-            self._sieve.feed(text)
+            self._filter.feed(text)
         return True
 
     def _take(self, chunk: dict[str, object]) -> None:
@@ -297,7 +297,7 @@ class Assembly:
     def _text(self, content: object) -> None:
         if isinstance(content, str):
             self._texts.append(content)
-            self._sieve.feed(content)
+            self._filter.feed(content)
         elif isinstance(content, list):
             for part in content:
                 self._part(part)
@@ -314,7 +314,7 @@ class Assembly:
     def _thought(self, thought: object) -> None:
         if isinstance(thought, str) and thought:
             self._thoughts.append(thought)
-            self._emit.think(thought)
+            self._deltas.reasoning(thought)
 
     def _cite(self, found: object) -> None:
         for one in found if isinstance(found, list) else [found]:

@@ -1,7 +1,7 @@
 """Markup that leaks into a reply's text: calls as a chat template writes them, and the model's thoughts in tags.
 
-`Sieve` keeps it from the eyes of whoever watches the reply grow; `recover_calls` and `split_thoughts` read it from the
-whole text, in linear time. Only tools that were offered are ever recovered.
+While the reply grows, `MarkupFilter` keeps it from watchers and `DeltaBuffer` joins what they get. At the end
+`recover_calls` and `split_thoughts` read it from the whole text, in linear time. Only offered tools are ever recovered.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from windlass.core.messages import Toolset, ToolSpec
-from windlass.core.ports import DraftCall
+from windlass.core.ports import CallDelta, DraftCall, Emit, ReasoningDelta, TextDelta
 from windlass.providers.calls import read_arguments
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
@@ -54,34 +54,34 @@ def split_thoughts(text: str, *, told_apart: bool) -> tuple[str, str, str]:
     return after.lstrip(), before.strip(), "thoughts stood in the text"
 
 
-class Sieve:
+class MarkupFilter:
     """Passes on text as it grows, thoughts in tags as thoughts, and holds back what may turn out to be a call."""
 
-    __slots__ = ("_calls", "_held", "_mode", "_say", "_think")
+    __slots__ = ("_calls", "_held", "_mode", "_reasoning", "_text")
 
-    def __init__(self, say: Callable[[str], None], think: Callable[[str], None], *, calls: bool) -> None:
-        self._say = say
-        self._think = think
+    def __init__(self, text: Callable[[str], None], reasoning: Callable[[str], None], *, calls: bool) -> None:
+        self._text = text
+        self._reasoning = reasoning
         self._calls = calls
         self._mode = "start"
         self._held = ""
 
     def feed(self, text: str) -> None:
         if self._mode == "text" and not self._held and "<" not in text:
-            self._say(text)
+            self._text(text)
         elif self._mode != "held":
             self._held += text
             self._sift()
 
     def _sift(self) -> None:
         if self._mode == "start":
-            self._begin()
+            self._read_start()
         if self._mode == "thinking":
-            self._think_on()
+            self._read_reasoning()
         if self._mode == "text":
-            self._talk_on()
+            self._read_text()
 
-    def _begin(self) -> None:
+    def _read_start(self) -> None:
         opening = self._held.lstrip()
         if opening.startswith(THINK):
             self._mode, self._held = "thinking", opening.removeprefix(THINK).lstrip()
@@ -90,23 +90,58 @@ class Sieve:
         elif not (THINK.startswith(opening) or THOUGHT.startswith(opening)) or len(self._held) > 200:
             self._mode = "text"
 
-    def _think_on(self) -> None:
+    def _read_reasoning(self) -> None:
         thought, found, rest = self._held.partition(THOUGHT)
         if found:
             self._mode, self._held = "text", rest.lstrip()
         else:
             thought, self._held = _before_tag(thought, THOUGHT)
         if thought:
-            self._think(thought)
+            self._reasoning(thought)
 
-    def _talk_on(self) -> None:
+    def _read_text(self) -> None:
         text, found, _ = self._held.partition(OPEN) if self._calls else (self._held, "", "")
         if found:
             self._mode, self._held = "held", ""
         else:
             text, self._held = _before_tag(text, OPEN) if self._calls else (text, "")
         if text:
-            self._say(text)
+            self._text(text)
+
+
+class DeltaBuffer:
+    """Joins text that arrives together: a burst of tokens costs every listener one delta, not one a token. Text waits
+    until `flush`, or until a delta of another kind comes, so that the order stays."""
+
+    __slots__ = ("_attempt", "_emit", "_kind", "_pieces")
+
+    def __init__(self, emit: Emit, attempt: int = 1) -> None:
+        self._emit = emit
+        self._attempt = attempt
+        self._kind: type[TextDelta] | type[ReasoningDelta] = TextDelta
+        self._pieces: list[str] = []
+
+    def text(self, piece: str) -> None:
+        if self._kind is not TextDelta:
+            self.flush()
+            self._kind = TextDelta
+        self._pieces.append(piece)
+
+    def reasoning(self, piece: str) -> None:
+        if self._kind is not ReasoningDelta:
+            self.flush()
+            self._kind = ReasoningDelta
+        self._pieces.append(piece)
+
+    def call(self, index: int, name: str, piece: str) -> None:
+        self.flush()
+        self._emit(CallDelta(self._attempt, index, name, piece))
+
+    def flush(self) -> None:
+        if self._pieces:
+            text = "".join(self._pieces)
+            self._pieces.clear()
+            self._emit(self._kind(self._attempt, text))
 
 
 def _before_tag(text: str, tag: str) -> tuple[str, str]:
