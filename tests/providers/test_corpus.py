@@ -12,7 +12,7 @@ import pytest
 from tests.providers.kit import QUICK, TOOLS
 from windlass.core.errors import ModelError
 from windlass.core.messages import SourceLink, Usage
-from windlass.core.ports import DraftCall, Reply
+from windlass.core.ports import DraftCall, Emit, LiveEvent, Reply
 from windlass.providers.answer import Deadline, read_answer
 from windlass.providers.assembly import Assembly
 from windlass.providers.profiles import PROFILES
@@ -38,9 +38,28 @@ def load(path: Path) -> tuple[dict[str, Any], bytes]:
     return json.loads(head.removeprefix(b": ")), body
 
 
-async def replay(pieces: Iterable[bytes], profile: str = "default") -> Reply | ModelError:
+class WithoutFastPath(Assembly):
+    def _take_fast(self, chunk: dict[str, object]) -> bool:
+        return False
+
+
+class CountsFastPath(Assembly):
+    taken = 0
+
+    def _take_fast(self, chunk: dict[str, object]) -> bool:
+        taken = super()._take_fast(chunk)
+        CountsFastPath.taken += taken
+        return taken
+
+
+async def replay(
+    pieces: Iterable[bytes],
+    profile: str = "default",
+    kind: type[Assembly] = Assembly,
+    emit: Emit = lambda event: None,
+) -> Reply | ModelError:
     finish_words = next(one.finish for one in PROFILES if one.name == profile)
-    assembly = Assembly(TOOLS, lambda heard: None, provider="p1", finish_words=finish_words)
+    assembly = kind(TOOLS, emit, provider="p1", finish_words=finish_words)
     late: list[TimeoutError] = []
     deadline = Deadline(QUICK, late.append)
     try:
@@ -126,3 +145,76 @@ async def test_a_stream_cut_at_any_byte_never_passes_for_whole(path: Path) -> No
 
 def essence(reply: Reply) -> object:
     return reply.text, reply.reasoning, reply.finish, reply.calls
+
+
+@pytest.mark.parametrize("torn", [False, True], ids=["whole", "single bytes"])
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+async def test_the_fast_path_gives_what_the_plain_one_gives(path: Path, torn: bool) -> None:
+    expected, body = load(path)
+    pieces = [body[at : at + 1] for at in range(len(body))] if torn else [body]
+    await check_both_paths(pieces, expected.get("profile", "default"))
+
+
+FIRST = b'data: {"id":"1","model":"m","choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":null}]}\n\n'
+LAST = b'data: {"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+PLAIN = {"index": 0, "delta": {"content": "x"}, "finish_reason": None}
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        {"choices": [PLAIN]},
+        {"choices": [PLAIN, PLAIN]},
+        {"choices": [PLAIN | {"message": {"content": "y"}, "text": "z"}]},
+        {"choices": [PLAIN | {"delta": {"content": ""}}]},
+        {"choices": [PLAIN | {"delta": {"content": None}}]},
+        {"choices": [PLAIN | {"delta": {"content": ["x", {"type": "text", "text": "y"}]}}]},
+        {"choices": [PLAIN | {"delta": {"content": "x", "reasoning_content": "y"}}]},
+        {"choices": [PLAIN | {"delta": {"refusal": "x"}}]},
+        {"choices": [PLAIN | {"delta": {"content": "<think>"}}, PLAIN]},
+        {"choices": [PLAIN | {"delta": None, "message": {"content": "y"}}]},
+        {"choices": [PLAIN | {"delta": "x"}]},
+        {"choices": [PLAIN | {"delta": ["content"]}]},
+        {"choices": [PLAIN | {"delta": 1}]},
+        {"choices": [PLAIN | {"finish_reason": "length"}]},
+        {"choices": [PLAIN | {"finish_reason": ""}]},
+        {"choices": [{"delta": {"content": "x"}}]},
+        {"choices": [None]},
+        {"choices": ["x"]},
+        {"choices": [[PLAIN]]},
+        {"choices": []},
+        {"choices": None},
+        {"choices": PLAIN},
+        {"choices": {"0": PLAIN}},
+        {"choices": [PLAIN], "usage": {"prompt_tokens": 3, "completion_tokens": 4}},
+        {"choices": [PLAIN], "error": {"code": "1302", "message": "slow down"}},
+        {"choices": [PLAIN], "model": "another"},
+        {"choices": [PLAIN], "web_search": [{"title": "t", "link": "https://a.test/"}]},
+        {"choices": [PLAIN], "code": 200, "success": True},
+    ],
+    ids=json.dumps,
+)
+async def test_a_chunk_that_is_nearly_plain_text_is_read_alike_on_both_paths(chunk: dict[str, object]) -> None:
+    line = b"data: " + json.dumps({"id": "1"} | chunk).encode() + b"\n\n"
+    await check_both_paths([FIRST, line, line, LAST])
+
+
+async def test_the_fast_path_is_taken_by_much_of_the_corpus() -> None:
+    CountsFastPath.taken = 0
+    for path in CASES:
+        expected, body = load(path)
+        await replay([body], expected.get("profile", "default"), CountsFastPath)
+    assert CountsFastPath.taken >= 40
+
+
+async def check_both_paths(pieces: list[bytes], profile: str = "default") -> None:
+    fast_events: list[LiveEvent] = []
+    plain_events: list[LiveEvent] = []
+    fast = await replay(pieces, profile, Assembly, fast_events.append)
+    plain = await replay(pieces, profile, WithoutFastPath, plain_events.append)
+    assert fast_events == plain_events
+    if isinstance(fast, ModelError):
+        assert isinstance(plain, ModelError)
+        assert (fast.code, fast.message, fast.partial) == (plain.code, plain.message, plain.partial)
+    else:
+        assert fast == plain

@@ -109,8 +109,29 @@ class Assembly:
         if not isinstance(chunk, dict):
             if chunk is not None:
                 raise self._unexpected(chunk)
-        elif not (self._model and self._take_text(chunk)):
+        elif not (self._model and self._take_fast(chunk)):
             self._take(chunk)
+
+    def _take_fast(self, chunk: dict[str, object]) -> bool:
+        """Fast path: nearly every chunk is one piece of text and nothing else. It does for those exactly what `_take`
+        does, and leaves every other chunk to it; tests/providers/test_corpus.py compares the two."""
+        choices = chunk.get("choices")
+        if not choices or not chunk.keys() <= _PLAIN_KEYS or not isinstance(choices, list):
+            return False
+        try:
+            choice = choices[0]
+            delta = choice["delta"]
+            if len(delta) > 1 or choice["finish_reason"] is not None:
+                return False
+            text = delta["content"]
+        except (KeyError, TypeError):
+            return False
+        if type(text) is not str:
+            return False
+        if text:
+            self._texts.append(text)
+            self._filter.feed(text)
+        return True
 
     def feed_whole(self, body: bytes) -> None:
         """A body that was not streamed. That it is whole JSON is its end."""
@@ -205,26 +226,6 @@ class Assembly:
                     raise self.interrupted(f"a line of the stream is no JSON: {shown(line.decode(errors='replace'))}")
                 self._repairs["a line of the stream was malformed"] = None
                 self._take(chunk)
-
-    def _take_text(self, chunk: dict[str, object]) -> bool:
-        """Nearly every chunk is one piece of text and nothing else; these are taken without looking any further."""
-        choices = chunk.get("choices")
-        if not choices or not chunk.keys() <= _PLAIN_KEYS or not isinstance(choices, list):
-            return False
-        try:
-            choice = choices[0]
-            delta = choice["delta"]
-            if len(delta) > 1 or choice["finish_reason"] is not None:
-                return False
-            text = delta["content"]
-        except (KeyError, TypeError):
-            return False
-        if type(text) is not str:
-            return False
-        if text:
-            self._texts.append(text)
-            self._filter.feed(text)
-        return True
 
     def _take(self, chunk: dict[str, object]) -> None:
         if chunk.get("error"):
