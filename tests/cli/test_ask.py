@@ -108,7 +108,7 @@ async def test_what_is_not_text_is_refused(alone: Commands, strict_llm: StrictLL
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
     with (tmp_path / "picture.png").open("rb") as stdin:
         code, err = await asked(alone, strict_llm, stdin, "What is this?")
-    assert code == FAILED and "not UTF-8 text" in err and "defect" not in err
+    assert code == FAILED and "not UTF-8 text" in err and "Internal error" not in err
     assert strict_llm.requests == []
 
 

@@ -27,13 +27,13 @@ def home(alone: Commands) -> Path:
 
 
 def bad(done: Done) -> list[str]:
-    """What is to be mended, each with its fix."""
+    """The problems, each with its fix."""
     assert "Traceback" not in done.err
     return [f"{one['about']}: {one['told']} | {one['fix']}" for one in done.json if one["level"] == "bad"]
 
 
 def missed(commands: Commands, wanted: str, fix: str, *argv: str, **env: str) -> str:
-    """Nothing when the fault is named with its fix and the exit code tells; otherwise what was said instead."""
+    """Nothing when the fault is named with its fix and the exit code tells; otherwise what was reported instead."""
     done = commands("doctor", "--json", *argv, **env)
     faults = bad(done)
     named = any(wanted in fault and fix in fault.partition(" | ")[2] for fault in faults)
@@ -44,9 +44,9 @@ def settings(home: Path, text: str) -> None:
     (home / "windlass.toml").write_text(text)
 
 
-def test_a_sound_set_up_has_nothing_to_mend(alone: Commands) -> None:
+def test_a_working_set_up_has_nothing_to_fix(alone: Commands) -> None:
     done = alone("doctor", WINDLASS_PORT="0")
-    assert done.code == 0 and "All is well." in done.err
+    assert done.code == 0 and "Nothing to fix." in done.err
     assert "rounds 10" in done.err, "the limits are shown"
 
 
@@ -77,7 +77,7 @@ def test_a_running_server_is_asked_for_its_model_whatever_the_settings_here(serv
 
 def test_a_data_folder_that_cannot_be_written(alone: Commands, home: Path) -> None:
     with unwritable(home):
-        assert not missed(alone, "cannot be written", "Mend its rights")
+        assert not missed(alone, "cannot be written", "Fix its permissions")
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def test_a_damaged_database(alone: Commands, home: Path) -> None:
 
 def test_a_full_disk(alone: Commands, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "LEAST_FREE", 1 << 62)
-    assert not missed(alone, "are free under", "Make room", "--offline")
+    assert not missed(alone, "are free under", "Free some space", "--offline")
 
 
 def test_a_port_in_use(alone: Commands, home: Path) -> None:
@@ -138,12 +138,12 @@ def test_a_page_that_was_not_built(alone: Commands, home: Path, monkeypatch: pyt
 def test_a_server_that_went_down_hard(alone: Commands, home: Path) -> None:
     (home / "server.json").write_text('{"url": "http://127.0.0.1:9/", "pid": 1}')
     done = alone("doctor", "--offline", WINDLASS_PORT="0")
-    assert "left its mark but does not answer" in done.err and "start it again" in done.err
+    assert "server.json names a server that does not answer" in done.err and "start it again" in done.err
 
 
 def test_a_remote_provider_without_a_key(alone: Commands, home: Path) -> None:
     settings(home, '[provider]\nbase_url = "https://api.example.com/v1"\nmodel = "m"\n')
-    assert not missed(alone, "has no key", "OPENAI_API_KEY", "--offline")
+    assert not missed(alone, "has no API key", "OPENAI_API_KEY", "--offline")
 
 
 @pytest.mark.parametrize(

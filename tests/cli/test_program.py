@@ -73,7 +73,7 @@ def test_an_open_server_on_all_addresses_is_refused(alone: Commands) -> None:
     assert "hint: " in done.err
 
 
-def test_a_missing_page_is_said_in_one_line(
+def test_a_missing_page_is_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(serve, "PAGE", tmp_path / "nowhere")
@@ -93,24 +93,24 @@ def test_a_known_error_is_one_line_and_a_hint(alone: Commands) -> None:
     assert "Traceback" not in done.err
 
 
-def test_a_defect_shows_its_traceback_only_with_debug(alone: Commands) -> None:
+def test_an_internal_error_shows_its_traceback_only_with_debug(alone: Commands) -> None:
     broken = "import windlass.cli.token as t, sys\ndef bad(ctx): raise RuntimeError('boom')\nt.saved_token = bad\n"
     for flags, shown in (([], False), (["--debug"], True)):
         code = f"{broken}from windlass.cli.program import run; sys.exit(run({[*flags, 'token']!r}))"
         done = subprocess.run([sys.executable, "-c", code], env=alone.env, capture_output=True, text=True, timeout=60)
         assert done.returncode == 1
         assert ("Traceback" in done.stderr) == shown
-        assert "error: RuntimeError: boom" in done.stderr
+        assert "error: Internal error in Windlass: RuntimeError: boom\nhint: Run `windlass --debug`" in done.stderr
 
 
-def test_a_server_that_does_not_answer_is_said_in_one_line(alone: Commands) -> None:
+def test_a_server_that_does_not_answer_is_reported_in_one_line(alone: Commands) -> None:
     done = alone("--url", "http://127.0.0.1:9", "servers", "list")
     assert done.code == 1
     assert done.err.startswith("error: No Windlass answers at http://127.0.0.1:9")
     assert "hint: Start one with `windlass serve`." in done.err
 
 
-def test_what_is_no_address_is_said_in_one_line(alone: Commands) -> None:
+def test_a_malformed_address_is_reported_in_one_line(alone: Commands) -> None:
     done = alone("--url", "nonsense", "servers", "list")
     assert done.code == 1
     assert done.err.splitlines() == [
@@ -120,7 +120,7 @@ def test_what_is_no_address_is_said_in_one_line(alone: Commands) -> None:
 
 
 @pytest.mark.parametrize("argv", [["ask", "hello"], ["serve", "--port", "0"], ["chat"], ["servers", "list"]])
-def test_a_data_folder_that_cannot_be_made_is_no_defect(tmp_path: Path, argv: list[str]) -> None:
+def test_a_data_folder_that_cannot_be_made_is_a_known_error(tmp_path: Path, argv: list[str]) -> None:
     (tmp_path / "file").write_text("")
     done = Commands(tmp_path / "file" / "home")(*argv)
     assert done.code == 1
@@ -128,7 +128,7 @@ def test_a_data_folder_that_cannot_be_made_is_no_defect(tmp_path: Path, argv: li
     assert "hint: Mend its rights, or set WINDLASS_HOME to another folder." in done.err
 
 
-def test_a_closed_pipe_is_no_defect(alone: Commands) -> None:
+def test_a_closed_pipe_is_not_an_internal_error(alone: Commands) -> None:
     shown = subprocess.run(
         ["bash", "-c", f"{' '.join(PROGRAM)} ask /long | head -1"],
         env=alone.env,

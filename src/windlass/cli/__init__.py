@@ -9,6 +9,6 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"windlass {VERSION}\n")
         return
-    from windlass.cli.program import run  # half as long again to load; the answer above needs none of it
+    from windlass.cli.program import run  # takes half as long again to load, and --version needs none of it
 
     sys.exit(run(sys.argv[1:]))

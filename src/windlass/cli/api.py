@@ -19,16 +19,16 @@ def api(
     path: Annotated[str, typer.Argument(help="Such as /conversations?limit=5.")],
     body: Annotated[str, typer.Argument(help="JSON; - reads standard input.")] = "",
 ) -> None:
-    """Send any request of the HTTP API and print the answer. Exit code 1 for an error answer."""
+    """Send any request of the HTTP API and print the response. Exit code 1 for an error."""
     if method.upper() not in METHODS:
-        raise typer.BadParameter(f"{method} is none of {', '.join(METHODS)}.", param_hint="'method'")
+        raise typer.BadParameter(f"{method} is not one of {', '.join(METHODS)}.", param_hint="'method'")
     text = sys.stdin.read() if body == "-" else body
     try:
         content = msgspec.json.encode(msgspec.json.decode(text)) if text else None
     except msgspec.DecodeError as error:
-        raise BadInput(f"The body is no JSON: {error}.", hint="Put it in single quotes.") from None
+        raise BadInput(f"The body is not valid JSON: {error}.", hint="Put it in single quotes.") from None
     if not path.startswith("/"):
-        raise BadInput(f"{path} is no path.", hint="Paths begin with /, such as /conversations.")
+        raise BadInput(f"{path} is not a path.", hint="Paths begin with /, such as /conversations.")
     with opened(ctx) as session:
         status, answer = session.run(session.w.transport.raw(method.upper(), path, content))
     sys.stdout.write(_shown(answer) + "\n")

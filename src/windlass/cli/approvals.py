@@ -1,4 +1,4 @@
-"""Questions to the person at the terminal: may this call run, what became of that one, what a tool wants to know."""
+"""Questions to the person at the terminal: may a call run, how did an interrupted one end, input for a tool."""
 
 import json
 import sys
@@ -10,11 +10,11 @@ from windlass.cli.session import Connected
 from windlass.core.errors import Conflict
 
 Mode = Literal["ask", "auto", "deny"]
-KEYS = "[y]es, once   [c] in this conversation   [a]lways   [e]dit   [n]o, or n REASON"
+KEYS = "[y]es, once   [c] in this chat   [a]lways   [e]dit   [n]o, or n REASON"
 
 
 def answer_pending(session: Connected, turn: schemas.Turn, mode: Mode, asked: set[str]) -> bool:
-    """Answer what waits and was not asked before. False when something waits that nobody here can answer."""
+    """Answer each pending call once. False when a call waits and nobody at this terminal can answer it."""
     able = True
     for call in turn.pending_calls:
         what = f"{call.call_id} {call.kind} {call.question or ''}"  # one call may ask several things in turn
@@ -27,7 +27,7 @@ def answer_pending(session: Connected, turn: schemas.Turn, mode: Mode, asked: se
         try:
             _answer(session, turn.id, call, mode)
         except Conflict as conflict:
-            note(f"{conflict.message} Somebody else was quicker.")
+            note(f"{conflict.message} Someone else answered first.")
     return able
 
 
@@ -47,7 +47,7 @@ def _answer(session: Connected, turn_id: str, call: schemas.PendingCall, mode: M
 
 
 def _decision(call: schemas.PendingCall) -> schemas.Decision:
-    _introduce(call, f"wants to run ({call.rule or 'it asks'})")
+    _introduce(call, f"wants to run ({call.rule or 'needs your approval'})")
     arguments: dict[str, Any] | None = None
     while True:
         key, _, reason = _read(f"  {KEYS} ").partition(" ")
@@ -65,7 +65,7 @@ def _decision(call: schemas.PendingCall) -> schemas.Decision:
 
 
 def _resolution(call: schemas.PendingCall) -> Literal["retry", "done", "skip"]:
-    _introduce(call, "was sent, but what became of it is unknown")
+    _introduce(call, "was sent, but its outcome is unknown")
     while True:
         match _read("  [r]etry it   it was [d]one   [s]kip it ").lower():
             case "r" | "retry":
@@ -78,7 +78,7 @@ def _resolution(call: schemas.PendingCall) -> Literal["retry", "done", "skip"]:
 
 def _form(call: schemas.PendingCall) -> dict[str, Any] | None:
     """The answers by name, or None for "no"."""
-    question = call.question if isinstance(call.question, str) else "It asks for something."
+    question = call.question if isinstance(call.question, str) else "The tool asks for input."
     schema = call.question_schema if isinstance(call.question_schema, dict) else {}
     note(f"? {call.name} asks: {question}", "bold yellow")
     given: dict[str, Any] = {}
@@ -95,10 +95,10 @@ def _edited(call: schemas.PendingCall) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
     except ValueError as error:
-        note(f"  That is no JSON: {error}")
+        note(f"  This is not valid JSON: {error}")
         return None
     if not isinstance(value, dict):
-        note("  Arguments are an object: {...}")
+        note("  Arguments must be a JSON object: {...}")
         return None
     note(f"  {json.dumps(value, ensure_ascii=False)}")
     return value

@@ -19,21 +19,21 @@ SILENCE_S = 5  # long enough for a download to begin
 def ask(
     ctx: typer.Context,
     text: Annotated[
-        list[str] | None, typer.Argument(help="What to ask. What is piped in follows it; - waits for that.")
+        list[str] | None, typer.Argument(help="The question. Piped input is appended; - waits for it.")
     ] = None,
-    conversation: Annotated[str, typer.Option("--conversation", "-c", help="Go on in this conversation.")] = "",
+    conversation: Annotated[str, typer.Option("--conversation", "-c", help="Continue this chat.")] = "",
     tools: Annotated[
-        list[str] | None, typer.Option(help="Offer only these: server.tool, * for any. Repeatable.")
+        list[str] | None, typer.Option(help="Offer only these tools: server.tool, * for any. Repeatable.")
     ] = None,
     no_tools: Annotated[bool, typer.Option("--no-tools", help="Offer no tools.")] = False,
     approve: Annotated[
-        Literal["ask", "auto", "deny"], typer.Option(help="What to say to calls that need approval.")
+        Literal["ask", "auto", "deny"], typer.Option(help="How to answer calls that need approval.")
     ] = "ask",
-    model: Annotated[str, typer.Option("--model", "-m", help="Another model than the default.")] = "",
-    persona: Annotated[str, typer.Option(help="Who answers, such as researcher.")] = "",
-    system: Annotated[str, typer.Option(help="A system prompt for a new conversation.")] = "",
+    model: Annotated[str, typer.Option("--model", "-m", help="Use this model instead of the default.")] = "",
+    persona: Annotated[str, typer.Option(help="The persona, such as researcher.")] = "",
+    system: Annotated[str, typer.Option(help="System prompt for a new chat.")] = "",
     search: Annotated[Literal["auto", "on", "off"], typer.Option(help="Web search.")] = "auto",
-    rounds: Annotated[int | None, typer.Option(help="Tool rounds at most.", min=1, max=100)] = None,
+    rounds: Annotated[int | None, typer.Option(help="Maximum tool rounds.", min=1, max=100)] = None,
     no_stream: Annotated[bool, typer.Option("--no-stream", help="Print the answer when it is complete.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the finished turn as JSON.")] = False,
 ) -> None:
@@ -64,9 +64,9 @@ def ask(
 
 
 def _refuse(options: dict[str, object]) -> None:
-    """A conversation has its own tools, persona and system prompt; to ignore what was asked for would be worse."""
+    """A conversation has its own tools, persona and system prompt; an option silently ignored would mislead."""
     if given := ", ".join(name for name, value in options.items() if value):
-        note(f"{given}: for a new conversation only. Leave it out, or ask without --conversation.", "red")
+        note(f"{given}: only for a new chat. Leave it out, or ask without --conversation.", "red")
         raise typer.Exit(USAGE)
 
 
@@ -77,18 +77,18 @@ def _question(arguments: list[str]) -> str:
     piped = _piped(wait=expected or not given) if expected or not from_terminal() else ""
     text = "\n\n".join(part for part in (given, piped) if part)
     if not text:
-        note("There is nothing to ask: give it as words or on standard input.", "red")
+        note("There is nothing to ask: give a question as an argument or on standard input.", "red")
         raise typer.Exit(USAGE)
     return text
 
 
 def _piped(wait: bool) -> str:
-    """What standard input holds. Without `wait`, one that stays silent is given up: a supervisor that starts this
-    program may hold a pipe open and never send anything."""
+    """The text on standard input. Without `wait`, a silent pipe is given up after `SILENCE_S`: a supervisor that starts
+    this program may hold a pipe open and never send anything."""
     if sys.stdin is None:  # closed before the start
         return ""
     if not (wait or _sends_soon()):
-        note(f"Nothing came on standard input for {SILENCE_S} s: asking without it. To wait for it, add `-`.")
+        note(f"No input arrived on standard input for {SILENCE_S} s: asking without it. To wait for it, add `-`.")
         return ""
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig").lstrip("\r\n").rstrip()

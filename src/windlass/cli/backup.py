@@ -24,31 +24,32 @@ SETTINGS = "windlass.toml"
 
 def backup(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="Where to, such as windlass-backup.tar.gz.")],
-    secrets: Annotated[bool, typer.Option("--secrets", help="Keys too; then keep the file safe.")] = False,
+    file: Annotated[Path, typer.Argument(help="File to write, such as windlass-backup.tar.gz.")],
+    secrets: Annotated[bool, typer.Option("--secrets", help="Include keys; keep the file safe.")] = False,
 ) -> None:
-    """Copy everything to one file, also while the server runs. To restore, unpack it into an empty data folder."""
+    """Copy all data to one file, even while the server runs. To restore, unpack it into an empty data folder."""
     home = settings(options_of(ctx)).home
     if not (home / "windlass.db").exists():
         raise NotFound(
             f"There is nothing to back up in {home}.", hint="Set WINDLASS_HOME to the data folder of the server."
         )
     if file.exists():
-        raise BadInput(f"{file} is there already.", hint="Choose another name; a backup replaces nothing.")
+        raise BadInput(f"{file} already exists.", hint="Choose another name; a backup never overwrites a file.")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "windlass.db"
         _copy(home / "windlass.db", copy)
         try:
             left_out = _pack(home, copy, file, secrets)
         except OSError as error:
-            raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
+            hint = "Choose a folder that exists and has space."
+            raise BadInput(f"{file} cannot be written: {error.strerror}.", hint=hint) from None
     note(f"{file}: {file.stat().st_size / 1e6:.1f} MB{'' if secrets else ', without keys'}", "")
     if left_out:
-        note(f"Left out: {', '.join(left_out)}. Keep these apart, or back up with --secrets.", "")
+        note(f"Left out: {', '.join(left_out)}. Back these up separately, or use --secrets.", "")
 
 
 def _copy(source: Path, target: Path) -> None:
-    """A snapshot of one moment, whatever is being written meanwhile."""
+    """A consistent snapshot, even while the server writes."""
     reading, writing = sqlite3.connect(f"file:{source}?mode=ro", uri=True), sqlite3.connect(target)
     with reading, writing:
         reading.backup(writing)
@@ -57,7 +58,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _pack(home: Path, copy: Path, file: Path, secrets: bool) -> list[str]:
-    """Gives what was left out because it is, or may hold, a key."""
+    """Gives the names left out because they are, or may hold, a key."""
     part = file.with_name(file.name + ".part")
     try:
         with tarfile.open(part, "w:gz") as packed:
@@ -91,7 +92,7 @@ def _add_without_keys(packed: tarfile.TarFile, home: Path) -> list[str]:
 
 
 def _clean_settings(file: Path) -> tuple[Cleaned | None, list[str]]:
-    """None without a file, and for one of which nobody can say where its keys are."""
+    """None without a file, and for one that cannot be parsed: its keys cannot be found."""
     try:
         cleaned = without_secrets(file.read_text("utf-8"))
     except FileNotFoundError:
@@ -115,7 +116,7 @@ def _add_text(packed: tarfile.TarFile, path: Path, text: str) -> None:
 
 
 def _add(packed: tarfile.TarFile, path: Path, name: str, key_files: frozenset[Path]) -> list[str]:
-    """What goes while the folder is packed was deleted: it belongs into no backup. Gives the key files in it."""
+    """A file deleted meanwhile is left out without an error. Gives the key files it skipped."""
     if key_files and path.resolve() in key_files:
         return [name]
     found: list[str] = []

@@ -13,27 +13,27 @@ from windlass.cli.stream import TurnPrinter, follow, report_end
 from windlass.core.errors import WindlassError
 
 HELP = """\
-Enter sends; a line that ends with \\ goes on. Ctrl-C stops the turn, Ctrl-D leaves.
+Enter sends; end a line with \\ to continue it. Ctrl-C stops the turn, Ctrl-D leaves.
 /tools [on|off NAME]   the tools here, or switch one; names are server.tool, * for any
 /model [NAME]          the model of the next messages
-/branch [TURN]         the turns so far, or go on from an earlier one
+/branch [TURN]         the turns so far, or continue from an earlier one
 /stop                  stop a turn that waits
-/new                   begin another conversation
+/new                   start a new chat
 /quit                  leave
-Anything else is said to the model, other lines with / included."""
+Anything else is sent to the model, including other lines that begin with /."""
 HISTORY = 1000
 
 
 def chat(
     ctx: typer.Context,
-    conversation: Annotated[str, typer.Option("--conversation", "-c", help="Go on in this conversation.")] = "",
-    persona: Annotated[str, typer.Option(help="Who answers, such as researcher.")] = "",
-    model: Annotated[str, typer.Option("--model", "-m", help="Another model than the default.")] = "",
+    conversation: Annotated[str, typer.Option("--conversation", "-c", help="Continue this chat.")] = "",
+    persona: Annotated[str, typer.Option(help="The persona, such as researcher.")] = "",
+    model: Annotated[str, typer.Option("--model", "-m", help="Use this model instead of the default.")] = "",
 ) -> None:
-    """Talk in the terminal. /help shows its commands."""
+    """Chat in the terminal. /help shows its commands."""
     with opened(ctx) as session:
         conversation_id = conversation or session.run(session.w.begin(persona=persona))
-        note(f"Conversation {conversation_id}. /help shows what you can do; Ctrl-D leaves.")
+        note(f"Chat {conversation_id}. /help shows what you can do; Ctrl-D leaves.")
         with _Lines(state_folder(session.config) / "chat_history") as lines:
             code = ChatLoop(session, conversation_id, model, persona).run(lines)
     raise typer.Exit(code)
@@ -106,12 +106,12 @@ class ChatLoop:
     def _branch(self, rest: str) -> None:
         if rest:
             self._parent = rest
-            return note(f"The next message goes on from {rest}.")
+            return note(f"The next message continues from {rest}.")
         turns = self._session.run(self._session.w.conversations.turns(self._conversation_id))
         table(
             ("turn", "after", "outcome"),
             ((turn.id, turn.parent_turn_id or "", turn.outcome or turn.state) for turn in turns),
-            "Nothing was said yet.",
+            "No turns yet.",
         )
 
     def _stop(self, rest: str) -> None:
@@ -123,7 +123,7 @@ class ChatLoop:
 
     def _new(self, rest: str) -> None:
         self._conversation_id = self._session.run(self._session.w.begin(persona=self._persona))
-        note(f"Conversation {self._conversation_id}.")
+        note(f"Chat {self._conversation_id}.")
 
     def _quit(self, rest: str) -> None:
         self._leave = True
@@ -142,7 +142,7 @@ COMMANDS = {
 
 
 class _Lines:
-    """What the person types, with the history of earlier days."""
+    """The lines a person types, with the history of earlier runs."""
 
     def __init__(self, history: Path) -> None:
         self._history = history

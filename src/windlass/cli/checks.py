@@ -43,14 +43,17 @@ def folder_findings(config: Config) -> Iterator[CheckResult]:
     free = shutil.disk_usage(home).free
     if free < LEAST_FREE:
         yield CheckResult(
-            "disk", "bad", f"Only {free >> 20} MiB are free under {home}.", "Make room, or move WINDLASS_HOME."
+            "disk", "bad", f"Only {free >> 20} MiB are free under {home}.", "Free some space, or move WINDLASS_HOME."
         )
     if (home / "windlass.db").exists():
         yield _database(home / "windlass.db")
     url, _ = find_server(Options(), config)
     if (home / "server.json").exists() and not url:
         yield CheckResult(
-            "server", "warn", "A server left its mark but does not answer.", "It went down hard; start it again."
+            "server",
+            "warn",
+            "server.json names a server that does not answer.",
+            "It was killed or crashed; start it again.",
         )
     if url:
         yield CheckResult("server", "ok", f"A server runs at {url}")
@@ -61,7 +64,7 @@ def folder_findings(config: Config) -> Iterator[CheckResult]:
 
 def settings_findings(config: Config) -> Iterator[CheckResult]:
     url, _ = find_server(Options(), config)
-    if not config.providers and not url:  # a running server has settings of its own, and is asked
+    if not config.providers and not url:  # a running server has its own settings; live_findings asks it
         yield CheckResult(
             "model",
             "note",
@@ -71,10 +74,12 @@ def settings_findings(config: Config) -> Iterator[CheckResult]:
     for provider in config.providers:
         if not provider.model:
             yield CheckResult(
-                "model", "warn", f"{provider.base_url} has no model named.", "Set LLM_MODEL or model = ..."
+                "model", "warn", f"No model is set for {provider.base_url}.", "Set LLM_MODEL or model = ..."
             )
         if not provider.api_key and "://127." not in provider.base_url and "://localhost" not in provider.base_url:
-            yield CheckResult("model", "bad", f"{provider.base_url} has no key.", "Set OPENAI_API_KEY or api_key = ...")
+            yield CheckResult(
+                "model", "bad", f"{provider.base_url} has no API key.", "Set OPENAI_API_KEY or api_key = ..."
+            )
     for slug, server in config.servers.items():
         yield from _server(slug, server)
     yield from _search(config)
@@ -95,7 +100,7 @@ def _writable(home: Path) -> CheckResult:
         return CheckResult("folder", "bad", f"{nearest} is not a folder.", "Move it away, or set WINDLASS_HOME.")
     if not os.access(nearest, os.W_OK | os.X_OK):
         return CheckResult(
-            "folder", "bad", f"{nearest} cannot be written to.", "Mend its rights, or set WINDLASS_HOME."
+            "folder", "bad", f"{nearest} cannot be written to.", "Fix its permissions, or set WINDLASS_HOME."
         )
     return CheckResult("folder", "ok", f"Data is kept in {home}")
 
@@ -118,7 +123,7 @@ def _database(path: Path) -> CheckResult:
         return CheckResult(
             "database", "bad", f"{path} is damaged: {found}.", "Restore a backup; keep the damaged file."
         )
-    return CheckResult("database", "ok", "The database is sound.")
+    return CheckResult("database", "ok", "The database passes its integrity check.")
 
 
 def _port(config: Config) -> CheckResult:
@@ -137,7 +142,7 @@ def _page() -> CheckResult:
     if PAGE.exists():
         return CheckResult("page", "ok", "The page is built.")
     return CheckResult(
-        "page", "warn", "The page is not built; API and command line work.", "Install Node, then `make setup`."
+        "page", "warn", "The page is not built; the API and the command line work.", "Install Node, then `make setup`."
     )
 
 
@@ -147,10 +152,13 @@ def _server(slug: str, server: ServerSettings) -> Iterator[CheckResult]:
         hint = "Install Node.js." if server.command in ("npx", "node") else "Install it, or give its full path."
         yield CheckResult(about, "bad", f"The command {server.command} is not found.", hint)
     if server.cwd and not Path(server.cwd).is_dir():
-        yield CheckResult(about, "bad", f"Its folder {server.cwd} does not exist.", "Make it, or correct cwd.")
+        yield CheckResult(about, "bad", f"Its folder {server.cwd} does not exist.", "Create it, or correct cwd.")
     if server.sandbox == "bwrap" and not shutil.which("bwrap"):
         yield CheckResult(
-            about, "bad", "It wants a sandbox, and bubblewrap is not installed.", "Install bubblewrap (bwrap)."
+            about,
+            "bad",
+            "It is set to run in a sandbox, but bubblewrap is not installed.",
+            "Install bubblewrap (bwrap).",
         )
     if not server.command and not server.url:
         yield CheckResult(about, "bad", "It has neither a command nor a url.", "Give one of them in windlass.toml.")
@@ -169,7 +177,12 @@ def _search(config: Config) -> Iterator[CheckResult]:
         yield CheckResult("web search", "bad", f"The backend {search.backend} needs {name}.", f"Set web_search.{name}.")
     slug = search.mcp_tool.partition(".")[0]
     if search.mcp_tool and slug not in config.servers:
-        yield CheckResult("web search", "warn", f"mcp_tool names the server {slug}, which is not in windlass.toml.")
+        yield CheckResult(
+            "web search",
+            "warn",
+            f"mcp_tool names the server {slug}, which is not in windlass.toml.",
+            "Add it, or correct web_search.mcp_tool.",
+        )
     if search.backend == "off":
         yield CheckResult("web search", "note", "Web search is off.")
 
@@ -177,7 +190,7 @@ def _search(config: Config) -> Iterator[CheckResult]:
 def _live_provider(session: Connected, provider: schemas.Provider) -> CheckResult:
     about = f"model {provider.name}"
     if provider.demo:
-        return CheckResult(about, "note", "The demo model answers; it is no language model.")
+        return CheckResult(about, "note", "The demo model answers; it is not a language model.")
     try:
         tested = session.run(session.w.providers.test(provider.id))
     except WindlassError as error:
@@ -208,6 +221,6 @@ def _live_server(session: Connected, server: schemas.Server) -> CheckResult:
             return CheckResult(about, "note", "It is stopped.", f"windlass servers start {server.slug}")
         case _:
             lines = session.run(session.w.servers.log(server.id))
-            last = f" It said: {lines[-1]}" if lines else ""
+            last = f" Last log line: {lines[-1]}" if lines else ""
             message = f"{server.error or 'It does not start.'}{last}"
             return CheckResult(about, "bad", message, f"windlass servers log {server.slug} shows more.")

@@ -14,7 +14,7 @@ from windlass.core.values import value_object
 
 LEFT_OUT = "LEFT-OUT-OF-BACKUP"
 HEAD = "# Written by `windlass backup` without keys and comments. Set again what was left out.\n"
-SHORTEST_SWEPT = 8  # a shorter value stands in too many innocent places
+SHORTEST_SWEPT = 8  # a shorter value occurs in too much harmless text
 _ALL_SECRET = ("env", "headers")  # tables of servers whose values are all treated as keys
 _SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth|header", re.IGNORECASE)
 _REFERENCE = re.compile(r"env:[A-Za-z_]\w*|file:.+")
@@ -34,7 +34,7 @@ class Cleaned:
 
 
 def without_secrets(text: str) -> Cleaned:
-    """Raises `tomllib.TOMLDecodeError` for what is no TOML."""
+    """Raises `tomllib.TOMLDecodeError` for text that is not TOML."""
     cleaner = _Cleaner()
     table = cleaner.swept(cleaner.table(tomllib.loads(text)))
     commented = "#" in text

@@ -22,8 +22,8 @@ Named = Annotated[str, typer.Argument(help="The conversation's id.")]
 @conversations.command("list")
 def list_(
     ctx: typer.Context,
-    find: Annotated[str, typer.Option(help="Only those whose messages have these words.")] = "",
-    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=200)] = 50,
+    find: Annotated[str, typer.Option(help="Only those whose messages contain this text.")] = "",
+    limit: Annotated[int, typer.Option(help="Maximum number.", min=1, max=200)] = 50,
     json: Json = False,
 ) -> None:
     """List conversations, newest first."""
@@ -40,7 +40,7 @@ def list_(
 
 @conversations.command()
 def show(ctx: typer.Context, conversation: Named, json: Json = False) -> None:
-    """Show what was said, tool calls and their results included."""
+    """Show the messages, including tool calls and their results."""
     with opened(ctx) as session:
         found = session.run(session.w.messages.get_all(conversation))
     if json:
@@ -55,7 +55,7 @@ def export(
     conversation: Named,
     format: Annotated[Literal["json", "markdown"], typer.Option(help="markdown is for reading.")] = "json",
 ) -> None:
-    """Print a conversation, to be kept or taken elsewhere."""
+    """Print a conversation, to archive it or import it elsewhere."""
     with opened(ctx) as session:
         if format == "markdown":
             sys.stdout.write(session.run(session.w.conversations.markdown(conversation)) + "\n")
@@ -66,21 +66,22 @@ def export(
 @conversations.command("import")
 def import_(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="An export, or a list of messages in OpenAI's form; - is stdin.")],
+    file: Annotated[Path, typer.Argument(help="An export, or a list of messages in OpenAI's format; - is stdin.")],
     json: Json = False,
 ) -> None:
-    """Bring a conversation in. Broken histories are mended."""
+    """Import a conversation. Broken histories are repaired."""
     try:
         held = jsonlib.loads(sys.stdin.read() if str(file) == "-" else file.read_text())
     except (OSError, ValueError) as error:
-        raise BadInput(f"{file} cannot be read: {error}") from None
+        hint = "Give an export of `windlass conversations export`, or a JSON list of messages."
+        raise BadInput(f"{file} cannot be read: {error}", hint=hint) from None
     with opened(ctx) as session:
         done = session.run(session.w.conversations.import_(held))
     if json:
         return as_json(done)
     note(f"{done.conversation.id}: {done.count} messages", "")
     for repair in done.repairs:
-        note(f"  mended: {repair}")
+        note(f"  repaired: {repair}")
 
 
 @conversations.command()
@@ -89,12 +90,12 @@ def delete(
     conversation: Named,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a conversation for good."""
-    if not yes and not typer.confirm(f"Delete {conversation} for good?", err=True):
+    """Delete a conversation permanently."""
+    if not yes and not typer.confirm(f"Delete {conversation} permanently?", err=True):
         raise typer.Exit(FAILED)
     with opened(ctx) as session:
         session.run(session.w.conversations.delete(conversation))
-    note(f"{conversation} is gone.", "")
+    note(f"Deleted {conversation}.", "")
 
 
 def _print(message: schemas.Message) -> None:

@@ -1,4 +1,4 @@
-"""`windlass doctor`: every check that can be made from here, each with what to do about it."""
+"""`windlass doctor`: checks the set-up and explains how to fix each problem."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -21,7 +21,7 @@ def doctor(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Do not ask models or start servers.")] = False,
 ) -> None:
-    """Find what is wrong with the set-up, and how to mend it. Exit code 1 when something is."""
+    """Check the set-up and explain how to fix each problem. Exit code 1 when there is one."""
     found: list[CheckResult] = []
     for finding in _findings(ctx, offline):
         found.append(finding)
@@ -31,7 +31,7 @@ def doctor(
         as_json(found)
     bad = sum(finding.level == "bad" for finding in found)
     if not json:
-        note(f"{bad} to mend." if bad else "All is well.", "bold")
+        note(f"Problems to fix: {bad}." if bad else "Nothing to fix.", "bold")
     raise typer.Exit(FAILED if bad else 0)
 
 
@@ -59,7 +59,9 @@ def _config(options: Options) -> Config | CheckResult:
     try:
         return load(config=options.config)
     except WindlassError as error:
-        return CheckResult("settings", "bad", error.message, error.hint or "Correct it, then look again.")
+        return CheckResult(
+            "settings", "bad", error.message, error.hint or "Correct it, then run `windlass doctor` again."
+        )
 
 
 def _limits(config: Config) -> CheckResult:

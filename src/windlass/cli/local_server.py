@@ -42,7 +42,7 @@ def saved_token(config: Config) -> str:
     if not kept.isprintable():
         raise Unavailable(
             f"{file} is damaged: it does not hold an access token.",
-            hint="Stop the server if one runs, delete the file and start `windlass serve`: a new token is made.",
+            hint="Stop the server if it is running, delete the file and start `windlass serve`: it makes a new token.",
             code="file_damaged",
         )
     return kept

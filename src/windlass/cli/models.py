@@ -27,16 +27,16 @@ def list_(ctx: typer.Context, json: Json = False) -> None:
         for provider, names, why in found
         for name in names or [provider.model or "?"]
     )
-    table(("provider", "", "model", ""), rows, "No provider.")
+    table(("provider", "", "model", ""), rows, "No providers yet.")
 
 
 @models.command()
 def test(
     ctx: typer.Context,
-    provider: Annotated[str, typer.Argument(help="Its id or name; all when left out.")] = "",
+    provider: Annotated[str, typer.Argument(help="The provider's id or name; all if omitted.")] = "",
     json: Json = False,
 ) -> None:
-    """Find out by asking what each model can do: answer, stream, call tools. Exit code 1 when one does not work."""
+    """Test what each model can do: answer, stream, call tools. Exit code 1 when one does not work."""
     with opened(ctx) as session:
         wanted = [one for one in session.run(session.w.providers.list()) if provider in ("", one.id, one.name)]
         if not wanted:
@@ -46,7 +46,7 @@ def test(
         as_json([{"provider": one.id, "test": tested} for one, tested in found])
     else:
         rows = ((one.name, tested.model, *row) for one, tested in found for row in _findings(tested))
-        table(("provider", "model", "question", "answer", ""), rows, "Nothing was found out.")
+        table(("provider", "model", "question", "answer", ""), rows, "No results.")
     raise typer.Exit(0 if all(tested.ok for _, tested in found) else FAILED)
 
 

@@ -1,4 +1,4 @@
-"""What every verb knows: the options before it, and what its exit code means."""
+"""The options before every verb, and the exit codes. `--help` loads this module, so it imports next to nothing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the terminal shows. Everything that comes from models, tools and files is made harmless first."""
+"""Text, tables and JSON for the terminal. Text from models, tools and files is cleaned of control sequences first."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 def clean(text: str) -> str:
-    """No escape sequence of a tool reaches the terminal, and nothing that reorders or hides text stays unseen."""
+    """Without escape sequences, and with characters that reorder or hide text made visible."""
     text = _CONTROL.sub("", _ANSI.sub("", text.replace("\r\n", "\n")))
     return _UNSEEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
 

@@ -1,4 +1,4 @@
-"""The program: its verbs, each in a module that is loaded only when it is asked for, and what becomes of errors."""
+"""The program: its verbs, each in a module that loads only when the verb is used, and how errors are reported."""
 
 import os
 import re
@@ -18,20 +18,20 @@ VERBS = {
     "serve": ("serve", "Start the server and print its URL."),
     "demo": ("serve", "Start the server with the demo model: no key, no network."),
     "ask": ("ask", "Ask once and get the answer."),
-    "chat": ("chat", "Talk in the terminal."),
+    "chat": ("chat", "Chat in the terminal."),
     "api": ("api", "Send any request of the HTTP API."),
     "servers": ("servers", "List, add, start, stop and test MCP servers."),
     "tools": ("tools", "List and call the tools of running servers."),
     "models": ("models", "List and test models."),
-    "search": ("search", "Find out which web search works."),
+    "search": ("search", "Test the web search backends."),
     "conversations": ("conversations", "List, show, export, import, delete conversations."),
     "turns": ("turns", "Show, approve, resolve and stop turns."),
-    "doctor": ("doctor", "Find what is wrong with the set-up."),
+    "doctor": ("doctor", "Check the set-up and explain how to fix it."),
     "token": ("token", "Show or replace the access token."),
-    "backup": ("backup", "Copy everything to one file."),
+    "backup": ("backup", "Copy all data to one file."),
 }
 
-COMMANDS = {  # what does at a terminal what a route does, for hints
+COMMANDS = {  # the command that does the same as a route, for hints
     "GET /conversations/{id}/messages": "conversations show ID --json",
     "GET /conversations/{id}/tools": "api GET /conversations/ID/tools",
     "GET /conversations/{id}/context": "api GET /conversations/ID/context",
@@ -46,9 +46,11 @@ COMMANDS = {  # what does at a terminal what a route does, for hints
     "GET /v1/models": "models list",
 }
 
+DEBUG_HINT = "Run `windlass --debug` with the same command and report the traceback."
+
 
 def run(argv: list[str]) -> int:
-    """Gives the exit code. Only a defect may show a traceback, and only with --debug."""
+    """Gives the exit code. Only an internal error shows a traceback, and only with --debug."""
     asked = os.environ.get("COMP_WORDS", "").split() if "_WINDLASS_COMPLETE" in os.environ else argv
     try:
         build(asked)(argv, prog_name="windlass")
@@ -61,18 +63,18 @@ def run(argv: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
         return FAILED
-    except Exception as error:  # the program's root: a defect is told in one line, unless someone looks for it
+    except Exception as error:  # the program's root: one line for users, a traceback with --debug
         if "--debug" in argv:
             traceback.print_exc()
-        sys.stderr.write(f"error: {type(error).__name__}: {error}\nhint: This is a defect; --debug shows where.\n")
+        sys.stderr.write(f"error: Internal error in Windlass: {type(error).__name__}: {error}\nhint: {DEBUG_HINT}\n")
         return FAILED
     return 0
 
 
 def build(asked: list[str]) -> typer.Typer:
-    """All verbs by name; those not asked for are only names with a line of help."""
+    """All verbs by name; only those in `asked` are loaded, the others have just their line of help."""
     app = typer.Typer(
-        help="Run tool-calling turns between language models and MCP servers, and lose none of them.",
+        help="Run tool-calling turns between language models and MCP servers, without losing work.",
         rich_markup_mode=None,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -92,7 +94,7 @@ def build(asked: list[str]) -> typer.Typer:
 
 
 def _not_loaded() -> None:
-    """Stands for a verb whose module was not asked for."""
+    """Stands for a verb whose module is not loaded."""
 
 
 def _root(
@@ -116,6 +118,6 @@ def _report(error: WindlassError) -> int:
 
 
 def _in_commands(hint: str) -> str:
-    """A hint of the HTTP API, for somebody at a terminal."""
+    """A hint of the HTTP API, with commands instead of routes."""
     routes = "|".join(re.escape(route) for route in sorted(COMMANDS, key=len, reverse=True))
     return re.sub(routes, lambda found: f"`windlass {COMMANDS[found[0]]}`", hint)

@@ -28,7 +28,7 @@ def test(
     if json:
         as_json(trials)
     elif not trials:
-        note("Web search is off, or no backend is configured.", "red")
+        note("Web search is off, or no backend is configured. Set web_search in windlass.toml.", "red")
     for trial in trials if not json else ():
         note(f"{'✓' if trial.works else '✗'} {trial.backend}: {trial.told}", "" if trial.works else "red")
         for hit in trial.hits:

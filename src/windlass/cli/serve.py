@@ -34,11 +34,11 @@ Port = Annotated[int | None, typer.Option(help="Port; 8420 by default, 0 for any
 NoAuth = Annotated[bool, typer.Option("--no-auth", help="No token; on loopback only.")]
 AllowHost = Annotated[
     list[str] | None,
-    typer.Option("--allow-host", metavar="NAME[:PORT]", help="A further name it is reached by. Repeatable."),
+    typer.Option("--allow-host", metavar="NAME[:PORT]", help="Another name that clients use for it. Repeatable."),
 ]
-LogFormat = Annotated[Form, typer.Option(help="Log lines for people, or one JSON object a line.")]
+LogFormat = Annotated[Form, typer.Option(help="Log lines as text, or one JSON object per line.")]
 
-COLLECT_AFTER = 20_000  # objects; a turn makes hundreds that die with it, and each look costs as much as a step
+COLLECT_AFTER = 20_000  # objects; a turn makes hundreds that die with it, and each collection costs as much as a step
 DEMO_ANSWERS = (
     "No model is connected, so the demo model answers: it understands no language. To connect a model, set "
     "OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL and start again, or add one on the page under Models"
@@ -57,7 +57,7 @@ def serve(
     no_auth: NoAuth = False,
     log_format: LogFormat = "text",
 ) -> None:
-    """Start the server and print one URL that logs a browser in, once. Ctrl-C stops it in good order."""
+    """Start the server and print one URL that logs a browser in, once. Ctrl-C shuts it down gracefully."""
     _serve(ctx, log_format, host=host, port=port, allow_hosts=allow_host or (), auth=not no_auth, demo=False)
 
 
@@ -69,7 +69,7 @@ def demo(
     no_auth: NoAuth = False,
     log_format: LogFormat = "text",
 ) -> None:
-    """The same with the demo model and the demo tools, whatever is configured: no key, no network."""
+    """Start the server with the demo model and the demo tools, whatever is configured: no key, no network."""
     _serve(ctx, log_format, host=host, port=port, allow_hosts=allow_host or (), auth=not no_auth, demo=True)
 
 
@@ -93,7 +93,7 @@ def _serve(
     log_to(sys.stderr, logging.DEBUG if options.debug else logging.INFO, log_format)
     if config.allow_hosts and not config.auth:
         names = ", ".join(config.allow_hosts)
-        logger.warning("Without a token, everyone who reaches this server as %s can run commands here", names)
+        logger.warning("Without a token, anyone who can reach this server as %s can run commands here", names)
     with asyncio.Runner(loop_factory=_event_loop) as runner:
         runner.run(_run(config))
 
@@ -102,7 +102,7 @@ def _refuse_second(config: Config) -> None:
     url, _ = find_server(Options(), config)
     if url:
         raise Unavailable(
-            f"A server runs already at {url} with this data folder.",
+            f"A server is already running at {url} with this data folder.",
             hint="`windlass token --url` makes a login URL for it; WINDLASS_HOME names another folder.",
             code="data_folder_in_use",
         )
@@ -132,7 +132,7 @@ async def _run(config: Config) -> None:
 
 
 def _survive_hangup() -> None:
-    """A terminal that closes, or a service manager that asks for a reload, ends no turn."""
+    """A closed terminal, or a reload by a service manager, must not end turns."""
     if hasattr(signal, "SIGHUP"):
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, logger.warning, NOT_RELOADED)
 
@@ -168,14 +168,14 @@ def _http_server(app: App, access: Access) -> uvicorn.Server:
             access_log=False,
             lifespan="off",
             server_header=False,
-            proxy_headers=False,  # nobody here asks who a request came from
+            proxy_headers=False,  # no code here uses the address of a client
             timeout_graceful_shutdown=STREAMS_S,
         )
     )
 
 
 class _Quiet(uvicorn.Server):
-    """Signals are ours: turns come to rest before connections do."""
+    """Leaves signals to `_stop_signal`: uvicorn would close connections before their turns end."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -193,7 +193,7 @@ def _stop_signal() -> asyncio.Event:
 
 @contextmanager
 def _server_file(config: Config, port: int) -> Iterator[None]:
-    """Commands on this machine find the running server by this file; the folder's lock tells whether it still runs."""
+    """Commands on this machine find the running server by this file."""
     file = config.home / "server.json"
     _write(file, {"url": _address(config, port), "pid": os.getpid()})
     try:
@@ -217,7 +217,9 @@ def _print_url(url: str) -> None:
     sys.stdout.write(f"Windlass is at {url}\n")
     sys.stdout.flush()
     if not PAGE.exists():
-        sys.stderr.write("The page is not built, API and command line work: install Node 20.19, then `make setup`.\n")
+        sys.stderr.write(
+            "The page is not built; the API and the command line work. To build it: install Node 20.19, `make setup`.\n"
+        )
 
 
 async def _until_stopped(stop: asyncio.Event, app: App, server: uvicorn.Server, sockets: list[socket.socket]) -> None:

@@ -26,7 +26,7 @@ _LAST_COMMA = re.compile(rf"{_TEXT}|,(?=\s*[}}\]])")
 
 @servers.command("list")
 def list_(ctx: typer.Context, json: Json = False) -> None:
-    """List MCP servers and what is true of each now."""
+    """List MCP servers and their status."""
     with opened(ctx) as session:
         found = session.run(session.w.servers.list())
     if json:
@@ -38,17 +38,17 @@ def list_(ctx: typer.Context, json: Json = False) -> None:
 @servers.command()
 def add(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="What to call it.")],
+    name: Annotated[str, typer.Argument(help="The name of the server.")],
     command: Annotated[list[str] | None, typer.Argument(help="The command and its arguments, after --.")] = None,
     url: Annotated[str, typer.Option("--at", help="Its address, for a server reached over HTTP.")] = "",
     env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for its environment. Repeatable.")] = None,
-    header: Annotated[list[str] | None, typer.Option(help="NAME=VALUE to send along. Repeatable.")] = None,
-    trusted: Annotated[bool, typer.Option("--trusted", help="Believe its read-only and idempotent hints.")] = False,
-    tools: Annotated[str, typer.Option(help="Tools that are on in new conversations; * is all.")] = "",
+    header: Annotated[list[str] | None, typer.Option(help="NAME=VALUE to send with each request. Repeatable.")] = None,
+    trusted: Annotated[bool, typer.Option("--trusted", help="Trust its read-only and idempotent hints.")] = False,
+    tools: Annotated[str, typer.Option(help="Tools that are on in new chats; * is all.")] = "",
     sandbox: Annotated[bool, typer.Option("--sandbox", help="Run it inside bubblewrap.")] = False,
     json: Json = False,
 ) -> None:
-    """Add a server, confirm its command and start it, all in one."""
+    """Add a server, confirm its command and start it, in one step."""
     if bool(command) == bool(url):
         raise BadInput("Give a command after --, or an address with --at.")
     fields: dict[str, Any] = {"trusted": trusted, "tools": tools, "sandbox": "bwrap" if sandbox else "off"}
@@ -66,16 +66,16 @@ def add(
 @servers.command("import")
 def import_(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A server list, as Claude Desktop, Cursor, VS Code or Zed keep it.")],
+    file: Annotated[Path, typer.Argument(help="A config file of Claude Desktop, Cursor, VS Code or Zed.")],
     json: Json = False,
 ) -> None:
-    """Add servers from another client's file. All are drafts: `confirm` starts one."""
+    """Add servers from another client's config. All are drafts: `confirm` starts one."""
     try:
         held = jsonlib.loads(_plain_json(file.read_text()))
     except (OSError, ValueError) as error:
-        raise BadInput(f"{file} cannot be read: {error}") from None
+        raise BadInput(f"{file} cannot be read: {error}", hint="It must be a JSON file with servers in it.") from None
     if not isinstance(held, dict):
-        raise BadInput(f"{file} has no servers in it.")
+        raise BadInput(f"{file} has no servers in it.", hint='It needs a JSON object such as {"mcpServers": {...}}.')
     with opened(ctx) as session:
         found = session.run(session.w.servers.import_(held))
     if json:
@@ -85,7 +85,7 @@ def import_(
     for imported in found.notes:
         for warning in filter(None, (imported.problem, *imported.warnings)):
             note(f"{imported.name}: {warning}", "yellow")
-    note("Look at each command and address, then `windlass servers confirm NAME`.")
+    note("Review each command and address, then run `windlass servers confirm NAME`.")
 
 
 @servers.command()
@@ -95,16 +95,16 @@ def confirm(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Look at the exact command or address of a draft, and start it."""
+    """Review the exact command or address of a draft, then start it."""
     with opened(ctx) as session:
         found = session.run(session.w.servers.get(server))
-        reached = found.status == "draft" and found.transport != "stdio"
-        for part in [found.url] if reached else found.argv:
+        over_http = found.status == "draft" and found.transport != "stdio"
+        for part in [found.url] if over_http else found.argv:
             note(f"  {part}", "")
-        question = "Reach this address?" if reached else "Run this command on this machine?"
+        question = "Connect to this address?" if over_http else "Run this command on this machine?"
         if not yes and not typer.confirm(question, err=True):
             raise typer.Exit(FAILED)
-        if not reached:
+        if not over_http:
             session.run(session.w.servers.confirm(found.id, found.argv))
         _finish(session, _started(session, found.id), json)
 
@@ -118,7 +118,7 @@ def start(ctx: typer.Context, server: Named, json: Json = False) -> None:
 
 @servers.command()
 def stop(ctx: typer.Context, server: Named, json: Json = False) -> None:
-    """Stop a server; no process of it is left."""
+    """Stop a server and all its processes."""
     with opened(ctx) as session:
         found = session.run(session.w.servers.stop(server))
     as_json(found) if json else note(f"{found.slug}: {found.status}", "")
@@ -126,7 +126,7 @@ def stop(ctx: typer.Context, server: Named, json: Json = False) -> None:
 
 @servers.command()
 def test(ctx: typer.Context, server: Named, json: Json = False) -> None:
-    """Start a server if need be, and list its tools."""
+    """Start a server if needed, and list its tools."""
     with opened(ctx) as session:
         found = _started(session, server)
         tools = session.run(session.w.servers.tools(server)).tools if found.status == "running" else []
@@ -138,7 +138,7 @@ def test(ctx: typer.Context, server: Named, json: Json = False) -> None:
 
 @servers.command()
 def log(ctx: typer.Context, server: Named, json: Json = False) -> None:
-    """Show the end of what a server wrote to its standard error."""
+    """Show the last lines a server wrote to standard error."""
     with opened(ctx) as session:
         lines = session.run(session.w.servers.log(server))
     as_json(lines) if json else out.print("\n".join(map(clean, lines)))
@@ -146,10 +146,10 @@ def log(ctx: typer.Context, server: Named, json: Json = False) -> None:
 
 @servers.command()
 def remove(ctx: typer.Context, server: Named) -> None:
-    """Stop a server and forget it."""
+    """Stop a server and remove it."""
     with opened(ctx) as session:
         session.run(session.w.servers.delete(server))
-    note(f"{server} is gone.", "")
+    note(f"Removed {server}.", "")
 
 
 def _started(session: Connected, server: str) -> schemas.Server:
@@ -190,5 +190,5 @@ def _target(server: schemas.Server) -> str:
 def _pairs(given: list[str] | None) -> dict[str, str]:
     for pair in given or []:
         if "=" not in pair:
-            raise BadInput(f"{pair} is not NAME=VALUE.")
+            raise BadInput(f"{pair} is not NAME=VALUE.", hint="Such as API_KEY=abc.")
     return dict(pair.split("=", 1) for pair in given or [])

@@ -1,5 +1,5 @@
-"""A client in the terminal's hands. The terminal is read and written in the main thread, where Ctrl-C arrives; the
-client lives on an event loop in a second one."""
+"""A client for the verbs. The terminal is read and written in the main thread, where Ctrl-C arrives; the client runs on
+an event loop in a second thread."""
 
 import asyncio
 import logging
@@ -43,7 +43,8 @@ class Connected:
 
 
 class Feed(Generic[T]):
-    """What an async source gives, one at a time; a Ctrl-C while waiting loses nothing."""
+    """The items of an async source, one at a time. The loop's thread fills a queue and the main thread takes from it,
+    so a Ctrl-C while waiting loses no item."""
 
     def __init__(self, source: AsyncIterator[T], loop: asyncio.AbstractEventLoop) -> None:
         self._queue: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
@@ -72,7 +73,7 @@ class Feed(Generic[T]):
 def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Connected]:
     """A client of the running server, or else of the data folder itself."""
     options = options_of(ctx)
-    # What happens in a turn is told by the verb itself; the log would say it twice.
+    # The verb prints the steps of a turn itself; the log would repeat them.
     logging.basicConfig(level=logging.DEBUG if options.debug else logging.CRITICAL, format="%(name)s: %(message)s")
     config = settings(options)
     url, token = find_server(options, config)
@@ -94,12 +95,13 @@ def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Connec
 
 
 async def _live(windlass: Windlass, ready: "asyncio.Future[None]", done: asyncio.Event) -> None:
-    """One task opens the client and closes it again."""
+    """Opens the client and closes it in the same task: its task groups and timeouts must be left where they were
+    entered."""
     try:
         async with windlass:
             ready.set_result(None)
             await done.wait()
-    except Exception as error:  # the root of this task; whoever waits for it to open hears why it did not
+    except Exception as error:  # the root of this task; `opened` waits on `ready` and raises it
         if ready.done():
             raise
         ready.set_exception(error)

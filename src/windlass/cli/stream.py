@@ -44,10 +44,10 @@ from windlass.core.ports import (
 )
 
 MARKS = {"ok": ("✓", "green"), "error": ("✗", "red"), "denied": ("⊘", "yellow"), "cancelled": ("-", "dim")}
-WAYS = {
-    "approval": "approve {turn} {call}",
-    "unknown": "resolve {turn} retry|done|skip {call}",
-    "input": "answer {turn} JSON {call}",
+NEXT_STEPS = {
+    "approval": "needs your approval: windlass turns approve {turn} {call}",
+    "unknown": "has an unknown outcome: windlass turns resolve {turn} retry|done|skip {call}",
+    "input": "asks for input: windlass turns answer {turn} JSON {call}",
 }
 
 
@@ -86,12 +86,12 @@ def exit_code(turn: schemas.Turn) -> int:
 
 
 def report_end(turn: schemas.Turn) -> None:
-    """What a person should know beyond the answer: sources, and why there is none."""
+    """What follows the answer: its sources, calls that wait for a decision, or the reason there is no answer."""
     for source in turn.sources:
         note(f"[{source.n}] {source.title}  {source.url}")
     for call in turn.pending_calls if turn.state != "finished" else ():
-        verb = WAYS[call.kind].format(turn=turn.id, call=call.call_id)
-        note(f"{call.name} waits for a person: windlass turns {verb}", "yellow")
+        step = NEXT_STEPS[call.kind].format(turn=turn.id, call=call.call_id)
+        note(f"{call.name} {step}", "yellow")
     if turn.outcome == "stopped":
         note("Stopped.", "yellow")
     if turn.error:
@@ -127,7 +127,7 @@ class TurnPrinter:
             case ReplySoFar(text=text):
                 self._write(text)
             case ReplyReset():
-                self._note("The reply broke off; asking again.")
+                self._note("The reply was interrupted; retrying.")
             case ModelReplied(text=text, calls=calls):
                 self._write(text[len(self._shown) :] if text.startswith(self._shown) else "")
                 self._shown = ""
@@ -135,7 +135,7 @@ class TurnPrinter:
                     {call.id: f"{call.name} {shown_arguments(call.arguments)}".strip() for call in calls}
                 )
             case ModelFailed(message=message, retryable=True):
-                self._note(f"{message} Trying again.")
+                self._note(f"{message} Retrying.")
             case ToolStarted(call_id=call_id):
                 self._begin(call_id)
             case ToolProgress():
@@ -164,7 +164,7 @@ class TurnPrinter:
                 assert_never(other)
 
     def pause(self) -> None:
-        """Leave the terminal to somebody who asks a question."""
+        """Stop drawing, so that a question can be asked on the terminal."""
         if self._live:
             self._live.stop()
             self._live = None

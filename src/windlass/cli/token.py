@@ -8,27 +8,29 @@ import typer
 from windlass.api import routes
 from windlass.cli.local_server import saved_token, settings
 from windlass.cli.options import options_of
-from windlass.cli.session import opened
+from windlass.cli.session import Connected, opened
 from windlass.core.errors import NotFound
 
 
 def token(
     ctx: typer.Context,
-    url: Annotated[bool, typer.Option("--url", help="Make a URL that logs a browser in, once.")] = False,
-    rotate: Annotated[bool, typer.Option("--rotate", help="Replace the token; every session ends.")] = False,
+    url: Annotated[bool, typer.Option("--url", help="Make a URL that logs a browser in once.")] = False,
+    rotate: Annotated[bool, typer.Option("--rotate", help="Replace the token; all sessions end.")] = False,
 ) -> None:
     """Show the access token."""
     if url or rotate:
         with opened(ctx, only_running=True) as session:
-            call = session.w.transport.call
-            made = (
-                session.run(call(routes.access.rotate)).token
-                if rotate
-                else session.run(call(routes.access.new_key)).url
-            )
-        sys.stdout.write(made + "\n")
-        return
-    found = saved_token(settings(options_of(ctx)))
-    if not found:
-        raise NotFound("There is no token yet.", hint="`windlass serve` makes one at its first start.")
-    sys.stdout.write(found + "\n")
+            made = _new_token(session) if rotate else _login_url(session)
+    else:
+        made = saved_token(settings(options_of(ctx)))
+    if not made:
+        raise NotFound("There is no token yet.", hint="`windlass serve` creates one at its first start.")
+    sys.stdout.write(made + "\n")
+
+
+def _new_token(session: Connected) -> str:
+    return session.run(session.w.transport.call(routes.access.rotate)).token
+
+
+def _login_url(session: Connected) -> str:
+    return session.run(session.w.transport.call(routes.access.new_key)).url

@@ -21,7 +21,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 @tools.command("list")
 def list_(
     ctx: typer.Context,
-    server: Annotated[str, typer.Argument(help="Only of this server.")] = "",
+    server: Annotated[str, typer.Argument(help="Only the tools of this server.")] = "",
     json: Json = False,
 ) -> None:
     """List the tools of running servers."""
@@ -32,7 +32,9 @@ def list_(
     rows = (
         (f"{slug}.{tool.name}", _nature(tool), f"~{tool.tokens}", line(tool.description, 70)) for slug, tool in found
     )
-    table(("tool", "claims", "tokens", "what it does"), rows, "No server is running. `windlass servers list` says why.")
+    table(
+        ("tool", "claims", "tokens", "what it does"), rows, "No server is running. `windlass servers list` shows why."
+    )
 
 
 @tools.command()
@@ -81,7 +83,7 @@ def _arguments(given: list[str], file: Path | None, schema: dict[str, Any]) -> d
             continue
         key, equals, value = argument.partition("=")
         if not equals:
-            raise BadInput(f"{argument} is neither key=value nor a JSON object.")
+            raise BadInput(f"{argument} is neither key=value nor a JSON object.", hint="Such as path=/docs.")
         found[key] = _typed(value, properties.get(key, {}))
     return found
 
@@ -90,14 +92,14 @@ def _object(text: str, what: str) -> dict[str, Any]:
     try:
         value = jsonlib.loads(text)
     except ValueError as error:
-        raise BadInput(f"{what} is no JSON: {error}.") from None
+        raise BadInput(f"{what} is not valid JSON: {error}.", hint="Put it in single quotes.") from None
     if not isinstance(value, dict):
-        raise BadInput(f"{what} is no JSON object.")
+        raise BadInput(f"{what} is not a JSON object.", hint='Such as {"path": "/docs"}.')
     return value
 
 
 def _typed(value: str, schema: object) -> object:
-    """A value as the tool's schema wants it; what does not fit is passed on, and the tool says so."""
+    """A value as the tool's schema expects it; a value that does not fit is passed on for the tool to reject."""
     if isinstance(schema, dict) and schema.get("type", "string") == "string":
         return value
     try:

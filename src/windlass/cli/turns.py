@@ -15,13 +15,13 @@ from windlass.core.errors import BadInput
 turns = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Turn = Annotated[str, typer.Argument(help="The turn's id.")]
-Call = Annotated[str, typer.Argument(help="The call's id; may be left out when only one waits.")]
+Call = Annotated[str, typer.Argument(help="The call's id; optional when only one waits.")]
 WAIT_S = 300.0
 
 
 @turns.command()
 def show(ctx: typer.Context, turn: Turn, json: Json = False) -> None:
-    """Show a turn as a timeline of everything that happened in it."""
+    """Show a turn as a timeline of its events."""
     with opened(ctx) as session:
         found = session.run(session.w.turns.get(turn))
         log = session.run(session.w.turns.log(turn))
@@ -40,10 +40,12 @@ def approve(
     ctx: typer.Context,
     turn: Turn,
     call: Call = "",
-    deny: Annotated[bool, typer.Option("--deny", help="Say no.")] = False,
-    reason: Annotated[str, typer.Option(help="The model is told.")] = "",
-    scope: Annotated[Literal["once", "conversation", "always"], typer.Option(help="How long it holds.")] = "once",
-    arguments: Annotated[str, typer.Option(help="Other arguments, as JSON.")] = "",
+    deny: Annotated[bool, typer.Option("--deny", help="Deny the call.")] = False,
+    reason: Annotated[str, typer.Option(help="Why; sent to the model.")] = "",
+    scope: Annotated[
+        Literal["once", "conversation", "always"], typer.Option(help="How long the decision holds.")
+    ] = "once",
+    arguments: Annotated[str, typer.Option(help="Other arguments to use, as JSON.")] = "",
     json: Json = False,
 ) -> None:
     """Allow or deny a call that waits, and wait for the turn."""
@@ -65,11 +67,11 @@ def approve(
 def resolve(
     ctx: typer.Context,
     turn: Turn,
-    how: Annotated[Literal["retry", "done", "skip"], typer.Argument(help="What became of it, or what to do.")],
+    how: Annotated[Literal["retry", "done", "skip"], typer.Argument(help="Retry it, mark it as done, or skip it.")],
     call: Call = "",
     json: Json = False,
 ) -> None:
-    """Say what became of a call whose outcome is unknown, and wait for the turn."""
+    """Resolve a call whose outcome is unknown, and wait for the turn."""
     with opened(ctx) as session:
         pending = _pending(session, turn, call, "unknown")
         _finish(session, session.run(session.w.turns.resolve(turn, pending.call_id, how)), json)
@@ -81,7 +83,7 @@ def answer(
     turn: Turn,
     content: Annotated[str, typer.Argument(help="The answers as a JSON object.")] = "",
     call: Call = "",
-    decline: Annotated[bool, typer.Option("--decline", help="Do not answer.")] = False,
+    decline: Annotated[bool, typer.Option("--decline", help="Decline to answer.")] = False,
     json: Json = False,
 ) -> None:
     """Answer what a tool asks, and wait for the turn."""
@@ -133,9 +135,9 @@ def _object(text: str) -> dict[str, Any] | None:
     try:
         value = jsonlib.loads(text)
     except ValueError as error:
-        raise BadInput(f"That is no JSON: {error}.") from None
+        raise BadInput(f"{text} is not valid JSON: {error}.", hint="Put it in single quotes.") from None
     if not isinstance(value, dict):
-        raise BadInput("That is no JSON object.")
+        raise BadInput(f"{text} is not a JSON object.", hint='Such as {"name": "Ada"}.')
     return value
 
 

@@ -88,5 +88,5 @@ def _why(expression: str, problem: Exception) -> str:
     if isinstance(problem, ZeroDivisionError):
         return "Division by zero."
     if isinstance(problem, SyntaxError):
-        return f"{expression!r} is no arithmetic expression."
+        return f"{expression!r} is not an arithmetic expression."
     return f"{expression!r} cannot be worked out: {problem}"

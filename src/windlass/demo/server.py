@@ -27,7 +27,8 @@ def main() -> None:
 
 
 def serve(incoming: TextIO, outgoing: TextIO, folders: Folders) -> None:
-    """Answer until the other side closes. Calls run in threads, so that they overlap and can be cancelled."""
+    """Answer until the other side closes. Calls run in threads, so that they overlap and can be cancelled; the lock
+    keeps their lines whole on the shared stream."""
     lock = threading.Lock()
 
     def send(message: Json) -> None:
@@ -58,7 +59,7 @@ class DemoServer:
         try:
             message = json.loads(line)
         except ValueError:
-            return self._refuse(None, RpcError(-32700, "This line is no JSON."))
+            return self._refuse(None, RpcError(-32700, "This line is not valid JSON."))
         match message:
             case {"method": "tools/call", "id": request_id}:
                 self._begin(request_id, message.get("params"))
@@ -68,7 +69,7 @@ class DemoServer:
                 if call := self._calls.get(request_id):
                     call.cancelled.set()
             case {"id": request_id} if "result" not in message and "error" not in message:
-                self._refuse(request_id, RpcError(-32600, "This is no request."))
+                self._refuse(request_id, RpcError(-32600, "This is not a request."))
 
     def _answer(self, request_id: object, method: str, params: object) -> None:
         try:
@@ -83,7 +84,7 @@ class DemoServer:
             return self._refuse(request_id, RpcError(-32602, f"Unknown tool: {name}"))
         if not isinstance(arguments, dict) or not isinstance(meta, dict):
             return self._refuse(request_id, RpcError(-32602, "`arguments` and `_meta` must be objects."))
-        # Known before the thread starts, or a cancel that follows at once would find nothing to cancel.
+        # Registered before the thread starts, or a cancellation that follows at once would find no call.
         call = self._calls[request_id] = ToolRequest(
             arguments, self._folders, self._progress(meta.get("progressToken"))
         )

@@ -1,4 +1,4 @@
-"""What the demo server can do. Each tool says honestly what it is; only `write_note` changes anything."""
+"""The tools of the demo server, with true annotations; only `write_note` changes anything."""
 
 import json
 import os
@@ -19,11 +19,11 @@ COMMON = frozenset("a an and are do does for how in is it of on or the to what w
 
 
 class ToolFailure(Exception):
-    """The tool could not do it; the model is told why."""
+    """The call failed; the message goes to the model."""
 
 
 class Cancelled(Exception):
-    """The client took the call back; nobody waits for an answer."""
+    """The client cancelled the call, so no answer is sent."""
 
 
 class Folders:
@@ -169,7 +169,7 @@ def _inside(root: Path, path: str) -> Path:
     try:
         real = Path(os.path.realpath(root / path.lstrip("/")))
     except ValueError:
-        raise ToolFailure("This is no path.") from None
+        raise ToolFailure("This is not a valid path.") from None
     if not real.is_relative_to(root):
         raise ToolFailure(f"{path} is outside the sample folder.")
     return real

@@ -23,7 +23,7 @@ from windlass.core.values import value_object
 
 
 class Gate:
-    """Holds a reply at one place: `await gate.reached()` in the test, then `gate.open()`."""
+    """Holds a reply at one point: `await gate.reached()` in the test, then `gate.open()`."""
 
     def __init__(self) -> None:
         self._reached = asyncio.Event()
