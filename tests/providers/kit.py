@@ -42,14 +42,14 @@ def ask(
     return ModelRequest("turn-1", settings, Prompt(system, past, current, choice), tools, attempt)
 
 
-class Ears:
-    """Remembers what was heard."""
+class Recorder:
+    """Remembers the events of a reply."""
 
     def __init__(self) -> None:
-        self.heard: list[LiveEvent] = []
+        self.events: list[LiveEvent] = []
 
-    def __call__(self, heard: LiveEvent) -> None:
-        self.heard.append(heard)
+    def __call__(self, event: LiveEvent) -> None:
+        self.events.append(event)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.providers.kit import TOOLS, Ears
+from tests.providers.kit import TOOLS, Recorder
 from windlass.core.errors import ModelError
 from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.ports import CallDelta, DraftCall, LiveEvent, ReasoningDelta, Reply, TextDelta
@@ -27,8 +27,8 @@ def chunk(delta: object, finish: str | None = None, **more: object) -> bytes:
     return json.dumps({"model": "m", "choices": [choice], **more}).encode()
 
 
-def assembled(*events: bytes, tools: Toolset = TOOLS, ears: Ears | None = None) -> Reply:
-    assembly = Assembly(tools, ears or Ears(), provider="p1")
+def assembled(*events: bytes, tools: Toolset = TOOLS, recorder: Recorder | None = None) -> Reply:
+    assembly = Assembly(tools, recorder or Recorder(), provider="p1")
     for event in events:
         assembly.feed(event)
     return assembly.reply()
@@ -52,14 +52,16 @@ def test_a_well_formed_stream_gives_exactly_what_was_sent(
 ) -> None:
     lanes = [[chunk({"content": text}) for text in texts], [chunk({"reasoning_content": text}) for text in thoughts]]
     lanes += [call_chunks(index, name, json.dumps(given), size, repeats) for index, (name, given) in enumerate(calls)]
-    ears = Ears()
-    reply = assembled(*interleaved(lanes, dice), chunk({}, "tool_calls" if calls else "stop"), ears=ears)
+    recorder = Recorder()
+    reply = assembled(*interleaved(lanes, dice), chunk({}, "tool_calls" if calls else "stop"), recorder=recorder)
     assert reply.text == "".join(texts)
     assert reply.reasoning == "".join(thoughts)
     assert list(reply.calls) == [
         DraftCall(name, json.dumps(given), f"id-{index}") for index, (name, given) in enumerate(calls)
     ]
-    assert "".join(heard.text for heard in ears.heard if isinstance(heard, TextDelta)).strip() == reply.text.strip()
+    assert (
+        "".join(heard.text for heard in recorder.events if isinstance(heard, TextDelta)).strip() == reply.text.strip()
+    )
     assert not set(reply.repairs) - {"the calls were numbered with gaps"}
 
 
@@ -104,7 +106,7 @@ ANY_JSON = st.recursive(
 
 @given(st.lists(ANY_JSON, max_size=5))
 def test_no_json_crashes_it_and_every_call_can_go_back(values: list[Any]) -> None:
-    assembly = Assembly(TOOLS, Ears(), provider="p1")
+    assembly = Assembly(TOOLS, Recorder(), provider="p1")
     try:
         for value in values:
             assembly.feed(json.dumps(value).encode())
@@ -117,7 +119,7 @@ def test_no_json_crashes_it_and_every_call_can_go_back(values: list[Any]) -> Non
 
 @given(ANY_JSON)
 def test_no_whole_body_crashes_it(value: Any) -> None:
-    assembly = Assembly(TOOLS, Ears())
+    assembly = Assembly(TOOLS, Recorder())
     try:
         assembly.feed_whole(json.dumps(value).encode())
         assembly.reply()
@@ -127,24 +129,24 @@ def test_no_whole_body_crashes_it(value: Any) -> None:
 
 @given(st.binary(max_size=60))
 def test_no_bytes_crash_it(data: bytes) -> None:
-    assembly = Assembly(TOOLS, Ears())
+    assembly = Assembly(TOOLS, Recorder())
     with pytest.raises(ModelError):
         assembly.feed(data)
         assembly.reply()
 
 
 def test_leaked_markup_is_not_shown_while_it_streams() -> None:
-    ears = Ears()
+    recorder = Recorder()
     text = "Wait. <tool_call>get_time</tool_call>"
-    reply = assembled(*(chunk({"content": one}) for one in text), chunk({}, "stop"), ears=ears)
+    reply = assembled(*(chunk({"content": one}) for one in text), chunk({}, "stop"), recorder=recorder)
     assert [call.name for call in reply.calls] == ["get_time"]
-    assert "".join(heard.text for heard in ears.heard if isinstance(heard, TextDelta)) == "Wait. "
+    assert "".join(heard.text for heard in recorder.events if isinstance(heard, TextDelta)) == "Wait. "
 
 
 def test_a_lesser_sign_is_shown_as_soon_as_it_is_harmless() -> None:
-    ears = Ears()
-    assembled(*(chunk({"content": one}) for one in ("1 <", " 2 <to", "day", "<")), chunk({}, "stop"), ears=ears)
-    assert [heard.text for heard in ears.heard if isinstance(heard, TextDelta)] == ["1 ", "< 2 ", "<today"]
+    recorder = Recorder()
+    assembled(*(chunk({"content": one}) for one in ("1 <", " 2 <to", "day", "<")), chunk({}, "stop"), recorder=recorder)
+    assert [heard.text for heard in recorder.events if isinstance(heard, TextDelta)] == ["1 ", "< 2 ", "<today"]
 
 
 def test_markup_is_plain_text_when_no_tools_were_offered() -> None:
@@ -172,14 +174,14 @@ def test_the_raw_text_is_kept_only_when_something_was_repaired_and_has_a_cap() -
 
 
 def test_a_call_is_heard_with_its_place_and_name() -> None:
-    ears = Ears()
+    recorder = Recorder()
     first = {"index": 1, "id": "b", "function": {"name": "get_time", "arguments": "{"}}
     assembled(
         chunk({"tool_calls": [first]}),
         chunk({"tool_calls": [{"index": 1, "function": {"arguments": "}"}}]}, "tool_calls"),
-        ears=ears,
+        recorder=recorder,
     )
-    assert ears.heard == [CallDelta(1, 0, "get_time", "{"), CallDelta(1, 0, "get_time", "}")]
+    assert recorder.events == [CallDelta(1, 0, "get_time", "{"), CallDelta(1, 0, "get_time", "}")]
 
 
 def test_calls_without_end_are_refused_in_linear_time() -> None:

@@ -43,7 +43,7 @@ def test_nothing_is_an_empty_object(text: str) -> None:
     assert one.repair
 
 
-def test_arguments_run_together_are_told_apart() -> None:
+def test_arguments_run_together_are_split() -> None:
     read = read_arguments('{"a":1}{"a":2}\n{"a":3}, {}')
     assert [one.text for one in read] == ['{"a":1}', '{"a":2}', '{"a":3}']
     assert {one.repair for one in read} == {"several arguments were run together"}

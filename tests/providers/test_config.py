@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from yarl import URL
 
-from tests.providers.kit import QUICK, Ears, ask, talking
+from tests.providers.kit import QUICK, Recorder, ask, talking
 from windlass.core.errors import ModelError
 from windlass.providers import Models, ProviderConfig
 from windlass.providers.config import proxy_for
@@ -70,7 +70,7 @@ async def secure_server(certificate: Path) -> AsyncIterator[str]:
 async def replied(base_url: str, ca_file: str) -> str:
     models = Models([ProviderConfig("a", base_url=base_url, model="m", ca_file=ca_file, patience=QUICK)])
     try:
-        return (await models.reply(ask(), Ears())).text
+        return (await models.reply(ask(), Recorder())).text
     finally:
         await models.aclose()
 

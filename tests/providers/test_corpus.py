@@ -58,8 +58,8 @@ async def replay(
     kind: type[Assembly] = Assembly,
     emit: Emit = lambda event: None,
 ) -> Reply | ModelError:
-    finish_words = next(one.finish for one in PROFILES if one.name == profile)
-    assembly = kind(TOOLS, emit, provider="p1", finish_words=finish_words)
+    finish_reasons = next(one.finish for one in PROFILES if one.name == profile)
+    assembly = kind(TOOLS, emit, provider="p1", finish_reasons=finish_reasons)
     late: list[TimeoutError] = []
     deadline = Deadline(QUICK, late.append)
     try:
@@ -68,7 +68,7 @@ async def replay(
     except ModelError as error:
         return error
     finally:
-        deadline.over()
+        deadline.cancel()
         assert not late
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.providers.kit import Ears, ask
+from tests.providers.kit import Recorder, ask
 from windlass.core.errors import ModelError
 from windlass.core.events import Settings
 from windlass.core.messages import ChatMessage, ToolCall, Toolset, ToolSpec
@@ -138,17 +138,17 @@ def test_a_search_that_is_due_is_made() -> None:
 
 
 async def test_it_streams_a_few_words_at_a_time() -> None:
-    ears = Ears()
-    reply = await DemoModel(pause_s=0).reply(ask("/think of tea", tools=TOOLS), ears)
-    texts = [heard.text for heard in ears.heard if isinstance(heard, TextDelta)]
-    thoughts = [heard.text for heard in ears.heard if isinstance(heard, ReasoningDelta)]
+    recorder = Recorder()
+    reply = await DemoModel(pause_s=0).reply(ask("/think of tea", tools=TOOLS), recorder)
+    texts = [heard.text for heard in recorder.events if isinstance(heard, TextDelta)]
+    thoughts = [heard.text for heard in recorder.events if isinstance(heard, ReasoningDelta)]
     assert len(texts) >= 1 and len(thoughts) > 1
     assert ("".join(texts), "".join(thoughts)) == (reply.text, reply.reasoning)
     assert "of tea" in reply.text
 
 
 async def test_a_long_answer_is_long() -> None:
-    ears = Ears()
-    reply = await DemoModel(pause_s=0).reply(ask("/long", tools=TOOLS), ears)
-    assert "".join(heard.text for heard in ears.heard if isinstance(heard, TextDelta)) == reply.text
-    assert len(ears.heard) > 50
+    recorder = Recorder()
+    reply = await DemoModel(pause_s=0).reply(ask("/long", tools=TOOLS), recorder)
+    assert "".join(heard.text for heard in recorder.events if isinstance(heard, TextDelta)) == reply.text
+    assert len(recorder.events) > 50

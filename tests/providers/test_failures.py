@@ -10,14 +10,14 @@ import aiohttp
 import pytest
 
 from tests.kit.ports import refusing_port
-from tests.providers.kit import Ears, ask, chat_with, raw_server
+from tests.providers.kit import Recorder, ask, chat_with, raw_server
 from windlass.core.errors import ModelError
 from windlass.providers.failures import Patience, asked_wait, exception_failure, http_failure, shown, stream_failure
 from windlass.testing import StrictLLM, error, raw_chunks
 
 # code, HTTP status it comes with, cause, healable, words
 ZAI_CODES = [
-    *((str(code), 401, "auth", False, "refused the key") for code in range(1000, 1005)),
+    *((str(code), 401, "auth", False, "rejected the API key") for code in range(1000, 1005)),
     ("1100", 500, "server_error", True, "failed"),
     ("1110", 429, "account", False, "locked or not active"),
     ("1111", 429, "account", False, "locked or not active"),
@@ -37,12 +37,12 @@ ZAI_CODES = [
     ("1261", 400, "context_overflow", True, "too long for this model"),
     ("1300", 400, "content_filter", False, "content filter"),
     ("1301", 400, "content_filter", False, "content filter"),
-    *((str(code), 429, "rate_limited", True, "too many requests") for code in (1302, 1303, 1305)),
+    *((str(code), 429, "rate_limited", True, "rate-limiting requests") for code in (1302, 1303, 1305)),
     *((str(code), 429, "quota", False, "quota is used up") for code in (1304, 1308, 1309, 1310)),
     ("1312", 429, "overloaded", True, "overloaded"),
     ("1313", 429, "quota", False, "fair-use"),
 ]
-WORD_CODES = [
+NAMED_CODES = [
     ("invalid_api_key", 401, "auth", False),
     ("insufficient_quota", 429, "quota", False),
     ("billing_hard_limit_reached", 400, "quota", False),
@@ -93,7 +93,7 @@ def test_a_code_of_zai(code: str, status: int, cause: str, heals: bool, words: s
         assert raised.wait_s == (3 if heals and cause != "context_overflow" else 0)
 
 
-@pytest.mark.parametrize(("code", "status", "cause", "heals"), WORD_CODES)
+@pytest.mark.parametrize(("code", "status", "cause", "heals"), NAMED_CODES)
 def test_a_code_in_words(code: str, status: int, cause: str, heals: bool) -> None:
     raised = http_failure(status, {}, json.dumps({"error": {"code": code, "message": "m"}}).encode(), 1)
     assert (raised.code, raised.retryable, raised.status) == (cause, heals, status)
@@ -115,7 +115,7 @@ async def test_a_redirect_is_not_followed_with_the_key(status: int) -> None:
     async with StrictLLM([error(status, None, "", {"Location": "http://127.0.0.1:9/v1"})]) as llm:
         async with chat_with(llm.base_url) as chat:
             with pytest.raises(ModelError, match=r"http://127\.0\.0\.1:9/v1") as caught:
-                await chat.reply(ask(), Ears())
+                await chat.reply(ask(), Recorder())
     assert (caught.value.code, caught.value.retryable) == ("redirected", False)
 
 
@@ -224,14 +224,14 @@ async def test_a_server_that_is_not_there_is_unreachable() -> None:
     with refusing_port() as port:
         async with chat_with(f"http://127.0.0.1:{port}/v1") as chat:
             with pytest.raises(ModelError) as caught:
-                await chat.reply(ask(), Ears())
+                await chat.reply(ask(), Recorder())
     assert (caught.value.code, caught.value.retryable) == ("unreachable", True)
 
 
 async def test_a_host_without_an_address_is_unreachable() -> None:
     async with chat_with("http://no-such-host.invalid/v1") as chat:
         with pytest.raises(ModelError) as caught:
-            await chat.reply(ask(), Ears())
+            await chat.reply(ask(), Recorder())
     assert (caught.value.code, caught.value.retryable) == ("unreachable", True)
 
 
@@ -246,7 +246,7 @@ async def test_an_address_that_is_none_is_said_at_once(base_url: str) -> None:
 async def test_a_key_of_two_lines_is_no_crash() -> None:
     async with StrictLLM() as llm, chat_with(llm.base_url, api_key="one\r\ntwo: three") as chat:
         with pytest.raises(ModelError) as caught:
-            await chat.reply(ask(), Ears())
+            await chat.reply(ask(), Recorder())
     assert caught.value.code == "bad_address"
     assert "three" not in caught.value.message
 
@@ -256,7 +256,7 @@ async def test_an_error_in_several_pieces_is_read_to_its_end() -> None:
     script = [raw_chunks(body[:10], body[10:30], body[30:], status=429, content_type="application/json")]
     async with StrictLLM(script) as llm, chat_with(llm.base_url) as chat:
         with pytest.raises(ModelError, match="no money") as caught:
-            await chat.reply(ask(), Ears())
+            await chat.reply(ask(), Recorder())
     assert caught.value.code == "quota"
 
 
@@ -266,7 +266,7 @@ async def test_what_is_no_http_is_an_invalid_reply() -> None:
 
     async with raw_server(gibberish) as base_url, chat_with(base_url) as chat:
         with pytest.raises(ModelError) as caught:
-            await chat.reply(ask(), Ears())
+            await chat.reply(ask(), Recorder())
     assert (caught.value.code, caught.value.retryable) == ("invalid_reply", True)
 
 
@@ -276,5 +276,5 @@ async def test_what_is_no_http_is_an_invalid_reply() -> None:
 async def test_the_cause_survives_the_wire(status: int, cause: str) -> None:
     async with StrictLLM([error(status, None, "words of the server")]) as llm, chat_with(llm.base_url) as chat:
         with pytest.raises(ModelError, match="words of the server") as caught:
-            await chat.reply(ask(), Ears())
+            await chat.reply(ask(), Recorder())
     assert (caught.value.code, caught.value.status) == (cause, status)

@@ -9,9 +9,9 @@ import pytest
 from tests.kit.waiting import turns_of_the_loop
 from tests.providers.kit import Talk, talking
 from windlass.providers import ProviderConfig
-from windlass.providers.config import way_to
+from windlass.providers.config import endpoint_for
 from windlass.providers.failures import BadAnswer, Cut, HungUp, NotConnected
-from windlass.providers.http_client import MOST_HELD, HttpClient, StatusLine
+from windlass.providers.http_client import MOST_HELD, HttpClient, HttpConnection
 
 OK = b"HTTP/1.1 200 OK\r\n"
 HI = OK + b"Content-Length: 2\r\n\r\nHi"
@@ -44,7 +44,7 @@ class Speaker:
 async def wire_to(talk: Talk, key: str = "") -> AsyncIterator[HttpClient]:
     async with talking(talk) as port:
         wire = HttpClient(
-            way_to(ProviderConfig("a", base_url=f"http://127.0.0.1:{port}/v1", api_key=key), "/x"), CONNECT_S
+            endpoint_for(ProviderConfig("a", base_url=f"http://127.0.0.1:{port}/v1", api_key=key), "/x"), CONNECT_S
         )
         try:
             yield wire
@@ -52,7 +52,7 @@ async def wire_to(talk: Talk, key: str = "") -> AsyncIterator[HttpClient]:
             wire.close()
 
 
-async def body_of(line: StatusLine) -> bytes:
+async def body_of(line: HttpConnection) -> bytes:
     pieces = []
     while piece := await line.readany():
         pieces.append(piece)
@@ -185,7 +185,7 @@ async def test_a_closed_wire_keeps_nothing() -> None:
 async def test_nobody_there_is_said() -> None:
     async with talking(Speaker()) as port:
         pass
-    wire = HttpClient(way_to(ProviderConfig("a", base_url=f"http://127.0.0.1:{port}"), "/x"), CONNECT_S)
+    wire = HttpClient(endpoint_for(ProviderConfig("a", base_url=f"http://127.0.0.1:{port}"), "/x"), CONNECT_S)
     with pytest.raises(NotConnected, match=f"127.0.0.1:{port}"):
         await told(wire)
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.kit.waiting import turns_of_the_loop
-from tests.providers.kit import Ears, ask, chat_with
+from tests.providers.kit import Recorder, ask, chat_with
 from windlass.core.errors import ModelError
 from windlass.providers.limiter import Limiter
 from windlass.testing import StrictLLM, error, say
@@ -93,11 +93,11 @@ async def test_fifty_turns_do_not_come_back_as_one() -> None:
     script.insert(0, error(429, "1302", "slow down", {"Retry-After-Ms": "80"}))
     async with StrictLLM(script, dialect="zai") as llm, chat_with(llm.base_url, model="glm-4.7") as chat:
         with pytest.raises(ModelError) as caught:
-            await chat.reply(ask(), Ears())
+            await chat.reply(ask(), Recorder())
         assert caught.value.wait_s >= 0.08
         refused_at = llm.requests[0].at
         async with asyncio.TaskGroup() as group:
-            replies = [group.create_task(chat.reply(ask(), Ears())) for _ in range(50)]
+            replies = [group.create_task(chat.reply(ask(), Recorder())) for _ in range(50)]
     assert {reply.result().text for reply in replies} == {"ok"}
     assert min(request.at for request in llm.requests[1:]) >= refused_at + 0.08
     assert chat.limiter.limit < 50

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from yarl import URL
 
-from tests.providers.kit import QUICK, Ears, ask, raw_server
+from tests.providers.kit import QUICK, Recorder, ask, raw_server
 from windlass.core.errors import ModelError
 from windlass.providers import DemoModel, FoundServer, Models, ProviderConfig, ScriptedModel, detect_local
 from windlass.providers.scripted import call, say
@@ -23,8 +23,8 @@ def provider(name: str, base_url: str) -> ProviderConfig:
 async def test_a_request_goes_to_the_provider_of_its_turn() -> None:
     async with StrictLLM([wire_say("from a")]) as a, StrictLLM([wire_say("from b")]) as b:
         models = Models([provider("a", a.base_url), provider("b", b.base_url)])
-        assert (await models.reply(ask(provider="b"), Ears())).text == "from b"
-        assert (await models.reply(ask(), Ears())).text == "from a"
+        assert (await models.reply(ask(provider="b"), Recorder())).text == "from b"
+        assert (await models.reply(ask(), Recorder())).text == "from a"
         await models.aclose()
 
 
@@ -40,25 +40,25 @@ async def test_the_demo_steps_back_when_there_is_a_real_model() -> None:
 async def test_the_default_can_be_named() -> None:
     models = Models([ProviderConfig("a"), ProviderConfig("b")], default="b")
     models.use("b", ScriptedModel(say("b here")))
-    assert (await models.reply(ask(), Ears())).text == "b here"
+    assert (await models.reply(ask(), Recorder())).text == "b here"
 
 
 async def test_providers_are_replaced_and_removed_while_running() -> None:
     async with StrictLLM([wire_say("old")]) as old, StrictLLM([wire_say("new")]) as new:
         models = Models([provider("a", old.base_url)])
-        assert (await models.reply(ask(provider="a"), Ears())).text == "old"
+        assert (await models.reply(ask(provider="a"), Recorder())).text == "old"
         models.put(provider("a", new.base_url))
-        assert (await models.reply(ask(provider="a"), Ears())).text == "new"
+        assert (await models.reply(ask(provider="a"), Recorder())).text == "new"
         models.remove("a")
         with pytest.raises(ModelError, match="no provider 'a'") as caught:
-            await models.reply(ask(provider="a"), Ears())
+            await models.reply(ask(provider="a"), Recorder())
         assert (caught.value.code, caught.value.retryable) == ("no_provider", False)
         await models.aclose()
 
 
 async def test_no_provider_at_all_says_how_to_add_one() -> None:
     with pytest.raises(ModelError, match="No model provider is configured") as caught:
-        await Models().reply(ask(), Ears())
+        await Models().reply(ask(), Recorder())
     assert "OPENAI_API_KEY" in caught.value.hint
 
 

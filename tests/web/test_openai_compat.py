@@ -179,7 +179,7 @@ async def test_errors_come_in_openais_form(client: AsyncOpenAI, equipped: Site, 
     strict_llm.then(error(401, None, "bad key"), error(401, None, "bad key"))
 
     for streamed in (False, True):
-        with pytest.raises(OpenAIError, match="refused the key"):
+        with pytest.raises(OpenAIError, match="rejected the API key"):
             answer: Any = await client.chat.completions.create(
                 model="strict-model",
                 messages=HELLO,

@@ -1,5 +1,5 @@
-"""The body of a model server's answer, read under its deadlines and in whatever form it comes: a stream of events, one
-JSON body, or something that is no reply at all."""
+"""The body of a model server's response, read under its deadlines and in whatever form it comes: a stream of events,
+one JSON body, or something that is no reply at all."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ Expire = Callable[[TimeoutError], None]
 
 
 class Body(Protocol):
-    """What is needed of a `Line`."""
+    """What is needed of an `HttpConnection`."""
 
     async def readany(self) -> bytes: ...
 
@@ -25,8 +25,8 @@ class Body(Protocol):
 
 
 class Deadline:
-    """Renewed by what the model says, never by mere signs of life. Its timer is moved only when the time gets shorter;
-    one that wakes too early sets itself again."""
+    """Renewed by the model's output, never by keep-alives. Its timer is moved only when the deadline gets earlier; a
+    timer that fires too early sets itself again."""
 
     def __init__(self, patience: Patience, expire: Expire) -> None:
         self._patience = patience
@@ -35,15 +35,15 @@ class Deadline:
         self._last_at = self._loop.time() + patience.total_s
         self._stage = f"no answer within {patience.first_byte_s:g} s"
         self._at = min(self._loop.time() + patience.first_byte_s, self._last_at)
-        self._timer = self._loop.call_at(self._at, self._look)
+        self._timer = self._loop.call_at(self._at, self._check)
         self.first_at = 0.0
         self._pieces = 0
 
     def answered(self) -> None:
-        self._stage = f"no word for {self._patience.silence_s:g} s"
+        self._stage = f"no output for {self._patience.silence_s:g} s"
         self._set(self._patience.silence_s)
 
-    def heard(self, assembly: Assembly) -> None:
+    def progressed(self, assembly: Assembly) -> None:
         self.note_first(assembly)
         if assembly.done:
             self._set(self._patience.hang_up_s)
@@ -57,7 +57,7 @@ class Deadline:
         if not self.first_at and assembly.started:
             self.first_at = time.monotonic()
 
-    def over(self) -> None:
+    def cancel(self) -> None:
         self._timer.cancel()
 
     def _set(self, seconds: float) -> None:
@@ -67,18 +67,19 @@ class Deadline:
             at = self._last_at
         if at < self._timer.when():
             self._timer.cancel()
-            self._timer = self._loop.call_at(at, self._look)
+            self._timer = self._loop.call_at(at, self._check)
         self._at = at
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if self._loop.time() < self._at:
-            self._timer = self._loop.call_at(self._at, self._look)
+            self._timer = self._loop.call_at(self._at, self._check)
         else:
             self._expire(TimeoutError(self._stage))
 
 
 async def read_answer(body: Body, assembly: Assembly, deadline: Deadline) -> None:
-    """Feed the assembly until the body ends. A cut after the reply's own end loses nothing and is no error."""
+    """Feed the assembly until the body ends. A connection that breaks after the reply's own end loses nothing
+    and is no error."""
     try:
         await _read(body, assembly, deadline)
     except (BadAnswer, Cut) as error:
@@ -89,7 +90,7 @@ async def read_answer(body: Body, assembly: Assembly, deadline: Deadline) -> Non
 
 
 async def read_up_to(body: Body, most: int) -> bytes:
-    """The body's beginning, or all of it if it is short; what came before a cut is enough to tell what went wrong."""
+    """The body's beginning, or all of it if it is short; what came before a break is enough to see what went wrong."""
     pieces, size = [], 0
     try:
         while size < most and (piece := await body.readany()):
@@ -139,7 +140,7 @@ async def _stream(body: Body, head: bytes, assembly: Assembly, deadline: Deadlin
             deadline.note_first(assembly)
             return
         if events:
-            deadline.heard(assembly)
+            deadline.progressed(assembly)
         piece = await body.readany()
     assembly.feed(*stream.close())
     if not (assembly.fed or assembly.done):

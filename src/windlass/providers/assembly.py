@@ -27,7 +27,7 @@ _COMPLETE = {"stop": "stop", "tool_calls": "tool_calls", "function_call": "tool_
 _FILTERED = frozenset({"sensitive", "content_filter"})
 _SPENT = Kind(
     "length",
-    "the model used all of its output on thinking",
+    "the model used its whole output limit on reasoning",
     "Ask for less at once, or raise the model's output limit.",
 )
 
@@ -42,14 +42,14 @@ class Assembly:
         *,
         attempt: int = 1,
         provider: str = "",
-        finish_words: tuple[tuple[str, str], ...] = (),
+        finish_reasons: tuple[tuple[str, str], ...] = (),
         backoff_s: float = 0,
     ) -> None:
         self._offered = offered
         # Its methods are passed on, not ours: a reference cycle would wait for the garbage collector.
         self._deltas = DeltaBuffer(emit, attempt)
         self._provider = provider
-        self._finish_words = dict(finish_words)
+        self._finish_reasons = dict(finish_reasons)
         self.backoff_s = backoff_s
         self._texts: list[str] = []
         self._thoughts: list[str] = []
@@ -72,7 +72,7 @@ class Assembly:
 
     @property
     def finished(self) -> bool:
-        """The server said how the reply ended; all that may follow is usage and noise."""
+        """A finish reason came; all that may follow is usage and noise."""
         return bool(self._finish)
 
     @property
@@ -81,7 +81,7 @@ class Assembly:
 
     @property
     def pieces(self) -> int:
-        """How much the model has said so far, in the pieces it came in."""
+        """How much output has come so far, counted in the pieces it came in."""
         return len(self._texts) + len(self._thoughts) + self._calls.pieces
 
     @property
@@ -154,7 +154,7 @@ class Assembly:
     def reply(self, first_ms: int = 0) -> Reply:
         """The whole reply, or `ModelError` if it is not whole or not one."""
         finish = self._ending()
-        text, thought, repair = split_thoughts(self.text, told_apart=bool(self._thoughts))
+        text, thought, repair = split_thoughts(self.text, separate_field=bool(self._thoughts))
         reasoning = "".join(self._thoughts) or thought
         text, leaked = recover_calls(text, self._offered)
         calls = self._calls.drafts(self._provider)
@@ -173,7 +173,7 @@ class Assembly:
             *([repair] if repair else ()),
             *([LEAKED] if leaked else ()),
         )
-        mended = bool(repairs) or any(call.repairs or call.broken for call in calls)
+        repaired = bool(repairs) or any(call.repairs or call.broken for call in calls)
         return Reply(
             text,
             tuple(calls),
@@ -182,30 +182,30 @@ class Assembly:
             finish,
             self._model,
             repairs,
-            self._raw() if mended else "",
+            self._raw() if repaired else "",
             tuple(self._sources.values()),
             first_ms,
         )
 
-    def interrupted(self, said: str = "") -> ModelError:
-        return failure(CUT, said, wait_s=self.backoff_s, partial=self.text)
+    def interrupted(self, detail: str = "") -> ModelError:
+        return failure(CUT, detail, wait_s=self.backoff_s, partial=self.text)
 
     def _ending(self) -> str:
-        word = self._finish_words.get(self._finish, self._finish)
-        if finish := _COMPLETE.get(word):
+        reason = self._finish_reasons.get(self._finish, self._finish)
+        if finish := _COMPLETE.get(reason):
             return finish
-        if not word:
+        if not reason:
             raise self.interrupted("the stream ended before the reply did")
-        if word in _FILTERED:
+        if reason in _FILTERED:
             raise failure(FILTERED, f"finish reason {self._finish}", partial=self.text)
-        if word == OVERFLOW.cause:
+        if reason == OVERFLOW.cause:
             raise failure(OVERFLOW, f"finish reason {self._finish}", partial=self.text)
         raise self.interrupted(f"finish reason {shown(self._finish)}")
 
     def _check(self, finish: str, text: str, reasoning: str, calls: list[DraftCall]) -> None:
         if finish == "tool_calls" and not calls and not self._calls.foreign:
             raise failure(
-                INVALID, "the model says that it calls a tool, but no call came", wait_s=self.backoff_s, partial=text
+                INVALID, "the finish reason is tool_calls, but no call came", wait_s=self.backoff_s, partial=text
             )
         if finish == "length" and not text and not calls:
             raise failure(_SPENT, partial=reasoning)
@@ -223,7 +223,9 @@ class Assembly:
                 if chunk is None:
                     if self.finished:
                         return
-                    raise self.interrupted(f"a line of the stream is no JSON: {shown(line.decode(errors='replace'))}")
+                    raise self.interrupted(
+                        f"a line of the stream is not valid JSON: {shown(line.decode(errors='replace'))}"
+                    )
                 self._repairs["a line of the stream was malformed"] = None
                 self._take(chunk)
 
@@ -245,7 +247,7 @@ class Assembly:
         if isinstance(choices, list) and choices:
             if isinstance(choices[0], dict):
                 self._choose(choices[0])
-        elif choices is None and not self.finished and _says_something_else(chunk):
+        elif choices is None and not self.finished and _is_no_chunk(chunk):
             raise self._unexpected(chunk)
 
     def _fail(self, error: object) -> None:
@@ -331,11 +333,11 @@ class Assembly:
         if isinstance(value, dict) and value.keys() & _COMPLAINTS:
             return stream_failure(value, self.backoff_s, self.text)
         shape = f"unexpected keys {sorted(map(str, value))[:10]}" if isinstance(value, dict) else type(value).__name__
-        said = f"unexpected response format, {shape} and no choices"
-        return failure(INVALID, said, wait_s=self.backoff_s, partial=self.text)
+        detail = f"unexpected response format, {shape} and no choices"
+        return failure(INVALID, detail, wait_s=self.backoff_s, partial=self.text)
 
     def _keep(self, events: Iterable[bytes]) -> None:
-        """For whoever wants to see what had to be repaired."""
+        """Kept for the log of a reply that had to be repaired."""
         for event in events:
             if self._room > 0:
                 self._events.append(event)
@@ -345,8 +347,8 @@ class Assembly:
         return b"\n".join(self._events)[:RAW_CAP].decode(errors="replace")
 
 
-def _says_something_else(chunk: dict[str, object]) -> bool:
-    """It is no piece of a reply. Null choices are none at all, as in an empty list, unless a complaint comes along."""
+def _is_no_chunk(chunk: dict[str, object]) -> bool:
+    """It is no part of a reply. Null choices count as an empty list, unless an error message comes with them."""
     if chunk.keys() & {"usage", "web_search", "model", "id"}:
         return False
     return "choices" not in chunk or bool(chunk.keys() & _COMPLAINTS)
@@ -375,8 +377,8 @@ def _leniently(line: bytes) -> dict[str, object] | None:
 
 def _without_half_characters(value: dict[str, object]) -> dict[str, object]:
     text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    mended: dict[str, object] = json.loads(text)
-    return mended
+    repaired: dict[str, object] = json.loads(text)
+    return repaired
 
 
 def _texts_in(parts: object) -> Iterable[str]:

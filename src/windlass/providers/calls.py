@@ -11,7 +11,7 @@ from windlass.core.messages import Toolset
 from windlass.core.ports import DraftCall
 from windlass.core.values import value_object
 
-DEPTH = 100  # deeper ones exhaust the stack of whoever reads them next
+DEPTH = 100  # deeper ones exhaust the stack of the next reader
 _KNOWN_KEYS = frozenset({"index", "id", "type", "function", "name", "arguments"})
 
 
@@ -19,7 +19,7 @@ _KNOWN_KEYS = frozenset({"index", "id", "type", "function", "name", "arguments"}
 class _Slot:
     """A call while its parts arrive."""
 
-    place: int
+    position: int
     index: int | None = None
     id: str = ""
     name: str = ""
@@ -33,7 +33,7 @@ class _Slot:
 
 
 class CallParts:
-    """`hear` is told of each part: the call's place, its name so far, and a piece of its arguments."""
+    """`emit` gets each part: the call's position, its name so far, and a piece of its arguments."""
 
     def __init__(self, offered: Toolset, emit: Callable[[int, str, str], None]) -> None:
         self._offered = offered
@@ -43,7 +43,7 @@ class CallParts:
         self._by_id: dict[str, _Slot] = {}
         self.repairs: dict[str, None] = {}
         self.pieces = 0
-        self.foreign = False  # a call came that is the provider's own business
+        self.foreign = False  # a call came that the provider runs itself
 
     def __bool__(self) -> bool:
         return bool(self._slots)
@@ -66,10 +66,10 @@ class CallParts:
         if not self._slots:
             return []
         slots = [slot for slot in self._slots if slot.name or slot.parts or slot.id]
-        slots.sort(key=lambda slot: slot.place if slot.index is None else slot.index)
+        slots.sort(key=lambda slot: slot.position if slot.index is None else slot.index)
         self._note_numbers(slots)
         read = [read_arguments(slot.text) for slot in slots]
-        read = _dealt(slots, read) or read
+        read = _distributed(slots, read) or read
         return [_draft(slot, one, provider) for slot, several in zip(slots, read, strict=True) for one in several]
 
     def _slot(self, part: dict[str, object], function: dict[str, object], *, first: bool) -> _Slot:
@@ -128,7 +128,7 @@ class CallParts:
         if not part.keys() <= _KNOWN_KEYS:
             slot.extra.update({key: part[key] for key in part.keys() - _KNOWN_KEYS})
         self.pieces += 1
-        self._emit(slot.place, slot.name, piece)
+        self._emit(slot.position, slot.name, piece)
 
     def _note_numbers(self, slots: list[_Slot]) -> None:
         indexes = [slot.index for slot in slots if slot.index is not None]
@@ -162,10 +162,10 @@ def read_arguments(raw: str) -> tuple[Arguments, ...]:
     try:
         return _apart(text) if text.startswith("{") else (_unfenced(text),)
     except (ValueError, RecursionError):
-        return (Arguments(broken=f"The arguments cannot be read: {problem}"),)
+        return (Arguments(broken=f"The arguments are not valid: {problem}"),)
 
 
-def _dealt(slots: list[_Slot], read: list[tuple[Arguments, ...]]) -> list[tuple[Arguments, ...]] | None:
+def _distributed(slots: list[_Slot], read: list[tuple[Arguments, ...]]) -> list[tuple[Arguments, ...]] | None:
     """The arguments of all calls run together in one of them, the others left empty: one for each, in order."""
     full = [(slot, several) for slot, several in zip(slots, read, strict=True) if slot.parts]
     if len(slots) < 2 or len(full) != 1 or len(full[0][1]) != len(slots):
@@ -214,7 +214,7 @@ def _object(text: str) -> Arguments:
         return Arguments(repair=f"the arguments were {text}: taken as {{}}")
     if isinstance(value, str) and isinstance(_loads(value or "0"), dict):
         return Arguments(value.strip(), "the arguments were JSON inside a string")
-    raise ValueError("they are no JSON object")
+    raise ValueError("they are not a JSON object")
 
 
 def _apart(text: str) -> tuple[Arguments, ...]:
@@ -270,7 +270,7 @@ def _no_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse(constant: str) -> object:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 def _refuse_half_characters(value: object) -> None:

@@ -13,7 +13,7 @@ from yarl import URL
 from windlass.core.values import value_object
 from windlass.providers.failures import BAD_URL, Patience, failure, shown
 
-Kind = Literal["openai", "demo"]
+Wire = Literal["openai", "demo"]
 _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1|.*\.localhost")
 
 
@@ -25,15 +25,15 @@ class ProviderConfig:
     api_key: str = field(default="", repr=False)
     model: str = ""
     temperature: float | None = None
-    profile: str = ""  # a profile's name, where the address and the model do not tell
-    kind: Kind = "openai"
+    profile: str = ""  # a profile's name, where the address and the model do not decide
+    kind: Wire = "openai"
     ca_file: str = ""
     patience: Patience = field(default_factory=Patience)
 
 
 @value_object
-class Way:
-    """All that a request needs besides its body; found once, not at every request."""
+class ProviderEndpoint:
+    """All that a request needs besides its body; worked out once, not at every request."""
 
     url: URL
     headers: dict[str, str]
@@ -42,15 +42,15 @@ class Way:
     trust: ssl.SSLContext | bool
 
 
-def way_to(config: ProviderConfig, path: str) -> Way:
+def endpoint_for(config: ProviderConfig, path: str) -> ProviderEndpoint:
     url = _url(config.base_url, path)
     headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
     if config.api_key:
         headers["Authorization"] = f"Bearer {config.api_key}"
     proxy, proxy_headers = proxy_for(url)
-    if url.scheme == "http":  # no tunnel is opened, so the request itself must carry them
+    if url.scheme == "http":  # no tunnel is opened, so the request itself must carry the proxy's headers
         headers, proxy_headers = headers | proxy_headers, {}
-    return Way(url, headers, proxy, proxy_headers, _trust(config.ca_file))
+    return ProviderEndpoint(url, headers, proxy, proxy_headers, _trust(config.ca_file))
 
 
 def proxy_for(url: URL) -> tuple[URL | None, dict[str, str]]:
@@ -63,8 +63,8 @@ def proxy_for(url: URL) -> tuple[URL | None, dict[str, str]]:
     proxy = URL(address if "//" in address else f"http://{address}")
     if not proxy.user:
         return proxy, {}
-    word = b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
-    return proxy.with_user(None), {"Proxy-Authorization": f"Basic {word}"}
+    credentials = b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
+    return proxy.with_user(None), {"Proxy-Authorization": f"Basic {credentials}"}
 
 
 def _url(base_url: str, path: str) -> URL:

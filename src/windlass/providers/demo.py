@@ -21,7 +21,7 @@ _PIECES = re.compile(r"(?:\s*\S+\s?){1,4}|\s+")
 
 
 class DemoModel:
-    """A `Model`. `pause_s` is the time between two pieces of a few words, so that streaming can be seen."""
+    """A `Model`. `pause_s` is the time between two pieces of text, so that streaming can be seen."""
 
     def __init__(self, pause_s: float = PAUSE_S) -> None:
         self._pause_s = pause_s
@@ -44,24 +44,24 @@ class DemoModel:
 def _check_name(model: str) -> None:
     """An answer in another model's name would pass for that model's."""
     if model not in ("", DEMO_MODEL):
-        said = f"No model is connected that could answer as {model[:100]!r}; there is only {DEMO_MODEL!r}."
-        raise ModelError(NO_MODEL.cause, said, hint=ONLY_DEMO_HINT)
+        problem = f"No model is connected that could answer as {model[:100]!r}; there is only {DEMO_MODEL!r}."
+        raise ModelError(NO_MODEL.cause, problem, hint=ONLY_DEMO_HINT)
 
 
 def demo_reply(request: ModelRequest) -> Reply:
-    """What the demo model says, as a pure function of what it is asked."""
+    """The demo model's reply, as a pure function of the request."""
     results = _results(request.prompt.current)
     asked = _asked(request.prompt.current)
     goes_on = request.prompt.choice != "none" and request.tools.tools
     if results:
-        again = _over_and_over(asked, request, len(results)) if goes_on else None
-        return again or _said(request, _summary(results))
+        again = _endless_calls(asked, request, len(results)) if goes_on else None
+        return again or _text_reply(request, _summary(results))
     if goes_on and request.settings.search == "due" and "web_search" in request.tools.by_name:
-        return _called(request, [DraftCall("web_search", json.dumps({"query": request.settings.query or asked}))])
-    return _obeyed(request, asked)
+        return _call_reply(request, [DraftCall("web_search", json.dumps({"query": request.settings.query or asked}))])
+    return _follow_commands(request, asked)
 
 
-def _obeyed(request: ModelRequest, asked: str) -> Reply:
+def _follow_commands(request: ModelRequest, asked: str) -> Reply:
     commands = [found for line in asked.splitlines() if (found := _COMMAND.fullmatch(line.strip()))]
     calls = [
         DraftCall(found[1], arguments_for(request.tools.by_name[found[1]], found[2] or ""))
@@ -69,23 +69,23 @@ def _obeyed(request: ModelRequest, asked: str) -> Reply:
         if found[1] in request.tools.by_name
     ]
     if calls:
-        return _called(request, calls)
+        return _call_reply(request, calls)
     if commands:
         return _trick(request, commands[0][1], commands[0][2] or "")
-    return _said(request, _explanation(request.tools))
+    return _text_reply(request, _explanation(request.tools))
 
 
 def arguments_for(tool: ToolSpec, text: str) -> str:
-    """`key=value` pairs as the tool's schema wants them. Words without a key go to the tool's first parameter."""
+    """`key=value` pairs as the tool's schema wants them. Values without a key go to the tool's first parameter."""
     properties = json.loads(tool.schema).get("properties", {})
     found: dict[str, str] = {}
     key = next(iter(properties), "input")
-    for word in _split(text):
-        pair = _PAIR.fullmatch(word)
+    for part in _split(text):
+        pair = _PAIR.fullmatch(part)
         if pair and (pair[1] in properties or not found):
-            key, word = pair[1], pair[2]
+            key, part = pair[1], pair[2]
             found.pop(key, None)
-        found[key] = f"{found[key]} {word}" if key in found else word
+        found[key] = f"{found[key]} {part}" if key in found else part
     typed = {name: _typed(value, properties.get(name)) for name, value in found.items()}
     return json.dumps(typed, ensure_ascii=False)
 
@@ -111,30 +111,30 @@ def _trick(request: ModelRequest, name: str, rest: str) -> Reply:
     if name == "fail":
         raise ModelError("demo_failure", FAILURE, hint=FAILURE_HINT)
     if name == "long":
-        return _said(request, LONG)
+        return _text_reply(request, LONG)
     if name == "think":
-        return _said(request, f"You asked: {rest or 'nothing in particular'}.", THOUGHT)
+        return _text_reply(request, f"You asked: {rest or 'nothing in particular'}.", THOUGHT)
     if name == "limit":
-        again = _over_and_over("/limit", request, 0)
-        return again or _said(request, "`/limit` needs the tool `calculate`, which is not enabled here.")
+        again = _endless_calls("/limit", request, 0)
+        return again or _text_reply(request, "`/limit` needs the tool `calculate`, which is not enabled here.")
     if name in ("help", "tools"):
-        return _said(request, _explanation(request.tools))
-    return _said(request, f"There is no tool `{name}` in this conversation.\n\n{_listed(request.tools)}")
+        return _text_reply(request, _explanation(request.tools))
+    return _text_reply(request, f"There is no tool `{name}` in this conversation.\n\n{_listed(request.tools)}")
 
 
-def _over_and_over(asked: str, request: ModelRequest, done: int) -> Reply | None:
+def _endless_calls(asked: str, request: ModelRequest, done: int) -> Reply | None:
     """Calls without end, for the limit of rounds to stop."""
     if asked.strip() != "/limit" or "calculate" not in request.tools.by_name:
         return None
-    return _called(request, [DraftCall("calculate", json.dumps({"expression": f"{done} + 1"}))])
+    return _call_reply(request, [DraftCall("calculate", json.dumps({"expression": f"{done} + 1"}))])
 
 
 def _summary(results: list[ChatMessage]) -> str:
-    said = [_result(message) for message in results]
+    texts = [_result(message) for message in results]
     cited = sorted({int(n) for message in results for n, _ in _CITED.findall(message.content or "")})
     sources = f"\n\nSources: {' '.join(f'[{n}]' for n in cited)}" if cited else ""
     opening = "The tool has answered." if len(results) == 1 else f"All {len(results)} calls have ended."
-    return f"{opening}\n\n" + "\n\n".join(said) + sources
+    return f"{opening}\n\n" + "\n\n".join(texts) + sources
 
 
 def _result(message: ChatMessage) -> str:
@@ -187,23 +187,23 @@ def _results(current: tuple[ChatMessage, ...]) -> list[ChatMessage]:
 
 
 def _asked(current: tuple[ChatMessage, ...]) -> str:
-    """The person's own words: the first user message; a later one is the loop's word to answer now."""
-    said = [message.content or "" for message in current if message.role == "user"]
-    return said[0] if said else ""
+    """The person's own message: the first user message; a later one is the loop's request to answer now."""
+    texts = [message.content or "" for message in current if message.role == "user"]
+    return texts[0] if texts else ""
 
 
-def _said(request: ModelRequest, text: str, reasoning: str = "") -> Reply:
+def _text_reply(request: ModelRequest, text: str, reasoning: str = "") -> Reply:
     return Reply(text, reasoning=reasoning, usage=_usage(request, text + reasoning), model=DEMO_MODEL)
 
 
-def _called(request: ModelRequest, calls: list[DraftCall]) -> Reply:
-    words = "".join(call.name + call.arguments for call in calls)
-    return Reply("", tuple(calls), usage=_usage(request, words), finish="tool_calls", model=DEMO_MODEL)
+def _call_reply(request: ModelRequest, calls: list[DraftCall]) -> Reply:
+    output = "".join(call.name + call.arguments for call in calls)
+    return Reply("", tuple(calls), usage=_usage(request, output), finish="tool_calls", model=DEMO_MODEL)
 
 
-def _usage(request: ModelRequest, said: str) -> Usage:
-    heard = len(request.prompt.system) + sum(len(message.content or "") for message in request.prompt.current)
-    return Usage(1 + heard // 4, 1 + len(said) // 4)
+def _usage(request: ModelRequest, output: str) -> Usage:
+    prompt_chars = len(request.prompt.system) + sum(len(message.content or "") for message in request.prompt.current)
+    return Usage(1 + prompt_chars // 4, 1 + len(output) // 4)
 
 
 WELCOME = (
@@ -267,8 +267,8 @@ behind each tooth of a wheel as it passes. Let go of the crank, and the load sta
 
 ### What you can do while this streams
 
-- Press **Stop**: the turn ends within two seconds, and what was said so far is kept.
-- Reload the page, or open it in a second window: both show the same words at the same moment.
+- Press **Stop**: the turn ends within two seconds, and the partial answer is kept.
+- Reload the page, or open it in a second window: both show the same text at the same moment.
 - Close the page: the turn goes on without you, and the answer is there when you return.
 
 ### A table, because answers have tables

@@ -129,8 +129,8 @@ def encoded_tools(toolset: Toolset) -> bytes:
         if tool.server == "provider":
             tools.append(tool.schema.encode(errors="replace"))
             continue
-        said = b',"description":' + _json(tool.description) if tool.description else b""
-        head = b'{"type":"function","function":{"name":' + _dumps(tool.name) + said
+        description = b',"description":' + _json(tool.description) if tool.description else b""
+        head = b'{"type":"function","function":{"name":' + _dumps(tool.name) + description
         tools.append(head + b',"parameters":' + tool.schema.encode(errors="replace") + b"}}")
     return b"[" + b",".join(tools) + b"]"
 

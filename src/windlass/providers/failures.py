@@ -1,5 +1,5 @@
-"""Every way a model call can fail, in one place: what it is called, whether it can heal, when to try again, and what a
-person reads."""
+"""Every way a model call can fail, in one place: its code, whether it can be retried, when, and what a person
+reads."""
 
 import random
 import re
@@ -18,33 +18,33 @@ SHOWN_CHARS = 200
 
 
 class NotConnected(OSError):
-    """Nobody answers there."""
+    """No connection to the server."""
 
 
 class ProxyRefused(OSError):
-    """The proxy would not open a way."""
+    """The proxy refused to open a tunnel."""
 
 
 class HungUp(ConnectionError):
-    """The other end went away before the first byte of an answer."""
+    """The server closed the connection before the first byte of a response."""
 
 
 class Stale(HungUp):
-    """So it did, and the connection was an old one: most likely it was closed before we asked."""
+    """The same on a kept connection: most likely it was closed before the request was sent."""
 
 
 class Cut(ConnectionError):
-    """The other end went away in the middle of an answer."""
+    """The server closed the connection in the middle of a response."""
 
 
 class BadAnswer(Exception):
-    """What came is no HTTP."""
+    """What came is not valid HTTP."""
 
 
 @value_object
 class Kind:
     cause: str
-    words: str
+    summary: str
     hint: str = ""
     retryable: bool = False
 
@@ -53,7 +53,7 @@ _KEY = "Check the provider's key and address."
 _REQUEST = "Try another model, or report this with the turn's log."
 _LATER = "Wait a little, or use another provider."
 
-AUTH = Kind("auth", "the model's server refused the key", _KEY)
+AUTH = Kind("auth", "the model's server rejected the API key", _KEY)
 ARREARS = Kind(
     "quota",
     "the account is in arrears, or this key belongs to the other Z.AI plan's endpoint",
@@ -71,8 +71,8 @@ NAMELESS = Kind(
     "Name one with LLM_MODEL, with model = ... under [provider] in windlass.toml, or on the Models page.",
 )
 FORBIDDEN = Kind("forbidden", "the key may not do this", "Ask for access, or choose another model.")
-FILTERED = Kind("content_filter", "the provider's content filter stopped this", "Put it in other words.")
-RATE = Kind("rate_limited", "the model's server has too many requests", _LATER, True)
+FILTERED = Kind("content_filter", "the provider's content filter stopped this", "Rephrase the request.")
+RATE = Kind("rate_limited", "the model's server is rate-limiting requests", _LATER, True)
 BUSY = Kind("overloaded", "the model's server is overloaded", _LATER, True)
 SERVER = Kind("server_error", "the model's server failed", "Try again later.", True)
 OVERFLOW = Kind(
@@ -126,7 +126,7 @@ ZAI_CODES: dict[str, Kind] = {
     "1312": BUSY,
     "1313": Kind("quota", "the account broke the plan's fair-use rule", "Look at the account on the provider's site."),
 }
-WORD_CODES: dict[str, Kind] = {
+NAMED_CODES: dict[str, Kind] = {
     "invalid_api_key": AUTH,
     "authentication_error": AUTH,
     "insufficient_quota": QUOTA,
@@ -173,7 +173,7 @@ class Patience:
     connect_s: float = 60
     first_byte_s: float = 240
     silence_s: float = 240
-    total_s: float = 1200  # however much it says
+    total_s: float = 1200  # however much output comes
     linger_s: float = 2  # for what may follow a finish reason
     hang_up_s: float = 0.1  # for the end of the body after the end of the stream
     backoff_s: float = 1
@@ -185,11 +185,11 @@ class Patience:
 
 
 def failure(
-    kind: Kind, said: str = "", *, where: str = "", wait_s: float = 0, partial: str = "", status: int = 0
+    kind: Kind, detail: str = "", *, where: str = "", wait_s: float = 0, partial: str = "", status: int = 0
 ) -> ModelError:
-    """An error of this kind. `where` is the status and code it came with, `said` the server's own text."""
-    words = f"{where}: {kind.words}" if where else kind.words[0].upper() + kind.words[1:]
-    message = f"{words}: {said}" if said else f"{words}."
+    """An error of this kind. `where` is the status and code it came with, `detail` the server's own message."""
+    summary = f"{where}: {kind.summary}" if where else kind.summary[0].upper() + kind.summary[1:]
+    message = f"{summary}: {detail}" if detail else f"{summary}."
     wait_s = wait_s if kind.retryable and kind is not OVERFLOW else 0
     return ModelError(
         kind.cause, message, hint=kind.hint, retryable=kind.retryable, wait_s=wait_s, partial=partial, status=status
@@ -197,41 +197,41 @@ def failure(
 
 
 def http_failure(status: int, headers: Mapping[str, str], body: bytes, backoff_s: float) -> ModelError:
-    """What an answer that is no 200 means."""
-    code, said = body_error(body)
-    kind = kind_of(status, code, said)
+    """What a response other than 200 means."""
+    code, detail = body_error(body)
+    kind = kind_of(status, code, detail)
     where = f"HTTP {status}, code {code}" if code and code != str(status) else f"HTTP {status}"
     if kind is REDIRECT:
-        said = shown(headers.get("Location", ""))
+        detail = shown(headers.get("Location", ""))
     asked = asked_wait(headers)
     if asked is None or not kind.retryable:
-        return failure(kind, said, where=where, wait_s=backoff_s, status=status)
+        return failure(kind, detail, where=where, wait_s=backoff_s, status=status)
     if asked > LONGEST_WAIT_S:
         return _too_long_a_wait(kind, where, asked, status)
-    return failure(kind, said, where=where, wait_s=asked + backoff_s * 0.1, status=status)
+    return failure(kind, detail, where=where, wait_s=asked + backoff_s * 0.1, status=status)
 
 
 def stream_failure(error: object, backoff_s: float, partial: str) -> ModelError:
     """An error object that came with a 200, alone or in the middle of a stream."""
-    code, said = _described(error)
-    kind = kind_of(int(code) if len(code) == 3 and code.isdecimal() else 500, code, said)
-    return failure(kind, said, where=f"code {code}" if code else "", wait_s=backoff_s, partial=partial, status=200)
+    code, detail = _described(error)
+    kind = kind_of(int(code) if len(code) == 3 and code.isdecimal() else 500, code, detail)
+    return failure(kind, detail, where=f"code {code}" if code else "", wait_s=backoff_s, partial=partial, status=200)
 
 
 def exception_failure(error: Exception, backoff_s: float, partial: str = "") -> ModelError:
     """What an exception of the HTTP client means."""
     kind = next((kind for kinds, kind in _EXCEPTIONS if isinstance(error, kinds)), CUT)
-    said = str(error) or ("" if kind is TIMEOUT else type(error).__name__)
-    return failure(kind, shown(said), wait_s=backoff_s, partial=partial)
+    detail = str(error) or ("" if kind is TIMEOUT else type(error).__name__)
+    return failure(kind, shown(detail), wait_s=backoff_s, partial=partial)
 
 
-def kind_of(status: int, code: str, said: str) -> Kind:
-    """The body's code says more than the status, and a plain word about the context more than both."""
-    if known := ZAI_CODES.get(code) or WORD_CODES.get(code):
-        return OVERFLOW if known is BAD_REQUEST and _TOO_LONG.search(said) else known
-    if status in (400, 404, 413, 422, 500) and _TOO_LONG.search(said):
+def kind_of(status: int, code: str, detail: str) -> Kind:
+    """The body's code is more exact than the status, and a message about the context more exact than both."""
+    if known := ZAI_CODES.get(code) or NAMED_CODES.get(code):
+        return OVERFLOW if known is BAD_REQUEST and _TOO_LONG.search(detail) else known
+    if status in (400, 404, 413, 422, 500) and _TOO_LONG.search(detail):
         return OVERFLOW
-    if status == 404 and _NO_SUCH_MODEL.search(said):
+    if status == 404 and _NO_SUCH_MODEL.search(detail):
         return NO_MODEL
     if 300 <= status < 400:
         return REDIRECT
@@ -239,7 +239,7 @@ def kind_of(status: int, code: str, said: str) -> Kind:
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds the server asks to wait, given in milliseconds, seconds or as a date; None when it says nothing clear."""
+    """Seconds the server asks to wait, given in milliseconds, seconds or as a date; None for no clear time."""
     try:
         if text := headers.get("Retry-After-Ms", "").strip():
             return max(0.0, float(text) / 1000)
@@ -254,7 +254,7 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def body_error(body: bytes) -> tuple[str, str]:
-    """The code and the words of an error body, whatever its shape."""
+    """The code and the message of an error body, whatever its shape."""
     try:
         value: object = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -276,18 +276,18 @@ def _described(error: object) -> tuple[str, str]:
     code = error.get("code")
     if not isinstance(code, str | int) or code == "":
         kind = str(error.get("type"))
-        code = kind if kind in WORD_CODES else ""
-    said = error.get("message") or error.get("msg") or error.get("detail") or error.get("error") or ""
-    if not isinstance(said, str):
-        said = msgspec.json.encode(said).decode()
-    return str(code), shown(said)
+        code = kind if kind in NAMED_CODES else ""
+    detail = error.get("message") or error.get("msg") or error.get("detail") or error.get("error") or ""
+    if not isinstance(detail, str):
+        detail = msgspec.json.encode(detail).decode()
+    return str(code), shown(detail)
 
 
 def _too_long_a_wait(kind: Kind, where: str, asked: float, status: int) -> ModelError:
     when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(time.time() + min(asked, 1e9)))
     hint = f"Try again after {when}, or use another provider."
-    said = f"it asks to wait {round(asked)} s, until {when}"
-    return failure(Kind(kind.cause, kind.words, hint), said, where=where, status=status)
+    detail = f"it asks to wait {round(asked)} s, until {when}"
+    return failure(Kind(kind.cause, kind.summary, hint), detail, where=where, status=status)
 
 
 _EXCEPTIONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Kind], ...] = (

@@ -11,7 +11,7 @@ import aiohappyeyeballs
 import httptools
 from yarl import URL
 
-from windlass.providers.config import Way
+from windlass.providers.config import ProviderEndpoint
 from windlass.providers.failures import BadAnswer, Cut, HungUp, NotConnected, ProxyRefused, Stale
 
 KEEP_ALIVE_S = 30.0
@@ -21,36 +21,36 @@ NEXT_ADDRESS_S = 0.25  # a host may have addresses that lead nowhere
 
 
 class HttpClient:
-    def __init__(self, way: Way, connect_s: float) -> None:
-        self._way = way
+    def __init__(self, endpoint: ProviderEndpoint, connect_s: float) -> None:
+        self._endpoint = endpoint
         self._heads: dict[str, bytes] = {}
         self._connect_s = connect_s
-        self._idle: list[StatusLine] = []
+        self._idle: list[HttpConnection] = []
         self._sweep: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def send(self, method: str, body: bytes) -> "StatusLine":
-        """Connected and asked; `answered` waits for the answer. Every line must be given back."""
+    async def send(self, method: str, body: bytes) -> "HttpConnection":
+        """Connect and send; `answered` waits for the response. Every connection must be given back."""
         if method not in self._heads:
-            self._heads[method] = _head(self._way, method)
-        line = self._kept()
-        if line is None:
+            self._heads[method] = _head(self._endpoint, method)
+        connection = self._kept()
+        if connection is None:
             try:
                 async with asyncio.timeout(self._connect_s):
-                    line = await self._connected()
+                    connection = await self._connected()
             except TimeoutError as error:
                 raise TimeoutError(f"no connection within {self._connect_s:g} s") from error
-        line.ask(self._heads[method] + b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        return line
+        connection.ask(self._heads[method] + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        return connection
 
-    def give_back(self, line: "StatusLine") -> None:
+    def give_back(self, connection: "HttpConnection") -> None:
         """Kept when its answer was read to the end, else closed."""
-        if not line.can_go_on or self._closed:
-            return line.close()
-        line.idle_since = line.loop.time()
-        self._idle.append(line)
+        if not connection.can_go_on or self._closed:
+            return connection.close()
+        connection.idle_since = connection.loop.time()
+        self._idle.append(connection)
         if self._sweep is None:
-            self._sweep = line.loop.call_later(KEEP_ALIVE_S, self._close_old, line.loop)
+            self._sweep = connection.loop.call_later(KEEP_ALIVE_S, self._close_old, connection.loop)
 
     def close(self) -> None:
         """Those in use are closed when they are given back."""
@@ -60,13 +60,13 @@ class HttpClient:
         while self._idle:
             self._idle.pop().close()
 
-    def _kept(self) -> "StatusLine | None":
+    def _kept(self) -> "HttpConnection | None":
         while self._idle:
-            line = self._idle.pop()
-            if line.can_go_on and line.loop.time() - line.idle_since < KEEP_ALIVE_S:
-                line.kept = True
-                return line
-            line.close()
+            connection = self._idle.pop()
+            if connection.can_go_on and connection.loop.time() - connection.idle_since < KEEP_ALIVE_S:
+                connection.kept = True
+                return connection
+            connection.close()
         return None
 
     def _close_old(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -75,23 +75,23 @@ class HttpClient:
             self._idle.pop(0).close()
         self._sweep = loop.call_later(KEEP_ALIVE_S / 2, self._close_old, loop) if self._idle else None
 
-    async def _connected(self) -> "StatusLine":
-        way, proxy = self._way, self._way.proxy
-        trust = await _trust(way.trust) if way.url.scheme == "https" else None
+    async def _connected(self) -> "HttpConnection":
+        endpoint, proxy = self._endpoint, self._endpoint.proxy
+        trust = await _trust(endpoint.trust) if endpoint.url.scheme == "https" else None
         if proxy is None:
-            return await _connect(way.url, trust)
-        line = await _connect(proxy, await _trust(True) if proxy.scheme == "https" else None)
+            return await _connect(endpoint.url, trust)
+        connection = await _connect(proxy, await _trust(True) if proxy.scheme == "https" else None)
         if trust:
-            await _open_tunnel(line, way, trust)
-        return line
+            await _open_tunnel(connection, endpoint, trust)
+        return connection
 
 
-class StatusLine(asyncio.Protocol):
-    """One connection: asked, answered, asked again."""
+class HttpConnection(asyncio.Protocol):
+    """One connection, used for one request after another, never for two at once."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
-        self.kept = False  # it has answered before
+        self.kept = False  # it has carried a response before
         self.idle_since = 0.0
         self.status = 0
         self._transport: asyncio.Transport
@@ -121,7 +121,7 @@ class StatusLine(asyncio.Protocol):
 
     async def answered(self) -> int:
         while not self.status:
-            await self._news()
+            await self._wait_for_data()
         return self.status
 
     async def readany(self) -> bytes:
@@ -129,7 +129,7 @@ class StatusLine(asyncio.Protocol):
         while not self._pieces:
             if self._over:
                 return b""
-            await self._news()
+            await self._wait_for_data()
         pieces = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         self._pieces.clear()
         if self._held > MOST_HELD:
@@ -141,7 +141,7 @@ class StatusLine(asyncio.Protocol):
         return self._over and not self._pieces
 
     async def secure(self, trust: ssl.SSLContext, host: str) -> None:
-        """From here on through TLS; what was said before it is another conversation."""
+        """From here on through TLS, with a new parser: the tunnel's own response is over."""
         inside = await self.loop.start_tls(self._transport, self, trust, server_hostname=host)
         self._transport = cast(asyncio.Transport, inside)
         self._parser = httptools.HttpResponseParser(self)
@@ -150,7 +150,7 @@ class StatusLine(asyncio.Protocol):
         self.give_up(HungUp("the connection was closed"))
 
     def give_up(self, error: Exception) -> None:
-        """Whoever waits for the answer hears this instead."""
+        """The waiter gets this error instead of a response."""
         self._error = self._error or error
         self._transport.abort()
 
@@ -159,11 +159,11 @@ class StatusLine(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._over:
-            return self.give_up(BadAnswer("an answer that nobody asked for"))
+            return self.give_up(BadAnswer("a response without a request"))
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
-            self.give_up(BadAnswer(f"no HTTP: {error}"))
+            self.give_up(BadAnswer(f"not valid HTTP: {error}"))
         self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -182,8 +182,8 @@ class StatusLine(asyncio.Protocol):
         status = self._parser.get_status_code()
         self._held = 0
         if self._over:
-            self.give_up(BadAnswer("more than one answer"))
-        elif status < 200:  # a word before the answer
+            self.give_up(BadAnswer("more than one response to a request"))
+        elif status < 200:  # an interim response; the final one follows
             self._headers.clear()
         else:
             self.status = status
@@ -199,13 +199,13 @@ class StatusLine(asyncio.Protocol):
     def on_message_complete(self) -> None:
         if self.status and not self._over:
             self._over = True
-            self._goes_on = self._parser.should_keep_alive()  # it is forgotten after this
+            self._goes_on = self._parser.should_keep_alive()  # the parser forgets it after this callback
 
     @property
     def _ends_with_connection(self) -> bool:
         return not {b"content-length", b"transfer-encoding"} & {name.lower() for name, _ in self._headers}
 
-    async def _news(self) -> None:
+    async def _wait_for_data(self) -> None:
         if self._error:
             raise self._error
         self._waiter = self.loop.create_future()
@@ -219,16 +219,16 @@ class StatusLine(asyncio.Protocol):
             self._waiter.set_result(None)
 
     def _lost(self, cause: Exception | None) -> Exception:
-        told = str(cause or "") or "the connection was cut"
+        message = str(cause or "") or "the connection was cut"
         if self.status:
-            return Cut(told)
-        return Stale(told) if self.kept else HungUp(told)
+            return Cut(message)
+        return Stale(message) if self.kept else HungUp(message)
 
 
-def _head(way: Way, method: str) -> bytes:
+def _head(endpoint: ProviderEndpoint, method: str) -> bytes:
     """Everything before the length."""
-    target = str(way.url) if way.proxy and way.url.scheme == "http" else way.url.raw_path_qs
-    named = {"Host": _host(way.url), "User-Agent": "windlass", "Accept-Encoding": "identity", **way.headers}
+    target = str(endpoint.url) if endpoint.proxy and endpoint.url.scheme == "http" else endpoint.url.raw_path_qs
+    named = {"Host": _host(endpoint.url), "User-Agent": "windlass", "Accept-Encoding": "identity", **endpoint.headers}
     return f"{method} {target} HTTP/1.1\r\n".encode() + _lines(named)
 
 
@@ -243,7 +243,7 @@ def _host(url: URL) -> str:
     return url.host_port_subcomponent or ""
 
 
-async def _connect(url: URL, trust: ssl.SSLContext | None) -> StatusLine:
+async def _connect(url: URL, trust: ssl.SSLContext | None) -> HttpConnection:
     loop = asyncio.get_running_loop()
     host, port = url.raw_host or "", url.port or 0
     try:
@@ -252,25 +252,29 @@ async def _connect(url: URL, trust: ssl.SSLContext | None) -> StatusLine:
     except OSError as error:
         raise NotConnected(f"{_host(url)}: {error.strerror or error}") from error
     try:
-        _, line = await loop.create_connection(
-            lambda: StatusLine(loop), sock=sock, ssl=trust, server_hostname=host if trust else None
+        _, connection = await loop.create_connection(
+            lambda: HttpConnection(loop), sock=sock, ssl=trust, server_hostname=host if trust else None
         )
     except ssl.SSLError:
         raise
     except OSError as error:
         raise NotConnected(f"{_host(url)}: {error.strerror or error}") from error
-    return line
+    return connection
 
 
-async def _open_tunnel(line: StatusLine, way: Way, trust: ssl.SSLContext) -> None:
-    place = f"{way.url.raw_host}:{way.url.port}"
+async def _open_tunnel(connection: HttpConnection, endpoint: ProviderEndpoint, trust: ssl.SSLContext) -> None:
+    authority = f"{endpoint.url.raw_host}:{endpoint.url.port}"
     try:
-        line.ask(f"CONNECT {place} HTTP/1.1\r\n".encode() + _lines({"Host": place, **way.proxy_headers}) + b"\r\n")
-        if await line.answered() != 200:
-            raise ProxyRefused(f"it answered {line.status}")
-        await line.secure(trust, way.url.raw_host or "")
-    except BaseException:  # nobody has the line yet, so nobody else would close it; a caller who left is one case
-        line.close()
+        connection.ask(
+            f"CONNECT {authority} HTTP/1.1\r\n".encode()
+            + _lines({"Host": authority, **endpoint.proxy_headers})
+            + b"\r\n"
+        )
+        if await connection.answered() != 200:
+            raise ProxyRefused(f"it answered {connection.status}")
+        await connection.secure(trust, endpoint.url.raw_host or "")
+    except BaseException:  # no caller has the connection yet, so it is closed here, also when this task is cancelled
+        connection.close()
         raise
 
 

@@ -28,17 +28,17 @@ class Limiter:
         return self._active
 
     async def acquire(self) -> None:
-        """Wait for a place, first come, first served."""
+        """Wait for a slot, first come, first served."""
         if not self._queue and self._free():
             self._active += 1
             return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._queue.append(place)
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.append(waiter)
         self._admit()
         try:
-            await place
+            await waiter
         except asyncio.CancelledError:
-            self._give_up(place)
+            self._give_up(waiter)
             raise
 
     def release(self) -> None:
@@ -60,10 +60,10 @@ class Limiter:
 
     def _admit(self) -> None:
         while self._queue and self._free():
-            place = self._queue.popleft()
-            if not place.done():
+            waiter = self._queue.popleft()
+            if not waiter.done():
                 self._active += 1
-                place.set_result(None)
+                waiter.set_result(None)
         pause = self._until - self._clock()
         if self._queue and pause > 0 and self._alarm is None:
             self._alarm = asyncio.get_running_loop().call_later(pause, self._wake)
@@ -72,9 +72,9 @@ class Limiter:
         self._alarm = None
         self._admit()
 
-    def _give_up(self, place: "asyncio.Future[None]") -> None:
-        if place.done() and not place.cancelled():
+    def _give_up(self, waiter: "asyncio.Future[None]") -> None:
+        if waiter.done() and not waiter.cancelled():
             self.release()
             return
-        if place in self._queue:
-            self._queue.remove(place)
+        if waiter in self._queue:
+            self._queue.remove(waiter)

@@ -38,9 +38,9 @@ def recover_calls(text: str, offered: Toolset) -> tuple[str, list[DraftCall]]:
     return ("".join((*kept, text[at:])).strip(), calls) if calls else (text, [])
 
 
-def split_thoughts(text: str, *, told_apart: bool) -> tuple[str, str, str]:
-    """Text, thoughts and the repair made. `told_apart`: the server sends reasoning in its own field, so that a lone end
-    tag is only a leftover. Tags within a line are someone's words about tags."""
+def split_thoughts(text: str, *, separate_field: bool) -> tuple[str, str, str]:
+    """Text, thoughts and the repair made. `separate_field`: the server sends reasoning in a field of its own, so that
+    a lone end tag is only a leftover. Tags within a line are text about tags."""
     if THOUGHT not in text:
         return text, "", ""
     before, _, after = text.partition(THOUGHT)
@@ -49,7 +49,7 @@ def split_thoughts(text: str, *, told_apart: bool) -> tuple[str, str, str]:
         return after.lstrip(), opening.removeprefix(THINK).strip(), "thoughts stood in the text"
     if not _stands_alone(before, after):
         return text, "", ""
-    if told_apart or not opening:
+    if separate_field or not opening:
         return (before + after).strip(), "", f"a stray {THOUGHT} stood in the text"
     return after.lstrip(), before.strip(), "thoughts stood in the text"
 
@@ -216,8 +216,8 @@ def _pairs(text: str, key: str, key_end: str, value: str, value_end: str) -> dic
         value_at, value_stop = at + len(value), text.find(value_end, at)
         if not text.startswith(value, at) or value_stop < 0:
             return None
-        said = text[value_at:value_stop]
-        found[text[key_at:key_stop].strip()] = said if value else said.removeprefix("\n").removesuffix("\n")
+        inner = text[value_at:value_stop]
+        found[text[key_at:key_stop].strip()] = inner if value else inner.removeprefix("\n").removesuffix("\n")
         at = _skip_blank(text, value_stop + len(value_end))
     return found
 

@@ -12,7 +12,7 @@ from windlass.core.errors import ModelError
 from windlass.core.ports import Emit, Model, ModelRequest, Reply
 from windlass.core.values import value_object
 from windlass.providers.answer import read_up_to
-from windlass.providers.config import ProviderConfig, way_to
+from windlass.providers.config import ProviderConfig, endpoint_for
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.encoding import ByteCache
 from windlass.providers.failures import INVALID, BadAnswer, exception_failure, failure, http_failure, shown
@@ -31,7 +31,7 @@ _NAMES = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 
 
 class Models:
-    """Providers come and go while turns run; a turn whose provider is gone fails with words a person can act on.
+    """Providers come and go while turns run; a turn whose provider is gone fails with an error that says what to do.
 
     The first real provider is the default, unless `default` names another.
     """
@@ -79,7 +79,7 @@ class Models:
     def model(self, provider: str = "") -> Model:
         config = self.config(provider)
         if config.id not in self._models:
-            self._models[config.id] = self._made(config)
+            self._models[config.id] = self._build(config)
         return self._models[config.id]
 
     async def list_models(self, provider: str = "") -> tuple[str, ...]:
@@ -100,11 +100,11 @@ class Models:
             self._retire(provider)
 
     def _first(self) -> str:
-        """The demo steps back the moment there is a real model."""
+        """The demo model is the default only while there is no real one."""
         real = (id for id, config in self._configs.items() if config.kind != "demo")
         return next(real, next(iter(self._configs), ""))
 
-    def _made(self, config: ProviderConfig) -> Model:
+    def _build(self, config: ProviderConfig) -> Model:
         if config.kind == "demo":
             return DemoModel()
         return OpenAIChat(config, self._cache)
@@ -125,7 +125,7 @@ class FoundServer:
 async def fetch_models(config: ProviderConfig) -> tuple[str, ...]:
     """The names at `/models`; none where the server has no such list."""
     try:
-        status, headers, body = await _listed(config, LIST_S)
+        status, headers, body = await _fetch_list(config, LIST_S)
     except (OSError, ValueError, BadAnswer) as error:
         raise exception_failure(error, 0) from error
     if status in (404, 405):
@@ -146,7 +146,7 @@ async def detect_local(ports: tuple[int, ...] = LOCAL_PORTS) -> tuple[FoundServe
 
 
 def chat_models(names: Iterable[str]) -> tuple[str, ...]:
-    """Without those whose names say that they embed, rank, hear or draw: a list does not tell them apart."""
+    """Without those whose names say that they embed, rank, transcribe or draw: a list mixes them with chat models."""
     return tuple(name for name in names if not _NO_CHAT.search(name))
 
 
@@ -167,17 +167,17 @@ def model_names(body: bytes) -> tuple[str, ...] | None:
 async def _look(port: int) -> FoundServer | None:
     base_url = f"http://127.0.0.1:{port}/v1"
     try:
-        status, _, body = await _listed(ProviderConfig("", base_url=base_url), LOOK_S)
+        status, _, body = await _fetch_list(ProviderConfig("", base_url=base_url), LOOK_S)
     except (OSError, ValueError, BadAnswer):
         return None
     names = model_names(body) if status == 200 else None
     return FoundServer(_NAMES.get(port, "Local server"), base_url, names) if names else None
 
 
-async def _listed(config: ProviderConfig, most_s: float) -> tuple[int, Mapping[str, str], bytes]:
+async def _fetch_list(config: ProviderConfig, most_s: float) -> tuple[int, Mapping[str, str], bytes]:
     async with asyncio.timeout(most_s):
-        line = await HttpClient(way_to(config, "/models"), most_s).send("GET", b"")
+        connection = await HttpClient(endpoint_for(config, "/models"), most_s).send("GET", b"")
         try:
-            return await line.answered(), line.headers, await read_up_to(line, _LIST_CAP)
+            return await connection.answered(), connection.headers, await read_up_to(connection, _LIST_CAP)
         finally:
-            line.close()
+            connection.close()

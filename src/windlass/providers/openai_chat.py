@@ -7,7 +7,7 @@ from windlass.core.errors import ModelError
 from windlass.core.ports import Emit, ModelRequest, Reply
 from windlass.providers.answer import Deadline, read_answer, read_up_to
 from windlass.providers.assembly import Assembly
-from windlass.providers.config import ProviderConfig, way_to
+from windlass.providers.config import ProviderConfig, endpoint_for
 from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
 from windlass.providers.failures import (
     BAD_REQUEST,
@@ -38,7 +38,7 @@ class OpenAIChat:
         self.config = config
         self.limiter = limiter or Limiter()
         self._encoder = Encoder(config.id, cache or ByteCache())
-        self._transport = HttpClient(way_to(config, "/chat/completions"), config.patience.connect_s)
+        self._transport = HttpClient(endpoint_for(config, "/chat/completions"), config.patience.connect_s)
         self._profiles: dict[str, Profile] = {}
 
     async def reply(self, request: ModelRequest, emit: Emit) -> Reply:
@@ -78,7 +78,7 @@ class OpenAIChat:
             emit,
             attempt=request.attempt,
             provider=self.config.id,
-            finish_words=self.profile(model).finish,
+            finish_reasons=self.profile(model).finish,
             backoff_s=self.config.patience.backoff(request.attempt),
         )
         body = self.body(request)
@@ -102,22 +102,22 @@ class OpenAIChat:
                 raise exception_failure(error, assembly.backoff_s, assembly.text) from error
 
     async def _send(self, body: bytes, assembly: Assembly) -> float:
-        """Ask and read the answer; gives the moment of its first word."""
-        line = await self._transport.send("POST", body)
-        deadline = Deadline(self.config.patience, line.give_up)
+        """Send the request and read the response; gives the time of its first token."""
+        connection = await self._transport.send("POST", body)
+        deadline = Deadline(self.config.patience, connection.give_up)
         try:
-            status = await line.answered()
+            status = await connection.answered()
             deadline.answered()
             if not 200 <= status < 300:
-                text = await read_up_to(line, ERROR_CAP)
-                raise http_failure(status, line.headers, text, assembly.backoff_s)
-            await read_answer(line, assembly, deadline)
+                text = await read_up_to(connection, ERROR_CAP)
+                raise http_failure(status, connection.headers, text, assembly.backoff_s)
+            await read_answer(connection, assembly, deadline)
         except TimeoutError:
             if not assembly.finished:
                 raise
         finally:
-            deadline.over()
-            self._transport.give_back(line)
+            deadline.cancel()
+            self._transport.give_back(connection)
         return deadline.first_at
 
     def _learn(self, error: ModelError, body: bytes, model: str) -> None:

@@ -63,9 +63,9 @@ async def _ask(
 ) -> _Seen:
     deltas = 0
 
-    def emit(heard: LiveEvent) -> None:
+    def emit(event: LiveEvent) -> None:
         nonlocal deltas
-        deltas += isinstance(heard, TextDelta)
+        deltas += isinstance(event, TextDelta)
 
     prompt = Prompt("", (), (ChatMessage("user", text),), choice)
     request = ModelRequest("turn-probe", Settings(provider, name), prompt, tools or Toolset())

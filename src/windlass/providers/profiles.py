@@ -37,7 +37,7 @@ class Profile:
     usage_option: bool = True  # usage in a stream has to be asked for
     body: str = ""  # fields of every request, as JSON without its braces
     tools_body: str = ""  # the same, for requests with tools
-    finish: tuple[tuple[str, str], ...] = ()  # the server's own words for how a reply ended
+    finish: tuple[tuple[str, str], ...] = ()  # the server's own finish reasons, and ours for them
     searches: bool = False  # has a web search of its own, run by the provider
 
 

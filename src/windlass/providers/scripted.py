@@ -1,4 +1,4 @@
-"""A model that says what it is told to, for tests: no network, no surprises.
+"""A model that replies from a script, for tests: no network, no surprises.
 
     model = ScriptedModel(call("list_directory", path="/docs"), say("Two ", "files."))
 
@@ -18,7 +18,7 @@ from windlass.core.values import value_object
 
 @value_object
 class ScriptedLine:
-    """A reply in the pieces it is heard in. Lines add up: `say("Let me see. ") + call("look")`."""
+    """A reply in the pieces it is streamed in. Lines add up: `say("Let me see. ") + call("look")`."""
 
     pieces: tuple["str | DraftCall | _Thought | asyncio.Event", ...] = ()
     usage: Usage = Usage(10, 5)
