@@ -18,6 +18,16 @@ OUT_OF_DATE = "is out of date: run `make docs`, and say in CHANGELOG.md what cha
 # What the first edition had and this one has not, each with its reason. A line here needs one in CHANGELOG.md too.
 GONE: dict[str, str] = {
     "windlass.testing: windlass.testing.ScriptedModel.reply(1 hear)": "`emit` now, given by position",
+    **dict.fromkeys(
+        (
+            "GET /policy policy_get 200 operator_rules[].then always",
+            "GET /policy policy_get 200 rules[].then always",
+            "PUT /policy policy_put_put 200 operator_rules[].then always",
+            "PUT /policy policy_put_put 200 rules[].then always",
+            "policy_put_put rules[].then required",
+        ),
+        "`then` is given in every answer beside `approval`, its successor; a request may leave either out",
+    ),
 }
 RENAMED = {"windlass.testing: windlass.testing.ScriptedModel.reply(1 emit)"}  # what stands in its place
 
