@@ -44,7 +44,7 @@ class HttpClient:
         return connection
 
     def give_back(self, connection: "HttpConnection") -> None:
-        """Kept when its answer was read to the end, else closed."""
+        """Kept when its response was read to the end, else closed: what is left of it would pass for the next one."""
         if not connection.can_go_on or self._closed:
             return connection.close()
         connection.idle_since = connection.loop.time()
@@ -62,7 +62,7 @@ class HttpClient:
 
     def _kept(self) -> "HttpConnection | None":
         while self._idle:
-            connection = self._idle.pop()
+            connection = self._idle.pop()  # the one used last: the server is least likely to have closed it
             if connection.can_go_on and connection.loop.time() - connection.idle_since < KEEP_ALIVE_S:
                 connection.kept = True
                 return connection
@@ -132,7 +132,7 @@ class HttpConnection(asyncio.Protocol):
             await self._wait_for_data()
         pieces = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         self._pieces.clear()
-        if self._held > MOST_HELD:
+        if self._held > MOST_HELD:  # reading was paused; nobody else resumes it
             self._transport.resume_reading()
         self._held = 0
         return pieces

@@ -29,7 +29,7 @@ class Limiter:
 
     async def acquire(self) -> None:
         """Wait for a slot, first come, first served."""
-        if not self._queue and self._free():
+        if not self._queue and self._free():  # never past those who wait
             self._active += 1
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -51,7 +51,7 @@ class Limiter:
             self._limit = min(self._most, self._limit + 1 / self._limit)
 
     def slow_down(self, pause_s: float) -> None:
-        """The provider had too many requests, and may have said for how long."""
+        """The provider had too many requests; `pause_s` is the pause it asked for, 0 for none."""
         self._limit = float(max(1, min(self.limit, self._active) // 2))
         self._until = max(self._until, self._clock() + pause_s)
 
@@ -62,6 +62,7 @@ class Limiter:
         while self._queue and self._free():
             waiter = self._queue.popleft()
             if not waiter.done():
+                # Counted when it is granted, not when the waiter wakes: in between another could take the same slot.
                 self._active += 1
                 waiter.set_result(None)
         pause = self._until - self._clock()
@@ -74,6 +75,7 @@ class Limiter:
 
     def _give_up(self, waiter: "asyncio.Future[None]") -> None:
         if waiter.done() and not waiter.cancelled():
+            # Granted and cancelled at once: without this the slot would be lost for good.
             self.release()
             return
         if waiter in self._queue:

@@ -96,7 +96,7 @@ class OpenAIChat:
         while True:
             try:
                 return await self._send(body, assembly)
-            except Stale:
+            except Stale:  # no endless loop: each takes one connection from those kept, and a new one is never stale
                 continue
             except (OSError, ValueError, BadAnswer) as error:
                 raise exception_failure(error, assembly.backoff_s, assembly.text) from error
