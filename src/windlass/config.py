@@ -23,9 +23,9 @@ ZAI_PATH = "/paas/v4"  # below any host: a proxy in front of Z.AI keeps it
 ZAI_MODEL = "glm-4.7"
 ENVIRONMENT = "environment"  # the name of the provider that the environment sets
 HOST_NAME = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?")
-UNSPECIFIED = {"0.0.0.0", "[::]"}  # noqa: S104 - refused: what a server listens on is no name that it is asked by
+UNSPECIFIED = {"0.0.0.0", "[::]"}  # noqa: S104 - refused: an address to listen on is not a name to reach it by
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
-MEND = "Mend that line; docs/settings.md lists every setting."
+FIX = "Correct that line; docs/settings.md lists every setting."
 Approval = Literal["auto", "ask", "deny"]
 
 
@@ -276,9 +276,9 @@ def _read(path: Path, must_exist: bool) -> _File:
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: {error}", hint=MEND) from None
+        raise BadInput(f"{path}: {error}", hint=FIX) from None
     except msgspec.ValidationError as error:
-        raise BadInput(f"{path}{_line(text, str(error))}: {error}", hint=MEND) from None
+        raise BadInput(f"{path}{_line(text, str(error))}: {error}", hint=FIX) from None
     for provider in (*file.providers, *([file.provider] if file.provider else [])):
         if _has_password(provider.base_url):
             lines = [number for number, line in enumerate(text.splitlines(), 1) if provider.base_url in line]

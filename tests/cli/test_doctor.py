@@ -52,7 +52,7 @@ def test_a_working_set_up_has_nothing_to_fix(alone: Commands) -> None:
 
 def test_settings_that_cannot_be_read(alone: Commands, home: Path) -> None:
     settings(home, "[web_search]\nbackend = 'yahoo'\n")
-    assert not missed(alone, "windlass.toml, line 2", "Mend that line")
+    assert not missed(alone, "windlass.toml, line 2", "Correct that line")
 
 
 def test_a_key_whose_variable_is_not_set(alone: Commands, home: Path) -> None:

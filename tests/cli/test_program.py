@@ -89,7 +89,7 @@ def test_a_known_error_is_one_line_and_a_hint(alone: Commands) -> None:
     done = alone("servers", "list")
     assert done.code == 1
     assert done.err.startswith("error: ") and "windlass.toml, line 1" in done.err
-    assert "hint: Mend that line; docs/settings.md lists every setting." in done.err
+    assert "hint: Correct that line; docs/settings.md lists every setting." in done.err
     assert "Traceback" not in done.err
 
 
@@ -114,7 +114,7 @@ def test_a_malformed_address_is_reported_in_one_line(alone: Commands) -> None:
     done = alone("--url", "nonsense", "servers", "list")
     assert done.code == 1
     assert done.err.splitlines() == [
-        "error: nonsense is no address of a server.",
+        "error: nonsense is not the address of a server.",
         "hint: Such as http://127.0.0.1:8420.",
     ]
 
@@ -125,7 +125,7 @@ def test_a_data_folder_that_cannot_be_made_is_a_known_error(tmp_path: Path, argv
     done = Commands(tmp_path / "file" / "home")(*argv)
     assert done.code == 1
     assert done.err.startswith("error: The data folder ") and "Not a directory" in done.err
-    assert "hint: Mend its rights, or set WINDLASS_HOME to another folder." in done.err
+    assert "hint: Make it writable for the user who runs Windlass, or set WINDLASS_HOME to another folder." in done.err
 
 
 def test_a_closed_pipe_is_not_an_internal_error(alone: Commands) -> None:

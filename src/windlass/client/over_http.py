@@ -105,7 +105,7 @@ class OverHttp:
                 await _pause(attempt, error, self.url, tries)
             except (aiohttp.InvalidURL, ValueError) as error:
                 raise BadInput(
-                    f"{self.url} is no address of a server.", hint="Such as http://127.0.0.1:8420."
+                    f"{self.url} is not the address of a server.", hint="Such as http://127.0.0.1:8420."
                 ) from error
         raise AssertionError("the last pause raises")
 

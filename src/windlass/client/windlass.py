@@ -249,7 +249,7 @@ def _request(
     max_rounds: int | None,
 ) -> schemas.ChatRequest:
     if not text.strip():
-        raise BadInput("There is nothing to ask.")
+        raise BadInput("The message is empty.", hint="Pass the text to ask.")
     return schemas.ChatRequest(
         text,
         parent_turn_id=UNSET if parent_turn_id is None else parent_turn_id,
