@@ -47,13 +47,13 @@ async def test_a_driver_that_comes_between_commit_and_delivery_reads_the_disk(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[object] = []
-    deliver = store.logs._told
+    deliver = store.logs._after_commit
 
     def late(result: tuple[object, Committed | None]) -> object:
         seen.extend(store.logs.open_turn("turn-late").events)
         return deliver(result)
 
-    monkeypatch.setattr(store.logs, "_told", late)
+    monkeypatch.setattr(store.logs, "_after_commit", late)
     conversation = await store.conversations.create(ConversationRow(""))
     log = TurnLog(store.logs, "turn-late", "d", unborn=True)
     await store.logs.create(conversation.id, HELLO, driver="d", turn_id="turn-late")
@@ -131,7 +131,7 @@ async def test_facts_land_also_where_the_intents_they_bring_do_not(store: Store)
     assert list(await log.read())[3:] == [replied, ToolStarted("c1")]
 
 
-async def test_a_persons_word_lands_once_and_needs_no_claim(store: Store) -> None:
+async def test_a_decision_lands_once_and_needs_no_claim(store: Store) -> None:
     turn = await new_turn(store)
     both = await asyncio.gather(*(store.logs.append(turn, (CallDecided("c1", True),)) for _ in range(2)))
     assert sorted(both) == [False, True]

@@ -157,7 +157,7 @@ class ConversationStore:
         return await self._writer.put(work, durable=True)
 
     def recent(self, limit: int = 50, before: tuple[float, str] | None = None) -> list[Listed]:
-        """Newest first. `before` is the place of the last one seen: its time of change and its id."""
+        """Newest first. `before` is the position of the last one seen: its time of change and its id."""
         rows = self._reader.execute(
             "select c.id, c.title, c.hidden, c.created_at, c.updated_at, c.body, t.state, t.outcome,"
             " (select coalesce(sum(approvals), 0) from turns where conversation = c.n and state <> 'finished'),"
@@ -172,9 +172,9 @@ class ConversationStore:
             Listed(_conversation(row[:6]), row[6] or "", row[7] or "", row[8], row[9], row[10] or "") for row in rows
         ]
 
-    def search(self, words: str, limit: int = 50) -> list[Found]:
+    def search(self, text: str, limit: int = 50) -> list[Found]:
         """Full text over messages and tool results, and titles."""
-        quoted = " ".join('"' + word.replace('"', '""') + '"*' for word in words.split())
+        quoted = " ".join('"' + term.replace('"', '""') + '"*' for term in text.split())
         if not quoted:
             return []
         rows = self._reader.execute(
@@ -231,12 +231,12 @@ class ConversationStore:
         """The turns from the first to `head` (the newest when not named), oldest first."""
         by_id = {turn.id: turn for turn in self.turns(conversation_id)}
         found: list[TurnRow] = []
-        place = head or max(by_id, default=None)
-        while place:
-            if place not in by_id:
-                raise NotFound(f"There is no turn {place} in this conversation.", hint=NO_TURN)
-            found.append(by_id[place])
-            place = by_id[place].parent_id
+        turn_id = head or max(by_id, default=None)
+        while turn_id:
+            if turn_id not in by_id:
+                raise NotFound(f"There is no turn {turn_id} in this conversation.", hint=NO_TURN)
+            found.append(by_id[turn_id])
+            turn_id = by_id[turn_id].parent_id
         return found[::-1]
 
     def log(self, turn_id: str) -> tuple[Recorded, ...]:
@@ -314,7 +314,7 @@ class ConversationStore:
                 raise NotFound(f"There is no conversation {id}.", hint=_LIST)
             n, updated_at = found
             if updated_at >= untouched_since:
-                raise Conflict("Somebody came back to this conversation.", hint="It is kept.")
+                raise Conflict("This conversation was used in the meantime.", hint="It is kept.")
             db.execute("delete from words where conversation = ?", (id,))
             db.execute("insert into words(words) values('optimize')")  # else the words stay in old index segments
             db.execute("delete from results where conversation = ?", (id,))
@@ -335,11 +335,11 @@ class ConversationStore:
 
         def work(db: sqlite3.Connection) -> list[str]:
             rows = db.execute(f"select e.place, e.seq, e.kind, e.body, e.version {OF_TURN}", (turn_id,)).fetchall()
-            places = {seq: place for place, seq, *_ in rows}
+            positions = {seq: position for position, seq, *_ in rows}
             log = [(seq, decode(kind, body, version)) for _, seq, kind, body, version in rows]
             gone = _blanked(log, seq, part)
             for number, event in gone:
-                db.execute("update events set body = ? where place = ?", (encode(event), places[number]))
+                db.execute("update events set body = ? where place = ?", (encode(event), positions[number]))
             results = _results(log, {number for number, _ in gone})
             db.executemany("delete from results where id = ?", [(id,) for id in results])
             db.execute("update turns set revision = revision + 1, pending = 1 where id = ?", (turn_id,))
@@ -348,7 +348,7 @@ class ConversationStore:
             return results
 
         def forgotten(results: list[str]) -> list[str]:
-            """At once, whoever waits: prompts are made from what is remembered."""
+            """As the deletion is acknowledged, also if its waiter is gone: prompts are made from what is cached."""
             self._changed(turn.conversation_id)
             return results
 
@@ -358,18 +358,18 @@ class ConversationStore:
 
 
 def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tuple[int, Event]]:
-    """The events to write anew so that the message at this place is gone."""
-    target = next((event for place, event in log if place == seq), None)
+    """The events to write anew so that the message at this position is gone."""
+    target = next((event for number, event in log if number == seq), None)
     match target:
         case TurnStarted(opening=opening) if part < len(opening) and part not in target.blanked:
             gone_with = _belonging(opening, part)
             kept = tuple(
-                ChatMessage(message.role, "") if place in gone_with else message
-                for place, message in enumerate(opening)
+                ChatMessage(message.role, "") if index in gone_with else message
+                for index, message in enumerate(opening)
             )
-            places = tuple(sorted({*target.blanked, *gone_with}))
+            blanked = tuple(sorted({*target.blanked, *gone_with}))
             settings = replace(target.settings, query="")
-            return [(seq, replace(target, opening=kept, blanked=places, settings=settings))]
+            return [(seq, replace(target, opening=kept, blanked=blanked, settings=settings))]
         case ModelFailed(partial=partial) if partial:
             return [(seq, replace(target, partial=""))]
         case ModelReplied(blanked=False):
@@ -380,33 +380,33 @@ def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tupl
             raise NotFound("There is no such message in this turn; it may be deleted already.", hint=NO_TURN)
     calls = {call.id for call in reply.calls}
     gone: list[tuple[int, Event]] = []
-    for place, event in log:
+    for number, event in log:
         if event is reply:
             bare = tuple(replace(call, arguments="{}", raw="", extra="") for call in reply.calls)
-            gone.append((place, replace(reply, text="", reasoning="", raw="", calls=bare, sources=(), blanked=True)))
+            gone.append((number, replace(reply, text="", reasoning="", raw="", calls=bare, sources=(), blanked=True)))
         elif isinstance(event, ToolFinished) and event.call_id in calls:
-            gone.append((place, replace(event, output=ToolOutput(""), blanked=True)))
+            gone.append((number, replace(event, output=ToolOutput(""), blanked=True)))
         elif isinstance(event, CallDecided) and event.call_id in calls:
-            gone.append((place, replace(event, arguments="", reason="")))
+            gone.append((number, replace(event, arguments="", reason="")))
     return gone
 
 
-def _results(log: Sequence[tuple[int, Event]], places: set[int]) -> list[str]:
-    """What was kept in full of the results at these places."""
+def _results(log: Sequence[tuple[int, Event]], seqs: set[int]) -> list[str]:
+    """What was kept in full of the results at these positions."""
     return [
         event.output.result_id
-        for place, event in log
-        if place in places and isinstance(event, ToolFinished) and event.output.result_id
+        for seq, event in log
+        if seq in seqs and isinstance(event, ToolFinished) and event.output.result_id
     ]
 
 
 def _belonging(opening: Sequence[ChatMessage], part: int) -> set[int]:
-    """The place of a message and, where it makes calls or answers one, the places of all that hang together with it."""
+    """The index of a message and, where it makes calls or answers one, those of all messages of the same calls."""
     call_id = opening[part].call_id
-    makers = [place for place, message in enumerate(opening) if any(call.id == call_id for call in message.calls)]
+    makers = [index for index, message in enumerate(opening) if any(call.id == call_id for call in message.calls)]
     maker = makers[0] if call_id and makers else part
     calls = {call.id for call in opening[maker].calls}
-    return {maker, part, *(place for place, message in enumerate(opening) if message.call_id in calls)}
+    return {maker, part, *(index for index, message in enumerate(opening) if message.call_id in calls)}
 
 
 def _body(conversation: ConversationRow) -> bytes:

@@ -13,7 +13,7 @@ from windlass.store.codec import DECODERS, VERSION, decode
 from windlass.store.turnlog import OF_TURN
 
 MOST_PATHS = 256
-MOST_PLACES = 1024
+MOST_PARENTS = 1024
 
 
 class PastTurns:
@@ -21,17 +21,17 @@ class PastTurns:
         self._reader = reader
         self._paths: OrderedDict[str, tuple[PastTurn, ...]] = OrderedDict()  # turn -> the path that ends with it
         self._conversations: dict[str, str] = {}
-        self._places: dict[str, tuple[str | None, str]] = {}
+        self._parents: dict[str, tuple[str | None, str]] = {}  # turn -> its parent and its conversation
 
     async def before(self, turn_id: str, history_from: str) -> tuple[PastTurn, ...]:
-        parent, conversation_id = self._place(turn_id)
+        parent, conversation_id = self._parent(turn_id)
         if parent is None or history_from == NO_HISTORY:
             return ()
         path = self.up_to(parent, conversation_id)
         if not history_from:
             return path
         # From the end: of a long past, only the last of it is shown.
-        start = next((place for place in range(len(path) - 1, -1, -1) if path[place].turn_id == history_from), 0)
+        start = next((index for index in range(len(path) - 1, -1, -1) if path[index].turn_id == history_from), 0)
         return path[start:]
 
     async def shorten(self, turn_id: str, log: Sequence[Event]) -> str | None:
@@ -41,13 +41,13 @@ class PastTurns:
         return past[(len(past) + 1) // 2].turn_id if len(past) > 1 else NO_HISTORY
 
     def know(self, turn_id: str, parent_id: str | None, conversation_id: str) -> None:
-        while len(self._places) >= MOST_PLACES:
-            del self._places[next(iter(self._places))]
-        self._places[turn_id] = parent_id, conversation_id
+        while len(self._parents) >= MOST_PARENTS:
+            del self._parents[next(iter(self._parents))]
+        self._parents[turn_id] = parent_id, conversation_id
 
-    def _place(self, turn_id: str) -> tuple[str | None, str]:
+    def _parent(self, turn_id: str) -> tuple[str | None, str]:
         """A turn's parent and conversation, which never change; asked for with every request of a turn."""
-        if turn_id not in self._places:
+        if turn_id not in self._parents:
             found = self._reader.execute(
                 "select t.parent_id, c.id from turns t join conversations c on c.n = t.conversation where t.id = ?",
                 (turn_id,),
@@ -55,21 +55,21 @@ class PastTurns:
             if not found:
                 return None, ""
             self.know(turn_id, *found)
-        return self._places[turn_id]
+        return self._parents[turn_id]
 
     def up_to(self, turn_id: str, conversation_id: str) -> tuple[PastTurn, ...]:
         """The path that ends with this turn. Kept once the turn has finished: only the last of a path may go on."""
         missing: list[tuple[str, int]] = []
         finished = True
-        place: str | None = turn_id
-        while place and place not in self._paths:
+        ancestor: str | None = turn_id
+        while ancestor and ancestor not in self._paths:
             parent, revision, state = self._reader.execute(
-                "select parent_id, revision, state from turns where id = ?", (place,)
+                "select parent_id, revision, state from turns where id = ?", (ancestor,)
             ).fetchone()
-            missing.append((place, revision))
+            missing.append((ancestor, revision))
             finished = finished and state == "finished"
-            place = parent
-        path = self._paths[place] if place else ()
+            ancestor = parent
+        path = self._paths[ancestor] if ancestor else ()
         path += tuple(self._past(id, revision) for id, revision in reversed(missing))
         if finished:
             self._keep(turn_id, conversation_id, path)

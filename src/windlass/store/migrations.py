@@ -44,8 +44,8 @@ STEPS = (
 
     create virtual table words using fts5(text, turn_id unindexed, conversation unindexed, tokenize = 'unicode61');
     """,
-    # Fewer pages for each step: events lie where they are (see turnlog.py) and need no other index to be found, and a
-    # turn stands in one list, `pending`, from its start until its words are findable.
+    # Fewer pages for each step: events lie at their positions (see turnlog.py) and need no other index, and a
+    # turn stands in one list, `pending`, from its start until its text is searchable.
     """
     create table placed(
         place integer primary key, turn_id text not null, seq integer not null, at real not null, kind text not null,

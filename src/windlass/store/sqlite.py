@@ -110,7 +110,7 @@ class Store:
             found = self._connection.execute("select body from toolsets where hash = ?", (hash,)).fetchone()
             if not found:
                 hint = "The database has lost it. Send the message again: a new turn writes its tools anew."
-                raise NotFound(f"The tools of this turn, {hash}, are not there.", hint=hint)
+                raise NotFound(f"The tools of this turn, {hash}, are missing.", hint=hint)
             self._remember(Toolset(hash, msgspec.json.decode(found[0], type=tuple[ToolSpec, ...])))
         return self._toolsets[hash]
 
@@ -241,7 +241,7 @@ class Store:
             return file.read(length)
 
     async def index(self) -> None:
-        """Let every finished turn be found. Chores do this in quiet moments; whoever searches does not wait for one."""
+        """Let every finished turn be found. Chores do this in quiet moments; a search does not wait for one."""
 
         def work(db: sqlite3.Connection) -> None:
             while _index_one(db):
@@ -263,7 +263,7 @@ def _index_next(db: sqlite3.Connection) -> bool:
 
 
 def _index_one(db: sqlite3.Connection) -> bool:
-    """Make one finished turn's words findable. False when there is none left."""
+    """Make one finished turn's text searchable. False when there is none left."""
     found = db.execute(
         "select t.id, c.id, c.hidden from turns t join conversations c on c.n = t.conversation"
         " where t.pending and t.state = 'finished' limit 1"
@@ -288,7 +288,7 @@ def _locked(folder: Path) -> IO[str]:
     except OSError as error:
         raise Unavailable(
             f"The data folder {folder} cannot be used: {error.strerror}.",
-            hint="Mend its rights, or set WINDLASS_HOME to another folder.",
+            hint="Make it writable for the user who runs Windlass, or set WINDLASS_HOME to another folder.",
             code="data_folder_unusable",
         ) from None
     try:

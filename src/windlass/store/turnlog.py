@@ -1,5 +1,6 @@
-"""The log of turns: who may append what, and on which condition. All checks run where the rows are written, against a
-small memory of each live turn, so the hot path reads nothing from disk."""
+"""The log of turns: who may append what, and on which condition. All conditions are checked inside the job that writes
+the rows, so nothing can come between check and write; they read a small memory of each turn, so the hot path reads
+nothing from disk. Each invariant stands below where it is kept."""
 
 import asyncio
 import sqlite3
@@ -53,20 +54,23 @@ class Created:
 
 @dataclass(slots=True)
 class _Head:
-    """What the writer knows of a live turn."""
+    """What the writer knows of a turn: the log as it is with all jobs that ran, acknowledged or not. A driver may be
+    behind it, never ahead."""
 
     conversation: int
     conversation_id: str
     parent_id: str | None
-    epoch: int
-    count: int
-    keys: set[str]
+    epoch: int  # grows with every claim; what names an older one is fenced
+    count: int  # of rows, so the seq of the next one
+    keys: set[str]  # of rows that may be there only once
     finished: bool
 
 
 @dataclass(slots=True, eq=False)
 class _Live:
-    """What the loop knows of a driven turn: its events so far, who waits for more, and how many hold it open."""
+    """What the drivers know of a turn: its events, futures that wait for more, and how many handles keep it open. It is
+    behind the file by what awaits a flush. One that is opened meanwhile reads those rows from the file, which is safe:
+    whatever its driver promises is flushed after them."""
 
     events: list[Event]
     handles: int = 0
@@ -75,7 +79,7 @@ class _Live:
     def extend(self, rows: Sequence[Recorded]) -> None:
         if rows[0].seq == len(self.events):
             self.events += [row.event for row in rows]
-        else:  # a driver that starts between commit and delivery has read them from disk
+        else:  # a handle that was opened between commit and delivery has read them from disk: each event counts once
             self.events += [row.event for row in rows if row.seq >= len(self.events)]
         for waiter in self.waiters:
             _wake(waiter)
@@ -95,7 +99,7 @@ class TurnLogs:
         publish: Callable[[Committed], None],
         born: Callable[[str, str | None, str], None],
     ) -> None:
-        """`born` hears of every new turn, its parent and its conversation."""
+        """`born` is called with every new turn, its parent and its conversation."""
         self._writer = writer
         self._born = born
         self._reader = reader
@@ -128,7 +132,7 @@ class TurnLogs:
             rows.append(TurnClaimed(driver, 1))
 
         def work(db: sqlite3.Connection) -> tuple[Created, Committed | None]:
-            conversation, parent, same = _place(db, conversation_id, parent_id, started)
+            conversation, parent, same = _parent_and_twin(db, conversation_id, parent_id, started)
             if same:
                 return Created(same, False), None
             _check_tools(db, started.settings.toolset)
@@ -147,7 +151,7 @@ class TurnLogs:
             self._born(turn_id, parent, conversation_id)
             return Created(turn_id, True), self._append(db, turn_id, head, rows, span=span)
 
-        return self._writer.put(work, durable=True, then=self._told)
+        return self._writer.put(work, durable=True, then=self._after_commit)
 
     def claim(self, turn_id: str, driver: str) -> "asyncio.Future[int]":
         def work(db: sqlite3.Connection) -> tuple[int, Committed | None]:
@@ -158,7 +162,7 @@ class TurnLogs:
             db.execute("update turns set epoch = ? where id = ?", (head.epoch, turn_id))
             return head.epoch, self._append(db, turn_id, head, [TurnClaimed(driver, head.epoch)])
 
-        return self._writer.put(work, then=self._told)
+        return self._writer.put(work, then=self._after_commit)
 
     def append(
         self,
@@ -170,8 +174,16 @@ class TurnLogs:
         facts: Sequence[Event] = (),
         key: str = "",
     ) -> "asyncio.Future[bool]":
-        """Facts name an epoch, intents an epoch and a position, people's words only a key that makes them unique.
-        Intents may bring facts, which land even where the intents do not."""
+        """Facts name an epoch, intents an epoch and how many events they have seen, decisions of people only a key that
+        makes them unique. Intents may bring facts, which land even where the intents do not. False when nothing but
+        facts landed.
+
+        - Epochs: a driver that was superseded gets `Fenced` and writes nothing, so a turn has one driver at a time.
+        - Intents see every row written before them, also those not acknowledged yet: one that was decided on a log that
+          has grown since does not land, so a stop cannot be overlooked.
+        - Keys: of rows with the same key the first one lands, so two people who decide at once get one decision.
+        - Nothing lands behind `TurnFinished`.
+        """
 
         def work(db: sqlite3.Connection) -> tuple[bool, Committed | None]:
             head = self._head(db, turn_id)
@@ -184,7 +196,7 @@ class TurnLogs:
             done = self._append(db, turn_id, head, rows, key)
             return lands and done is not None, done
 
-        return self._writer.put(work, durable=_is_promise((*facts, *events)), then=self._told)
+        return self._writer.put(work, durable=_is_promise((*facts, *events)), then=self._after_commit)
 
     @property
     def driven(self) -> int:
@@ -192,13 +204,9 @@ class TurnLogs:
         return len(self._live)
 
     def forget(self) -> None:
-        """After a failed commit the memory may be ahead of the disk."""
+        """After a failed commit or a deletion the memory may be ahead of the disk: the next job reads it anew."""
         self._heads.clear()
         self._numbers.clear()
-
-    def forget_turn(self, turn_id: str) -> None:
-        """A stored body changed under the log."""
-        self._heads.pop(turn_id, None)
 
     def read(self, turn_id: str) -> tuple[Recorded, ...]:
         rows = self._reader.execute(
@@ -294,8 +302,9 @@ class TurnLogs:
             self._numbers[conversation] = last & LAST
         return self._numbers[conversation]
 
-    def _told(self, result: tuple[T, Committed | None]) -> T:
-        """What is committed reaches the drivers first, then the watchers, then whoever asked for it."""
+    def _after_commit(self, result: tuple[T, Committed | None]) -> T:
+        """Runs when rows are acknowledged, in the order of commits: drivers see them first, then watchers, then the
+        waiter of the append. So nobody who saw a row finds a driver that has not."""
         value, done = result
         if done:
             reach("rows_committed")
@@ -360,7 +369,7 @@ class TurnLog:
 
 
 def _check_tools(db: sqlite3.Connection, toolset: str) -> None:
-    """They are written just before, and that may have failed alone: a turn without its tools could never run."""
+    """The tools are written by a job just before, which may have failed alone: a turn without them could never run."""
     if toolset and not db.execute("select 1 from toolsets where hash = ?", (toolset,)).fetchone():
         raise Unavailable(
             "The tools of this turn could not be written.",
@@ -369,7 +378,7 @@ def _check_tools(db: sqlite3.Connection, toolset: str) -> None:
         )
 
 
-def _place(
+def _parent_and_twin(
     db: sqlite3.Connection, conversation_id: str, parent_id: str | None, started: TurnStarted
 ) -> tuple[int, str | None, str]:
     """The conversation's number, the parent, and the turn that this client message made already, if it did."""
@@ -435,7 +444,8 @@ def tokens_of(event: Event) -> int:
 
 
 def _is_promise(events: Sequence[Event]) -> bool:
-    """Whether somebody relies on these rows the moment they are acknowledged."""
+    """Whether these rows must be on the disk before they are acknowledged: a person's decision, a turn's end, and the
+    start of a call that must not be sent twice. Other rows may be lost in a power cut: the work is then done again."""
     for event in events:
         if isinstance(event, _PROMISES) or (isinstance(event, ToolStarted) and not event.safe):
             return True

@@ -94,7 +94,7 @@ class Writer:
         self._timer: asyncio.TimerHandle | None = None
         self._checkpointed = 0
         connection.execute("pragma synchronous = normal")  # flushing is done here, when a promise asks for it
-        connection.execute("pragma busy_timeout = 0")  # who waits, and how long, is decided here
+        connection.execute("pragma busy_timeout = 0")  # how long a job waits for the file is decided here
         connection.execute("pragma wal_autocheckpoint = 0")  # it would wait for the disk in the middle of a commit
         self._do_chore()
 
@@ -216,7 +216,7 @@ class Writer:
 
     def _acknowledge_in_order(self, job: _Job) -> None:
         """Jobs are acknowledged in the order in which they were committed. Behind a promise that awaits its flush every
-        job waits: whoever saw a later row would act on a promise that does not hold yet."""
+        job waits: a reader of a later row would act on a promise that does not hold yet."""
         promised = job.durable and job.committed
         if not self._awaiting_flush and (not promised or self._flush_inline(job)):
             self._acknowledge(job)
@@ -321,14 +321,14 @@ def _unavailable(error: Exception) -> Unavailable:
 def _hint(error: Exception) -> str:
     text = str(error)
     if "full" in text or "No space" in text:
-        return "The disk is full. Free some space; turns go on by themselves after that."
+        return "The disk is full. Free some space; turns then continue by themselves."
     if "locked" in text:
         return "Another program holds the database. Close it and try again."
-    return "Look at the data folder: is it writable?"
+    return "Check that the data folder is there and writable."
 
 
 class Disk:
-    """What waits for the disk, in a thread of its own: flushing the journal, and chores that nobody waits for."""
+    """Whatever has to wait for the disk, in a thread of its own: flushes of the journal, checkpoints and chores."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -341,7 +341,7 @@ class Disk:
         self._thread.start()
 
     def do(self, work: Callable[[], Any], then: Then) -> None:
-        """One thing after another, each in the thread; `then` hears on the loop what came of it."""
+        """One after another, each in the thread; `then` is called on the loop with the result or the error."""
         self._queue.put((work, then))
 
     def close(self) -> None:
@@ -350,11 +350,11 @@ class Disk:
 
     @property
     def is_quick(self) -> bool:
-        """Of late nobody waited longer for it than for a hand-over to the thread and back."""
+        """The last flushes took no longer than a hand-over to the thread and back."""
         return self._quick >= TRUST_AFTER
 
     def flush(self) -> None:
-        """Everything committed before this is on the disk after it."""
+        """Everything that was committed before this call is on the disk after it."""
         reach("journal_unflushed")
         began = time.perf_counter()
         if self._journal < 0:
@@ -388,7 +388,7 @@ class Disk:
             result, error = None, None
             try:
                 result = work()
-            except Exception as caught:  # the thread's root: whoever asked hears of it
+            except Exception as caught:  # the thread's root: `then` gets it
                 error = caught
             with suppress(RuntimeError):  # the loop may be gone
                 self._loop.call_soon_threadsafe(then, result, error)
