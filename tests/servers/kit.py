@@ -31,7 +31,7 @@ async def run(servers: Servers, config: ServerConfig) -> None:
     assert status.state == "running", status.reason
 
 
-def said(result: CallResult) -> str:
+def text_of(result: CallResult) -> str:
     return "\n".join(part.text for part in result.parts if isinstance(part, TextPart))
 
 

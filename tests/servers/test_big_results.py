@@ -10,7 +10,7 @@ import pytest
 
 from tests.kit.ledger_file import Ledger
 from tests.proof.figures import FULL, note
-from tests.servers.kit import ledger_config, run, said
+from tests.servers.kit import ledger_config, run, text_of
 from windlass.core.errors import ToolError
 from windlass.servers import Servers
 
@@ -69,7 +69,7 @@ async def test_a_huge_answer_costs_little_memory_and_holds_up_nobody(
     async def go_on() -> int:
         calls = 0
         while flooding:
-            assert said(await servers.call("calm", "echo", '{"text": "on"}')) == "on"
+            assert text_of(await servers.call("calm", "echo", '{"text": "on"}')) == "on"
             calls += 1
             await asyncio.sleep(0.05)  # as fast as models write, not as fast as the loop can turn
         return calls
@@ -86,4 +86,4 @@ async def test_a_huge_answer_costs_little_memory_and_holds_up_nobody(
     assert watch.memory_mb < MOST_MEMORY_MB
     if FULL:  # beside the other tests the machine itself is late
         assert watch.p99_s < MOST_LAG_S
-    assert said(await servers.call("flood", "echo", '{"text": "still here"}')) == "still here"
+    assert text_of(await servers.call("flood", "echo", '{"text": "still here"}')) == "still here"

@@ -23,42 +23,42 @@ async def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     return time
 
 
-def end_of(flight: CallDeadline) -> float | None:
+def end_of(call: CallDeadline) -> float | None:
     """When the call will be ended."""
-    assert flight._timeout is not None
-    return flight._timeout.when()
+    assert call._timeout is not None
+    return call._timeout.when()
 
 
 async def test_progress_renews_the_time_up_to_the_longest(time: Time) -> None:
-    flight = CallDeadline(10, 15)
-    async with flight.begin():
-        assert end_of(flight) == 1010
+    call = CallDeadline(10, 15)
+    async with call.begin():
+        assert end_of(call) == 1010
         for now, end in ((1003, 1013), (1009, 1015)):
             time.now = now
-            flight.renew()
-            assert end_of(flight) == end
+            call.renew()
+            assert end_of(call) == end
 
 
 async def test_time_stands_still_until_the_last_question_is_answered(time: Time) -> None:
-    flight = CallDeadline(10, 20)
-    async with flight.begin():
+    call = CallDeadline(10, 20)
+    async with call.begin():
         time.now = 1004
-        with flight.person_answers():
-            with flight.person_answers():
-                assert end_of(flight) is None
-                flight.renew()
-            assert end_of(flight) is None
+        with call.person_answers():
+            with call.person_answers():
+                assert end_of(call) is None
+                call.renew()
+            assert end_of(call) is None
             time.now = 1100
-        assert end_of(flight) == 1106
+        assert end_of(call) == 1106
 
 
 async def test_a_call_that_ran_out_is_not_revived() -> None:
-    flight = CallDeadline(0.01, 0.01)
+    call = CallDeadline(0.01, 0.01)
     with pytest.raises(TimeoutError):
-        async with flight.begin():
+        async with call.begin():
             try:
                 await asyncio.Event().wait()
             finally:
-                flight.renew()
-                with flight.person_answers():
+                call.renew()
+                with call.person_answers():
                     pass

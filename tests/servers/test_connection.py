@@ -8,7 +8,7 @@ import pytest
 from tests.kit.ledger_file import Ledger
 from tests.kit.loop_clock import LoopClock
 from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
-from tests.servers.kit import ERAS, VERSIONS, ledger_config, run, said
+from tests.servers.kit import ERAS, VERSIONS, ledger_config, run, text_of
 from windlass.core.errors import ToolError
 from windlass.servers import EmbeddedPart, InputReply, LinkPart, MediaPart, Question, Servers, TextPart
 
@@ -29,7 +29,7 @@ async def test_the_era_is_found_out_and_the_tools_are_listed(servers: Servers, l
 async def test_a_call_gives_its_result_and_carries_its_key(servers: Servers, ledger: Ledger, era: str) -> None:
     await run(servers, ledger_config(ledger, "--era", era))
     result = await servers.call("ledger", "record", '{"effect_id": "a"}', key="call_x_1_0")
-    assert said(result) == "recorded a" and not result.failed
+    assert text_of(result) == "recorded a" and not result.failed
     (effect,) = ledger.effects()
     assert effect.meta["windlass/key"] == "call_x_1_0"
 
@@ -43,14 +43,14 @@ async def test_calls_overlap_up_to_the_limit_of_the_server(servers: Servers, led
         ]
         await ledger.seen("started", times=3)
         ledger.open()
-    assert all(said(call.result()) for call in calls)
+    assert all(text_of(call.result()) for call in calls)
     assert ledger.most_at_once() == 3
 
 
 async def test_an_error_result_is_a_result(servers: Servers, ledger: Ledger, era: str) -> None:
     await run(servers, ledger_config(ledger, "--era", era))
     result = await servers.call("ledger", "fail", '{"message": "no"}')
-    assert result.failed and said(result) == "no"
+    assert result.failed and text_of(result) == "no"
     assert servers.status("ledger").errors == 1
 
 
@@ -78,7 +78,7 @@ async def test_progress_is_heard_and_renews_the_deadline(
 
     ledger.open("gate.1")
     result = await servers.call("ledger", "progress", json.dumps(steps), timeout_s=100, on_progress=note)
-    assert said(result) == "4 steps done"
+    assert text_of(result) == "4 steps done"
     assert heard == [(n, 4, f"step {n} of 4") for n in (1, 2, 3, 4)]
 
 
@@ -110,7 +110,7 @@ async def test_a_call_that_takes_too_long_is_cancelled_at_the_server(
         await call
     assert (caught.value.code, caught.value.sent) == ("timeout", True)
     await ledger.seen("cancelled", "a")
-    assert said(await servers.call("ledger", "echo", '{"text": "still here"}')) == "still here"
+    assert text_of(await servers.call("ledger", "echo", '{"text": "still here"}')) == "still here"
 
 
 async def test_a_cancelled_task_cancels_the_call_at_the_server(servers: Servers, ledger: Ledger, era: str) -> None:
@@ -121,7 +121,7 @@ async def test_a_cancelled_task_cancels_the_call_at_the_server(servers: Servers,
     with pytest.raises(asyncio.CancelledError):
         await call
     await ledger.seen("cancelled", "a")
-    assert said(await servers.call("ledger", "echo", '{"text": "still here"}')) == "still here"
+    assert text_of(await servers.call("ledger", "echo", '{"text": "still here"}')) == "still here"
 
 
 async def test_a_server_that_crashes_in_mid_call_leaves_its_outcome_open(
@@ -154,14 +154,14 @@ async def test_a_person_is_asked_and_the_clock_stands_still(
         return InputReply("accept", {"name": "Ada", "number": 3})
 
     result = await servers.call("ledger", "ask", "{}", timeout_s=100, on_input=answer)
-    assert said(result) == "Ada wants 3"
+    assert text_of(result) == "Ada wants 3"
     assert asked[0].message == "Who are you, and how many?"
     assert asked[0].schema is not None and asked[0].schema["required"] == ["name", "number"]
 
 
 async def test_without_anyone_to_ask_the_question_is_cancelled(servers: Servers, ledger: Ledger, era: str) -> None:
     await run(servers, ledger_config(ledger, "--era", era))
-    assert said(await servers.call("ledger", "ask", "{}")) == "the person said cancel"
+    assert text_of(await servers.call("ledger", "ask", "{}")) == "the person said cancel"
 
 
 async def test_a_question_ends_with_its_call(servers: Servers, ledger: Ledger, era: str) -> None:
@@ -218,7 +218,7 @@ async def test_arguments_are_an_object_or_nothing_is_sent(
 ) -> None:
     await run(servers, ledger_config(ledger, "--era", era))
     if text == "":
-        assert said(await servers.call("ledger", "echo", text)) == ""
+        assert text_of(await servers.call("ledger", "echo", text)) == ""
         return
     with pytest.raises(ToolError) as caught:
         await servers.call("ledger", "record", text)
@@ -231,7 +231,7 @@ async def test_a_malformed_result_may_have_worked(servers: Servers, ledger: Ledg
     with pytest.raises(ToolError) as caught:
         await servers.call("ledger", "odd", json.dumps({"kind": kind}))
     assert (caught.value.code, caught.value.sent) == ("bad_result", True)
-    assert said(await servers.call("ledger", "echo", '{"text": "still here"}')) == "still here"
+    assert text_of(await servers.call("ledger", "echo", '{"text": "still here"}')) == "still here"
 
 
 async def test_a_tool_that_breaks_its_output_schema_still_gives_its_result(
@@ -239,7 +239,7 @@ async def test_a_tool_that_breaks_its_output_schema_still_gives_its_result(
 ) -> None:
     await run(servers, ledger_config(ledger, "--era", era))
     result = await servers.call("ledger", "wrong_output", "{}")
-    assert said(result) == "seven" and result.structured == {"n": "seven"}
+    assert text_of(result) == "seven" and result.structured == {"n": "seven"}
 
 
 def descriptions(servers: Servers) -> dict[str, str]:

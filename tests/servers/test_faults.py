@@ -9,7 +9,7 @@ import pytest
 from tests.kit.ledger_file import Ledger
 from tests.kit.loop_clock import LoopClock
 from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
-from tests.servers.kit import ERAS, alive, ledger_config, program, run, said
+from tests.servers.kit import ERAS, alive, ledger_config, program, run, text_of
 from windlass.core.errors import ToolError
 from windlass.servers import ServerConfig, Servers
 from windlass.servers.pipes import BAD_LINES
@@ -23,13 +23,13 @@ from windlass.servers.stdio import STDERR_CAP
 async def test_noise_around_an_answer_is_ignored(servers: Servers, ledger: Ledger, era: str, fault: str) -> None:
     await run(servers, ledger_config(ledger, "--era", era, "--fault", fault))
     for number in range(3):
-        assert said(await servers.call("ledger", "record", json.dumps({"effect_id": str(number)})))
+        assert text_of(await servers.call("ledger", "record", json.dumps({"effect_id": str(number)})))
     assert ledger.counts() == {"0": 1, "1": 1, "2": 1}
 
 
 async def test_bad_bytes_in_an_answer_are_repaired(servers: Servers, ledger: Ledger) -> None:
     await run(servers, ledger_config(ledger, "--fault", "utf8-answer"))
-    assert said(await servers.call("ledger", "echo", '{"text": "a~b"}')) == "a\ufffdb"
+    assert text_of(await servers.call("ledger", "echo", '{"text": "a~b"}')) == "a\ufffdb"
 
 
 async def test_noise_is_counted(servers: Servers, ledger: Ledger) -> None:
@@ -55,7 +55,7 @@ async def test_an_answer_too_long_to_parse_is_given_whole_in_a_file(servers: Ser
     answer = json.loads(result.spilled.file.read())
     assert len(answer["result"]["content"][0]["text"]) == 3 << 20
     result.spilled.file.close()
-    assert said(await servers.call("ledger", "echo", '{"text": "next"}')) == "next"
+    assert text_of(await servers.call("ledger", "echo", '{"text": "next"}')) == "next"
 
 
 async def test_an_answer_of_many_small_things_is_not_parsed_on_the_loop(servers: Servers, ledger: Ledger) -> None:
@@ -64,7 +64,7 @@ async def test_an_answer_of_many_small_things_is_not_parsed_on_the_loop(servers:
     assert result.spilled is not None and result.spilled.file is not None
     result.spilled.file.close()
     result = await servers.call("ledger", "big", '{"megabytes": 4}')
-    assert result.spilled is None and len(said(result)) == 4 << 20
+    assert result.spilled is None and len(text_of(result)) == 4 << 20
 
 
 async def test_an_answer_longer_than_can_be_kept_fails_only_its_own_call(servers: Servers, ledger: Ledger) -> None:
@@ -75,7 +75,7 @@ async def test_an_answer_longer_than_can_be_kept_fails_only_its_own_call(servers
         await servers.call("ledger", "big", '{"megabytes": 70}')
     assert (caught.value.code, caught.value.sent) == ("bad_result", True)
     ledger.open()
-    assert said(await other) == "recorded other slowly"
+    assert text_of(await other) == "recorded other slowly"
 
 
 async def test_a_long_line_of_rubbish_before_an_answer_costs_that_answer(servers: Servers, ledger: Ledger) -> None:
@@ -111,7 +111,7 @@ async def test_odd_text_in_an_answer_is_read_or_fails_its_own_call(
         with pytest.raises(ToolError, match="not readable"):
             await servers.call("server", "t", "{}")
     else:
-        assert said(await servers.call("server", "t", "{}")) == read
+        assert text_of(await servers.call("server", "t", "{}")) == read
 
 
 async def test_a_flood_of_notices_is_taken_in_turns(servers: Servers) -> None:
@@ -127,7 +127,7 @@ async def test_a_flood_of_notices_is_taken_in_turns(servers: Servers) -> None:
             await turns_of_the_loop()
 
     turning = asyncio.create_task(turn())
-    assert said(await servers.call("server", "t", "{}")) == "through"
+    assert text_of(await servers.call("server", "t", "{}")) == "through"
     turning.cancel()
     assert turns > 1000
 
@@ -183,7 +183,7 @@ async def test_a_server_that_exits_at_once_says_why(servers: Servers, ledger: Le
     ("argv", "cwd", "reason"),
     [
         (["no-such-program"], "", "'no-such-program' was not found"),
-        (["cat"], "/no/such/folder", "'/no/such/folder' is not there"),
+        (["cat"], "/no/such/folder", "'/no/such/folder' does not exist"),
         (["/etc/passwd"], "", "was not found"),
     ],
 )

@@ -14,7 +14,7 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.ledger_http import ledger_http
 from tests.kit.loop_clock import LoopClock
 from tests.kit.waiting import PATIENCE_S, until
-from tests.servers.kit import ERAS, VERSIONS, run, said
+from tests.servers.kit import ERAS, VERSIONS, run, text_of
 from windlass.core.errors import ToolError
 from windlass.servers import InputReply, Question, ServerConfig, Servers
 
@@ -41,8 +41,8 @@ async def test_it_lists_calls_asks_and_reports_progress(servers: Servers, ledger
     async with running(servers, ledger, era):
         assert servers.status("web").era == VERSIONS[era] and servers.status("web").tools > 10
         result = await servers.call("web", "record", '{"effect_id": "a"}', key="call_1")
-        assert said(result) == "recorded a" and ledger.effects()[0].meta["windlass/key"] == "call_1"
-        assert said(await servers.call("web", "ask", "{}", on_input=answer)) == "Ada wants 3"
+        assert text_of(result) == "recorded a" and ledger.effects()[0].meta["windlass/key"] == "call_1"
+        assert text_of(await servers.call("web", "ask", "{}", on_input=answer)) == "Ada wants 3"
         await servers.call("web", "progress", "{}", on_progress=lambda progress, *_: heard.append(progress))
     assert heard == [1, 2, 3]
 
@@ -89,13 +89,13 @@ async def test_a_fault_fails_its_own_call_and_no_other(
             await servers.call("web", "record", '{"effect_id": "a"}')
         assert (caught.value.code, caught.value.sent) == (cause, sent), caught.value.message
         ledger.open()
-        assert said(await other) == "recorded other slowly"
+        assert text_of(await other) == "recorded other slowly"
     assert ledger.counts()["a"] == 0
 
 
 async def test_a_session_that_was_forgotten_is_opened_again_once(servers: Servers, ledger: Ledger, era: str) -> None:
     async with running(servers, ledger, era, "--http-fault", "404@1"):
-        assert said(await servers.call("web", "record", '{"effect_id": "a"}')) == "recorded a"
+        assert text_of(await servers.call("web", "record", '{"effect_id": "a"}')) == "recorded a"
         assert servers.status("web").starts == 2
     assert ledger.counts() == {"a": 1}
 
@@ -150,7 +150,7 @@ async def test_an_answer_longer_than_allowed_fails_its_own_call(servers: Servers
         with pytest.raises(ToolError) as caught:
             await servers.call("web", "big", '{"megabytes": 2}')
         assert caught.value.sent
-        assert said(await servers.call("web", "echo", json.dumps({"text": "next"}))) == "next"
+        assert text_of(await servers.call("web", "echo", json.dumps({"text": "next"}))) == "next"
 
 
 async def test_what_the_sdk_would_log_of_a_result_stays_out_of_a_default_log(

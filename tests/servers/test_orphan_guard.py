@@ -1,4 +1,4 @@
-"""The guardian by itself: it kills what it was told of when its pipe closes, and nothing else."""
+"""The orphan guard by itself: it kills the groups it was given when its pipe closes, and nothing else."""
 
 import os
 import subprocess
@@ -17,13 +17,13 @@ def sleeper() -> subprocess.Popen[bytes]:
 
 
 def test_it_kills_the_groups_it_knows_when_the_pipe_closes() -> None:
-    guardian = OrphanGuard()
+    orphan_guard = OrphanGuard()
     known, dropped, other = sleeper(), sleeper(), sleeper()
     try:
-        guardian.add(known.pid)
-        guardian.add(dropped.pid)
-        guardian.drop(dropped.pid)
-        guardian.close()
+        orphan_guard.add(known.pid)
+        orphan_guard.add(dropped.pid)
+        orphan_guard.drop(dropped.pid)
+        orphan_guard.close()
         assert known.wait(timeout=PATIENCE_S) == -9
         assert dropped.poll() is None and other.poll() is None
     finally:
@@ -33,32 +33,32 @@ def test_it_kills_the_groups_it_knows_when_the_pipe_closes() -> None:
 
 
 def test_it_is_not_started_before_it_is_needed_and_not_twice() -> None:
-    guardian = OrphanGuard()
-    before = guardian.pid
-    guardian.close()
+    orphan_guard = OrphanGuard()
+    before = orphan_guard.pid
+    orphan_guard.close()
     process = sleeper()
     try:
-        guardian.add(process.pid)
-        first = guardian.pid
-        guardian.add(process.pid)
-        assert before is None and first is not None and guardian.pid == first
+        orphan_guard.add(process.pid)
+        first = orphan_guard.pid
+        orphan_guard.add(process.pid)
+        assert before is None and first is not None and orphan_guard.pid == first
     finally:
-        guardian.close()
+        orphan_guard.close()
         process.wait(timeout=PATIENCE_S)
     assert not alive(first)
 
 
-def test_a_guardian_that_was_killed_is_replaced_with_all_it_knew() -> None:
-    guardian = OrphanGuard()
+def test_an_orphan_guard_that_was_killed_is_replaced_with_all_it_knew() -> None:
+    orphan_guard = OrphanGuard()
     known, later = sleeper(), sleeper()
     try:
-        guardian.add(known.pid)
-        killed = guardian.pid
+        orphan_guard.add(known.pid)
+        killed = orphan_guard.pid
         assert killed is not None
         os.kill(killed, 9)
-        wait_for(lambda: not alive(killed), "the guardian to die")
-        guardian.add(later.pid)
-        guardian.close()
+        wait_for(lambda: not alive(killed), "the orphan guard to die")
+        orphan_guard.add(later.pid)
+        orphan_guard.close()
         assert known.wait(timeout=PATIENCE_S) == -9 and later.wait(timeout=PATIENCE_S) == -9
     finally:
         for process in (known, later):

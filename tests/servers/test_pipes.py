@@ -25,14 +25,14 @@ sys.stdin.read()
 
 
 async def test_what_nobody_reads_is_not_piled_up_and_not_lost() -> None:
-    guardian = OrphanGuard()
+    orphan_guard = OrphanGuard()
     lost: list[bool] = []
     pipes = Pipes(
         lambda on_line, on_long, on_end: StdioProcess(
             [sys.executable, "-S", "-c", FLOOD],
             env={},
             line_cap=1 << 20,
-            guardian=guardian,
+            orphan_guard=orphan_guard,
             on_line=on_line,
             on_long=on_long,
             on_end=on_end,
@@ -53,7 +53,7 @@ async def test_what_nobody_reads_is_not_piled_up_and_not_lost() -> None:
         assert seen == list(range(NOTICES)) and not lost
         await until(lambda: "all written" in pipes.process.stderr, "the writer to come to its end")
     assert lost == [True]
-    guardian.close()
+    orphan_guard.close()
 
 
 @pytest.mark.parametrize(

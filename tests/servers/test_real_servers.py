@@ -12,7 +12,7 @@ import pytest
 from tests.kit import real_servers
 from tests.kit.ports import own_port
 from tests.kit.waiting import PATIENCE_S, until
-from tests.servers.kit import alive, program, run, said
+from tests.servers.kit import alive, program, run, text_of
 from windlass.core.errors import ToolError
 from windlass.servers import InputReply, MediaPart, Question, ServerConfig, Servers
 from windlass.toolbox.results import tool_output
@@ -82,7 +82,7 @@ async def test_the_fetch_server_reads_a_page(servers: Servers) -> None:
     async with await asyncio.start_server(page, "127.0.0.1", 0) as web:
         url = f"http://127.0.0.1:{web.sockets[0].getsockname()[1]}/"
         await run(servers, program([fetch, "--ignore-robots-txt", "--allow-private-ips"]))
-        assert "with words" in said(await servers.call("server", "fetch", json.dumps({"url": url})))
+        assert "with words" in text_of(await servers.call("server", "fetch", json.dumps({"url": url})))
 
 
 @pytest.mark.npm
@@ -103,10 +103,10 @@ async def test_the_everything_server_is_reached_over_the_network(
         url = f"http://127.0.0.1:{port}/{path}"
         await run(servers, ServerConfig("srv-1", "server", transport=transport, url=url))
         assert servers.status("server").era == "2025-11-25"
-        assert said(await servers.call("server", "echo", '{"message": "hi"}')) == "Echo: hi"
+        assert text_of(await servers.call("server", "echo", '{"message": "hi"}')) == "Echo: hi"
         with pytest.raises(ToolError, match="within"):
             await servers.call("server", "trigger-long-running-operation", '{"duration": 9}', timeout_s=0.3)
-        assert said(await servers.call("server", "echo", '{"message": "still here"}')) == "Echo: still here"
+        assert text_of(await servers.call("server", "echo", '{"message": "still here"}')) == "Echo: still here"
         await servers.stop("server")
     finally:
         host.kill()
@@ -134,7 +134,7 @@ async def test_a_long_operation_reports_progress_and_is_cancelled(servers: Serve
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    assert said(await servers.call("server", "echo", '{"message": "still here"}')) == "Echo: still here"
+    assert text_of(await servers.call("server", "echo", '{"message": "still here"}')) == "Echo: still here"
     with pytest.raises(ToolError, match="within"):
         await servers.call("server", "trigger-long-running-operation", '{"duration": 30, "steps": 1}', timeout_s=0.2)
 

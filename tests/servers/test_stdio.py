@@ -77,12 +77,12 @@ def test_what_would_hold_up_the_loop_is_known_by_its_tokens() -> None:
 
 
 async def test_a_kill_for_what_came_before_the_start_was_over_is_not_forgotten() -> None:
-    guardian = OrphanGuard()
+    orphan_guard = OrphanGuard()
     process = StdioProcess(
         [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"],
         env={},
         line_cap=1 << 20,
-        guardian=guardian,
+        orphan_guard=orphan_guard,
         on_line=lambda line: None,
         on_long=lambda line: None,
         on_end=lambda: None,
@@ -92,4 +92,4 @@ async def test_a_kill_for_what_came_before_the_start_was_over_is_not_forgotten()
     await until(lambda: process.returncode is not None, "its end")
     assert process.returncode == -9
     await process.stop()
-    guardian.close()
+    orphan_guard.close()

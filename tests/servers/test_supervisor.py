@@ -13,7 +13,7 @@ import pytest
 
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
-from tests.servers.kit import Census, alive, ledger_config, program, run, said
+from tests.servers.kit import Census, alive, ledger_config, program, run, text_of
 from windlass.core.errors import BadInput, Conflict, NotFound, ToolError
 from windlass.servers import ServerConfig, Servers
 from windlass.toolbox.offers import offered_names
@@ -68,7 +68,7 @@ async def test_a_server_that_died_is_started_again(servers: Servers, ledger: Led
     os.kill(first, signal.SIGKILL)
     await until(lambda: len(ledger.pids()) == 2, "a second start")
     assert (await servers.wait_ready("ledger", PATIENCE_S)).state == "running"
-    assert said(await servers.call("ledger", "echo", '{"text": "back"}')) == "back"
+    assert text_of(await servers.call("ledger", "echo", '{"text": "back"}')) == "back"
     assert servers.status("ledger").starts == 2
 
 
@@ -86,7 +86,7 @@ async def test_the_waits_grow_and_after_five_failures_it_is_left_alone(
     monkeypatch.setattr("windlass.servers.supervisor.asyncio.sleep", hurry)
     await servers.put(ledger_config(ledger, "--fault", "exit"))
     servers.start("ledger")
-    await until(lambda: "left alone" in servers.status("ledger").reason, "the end of its patience")
+    await until(lambda: "not restarted any more" in servers.status("ledger").reason, "the end of its patience")
     status = servers.status("ledger")
     assert (status.state, status.starts, status.retry_at) == ("failed", 5, 0)
     assert waits == [1, 2, 4, 8]
@@ -110,7 +110,7 @@ async def test_a_call_that_was_not_sent_is_tried_again_when_retries_allow(server
     call = asyncio.create_task(servers.call("ledger", "record", '{"effect_id": "a"}'))
     await ledger.seen("born")
     ledger.open()
-    assert said(await call) == "recorded a"
+    assert text_of(await call) == "recorded a"
 
 
 async def test_only_a_safe_call_is_repeated_after_it_was_sent(servers: Servers, ledger: Ledger) -> None:
@@ -198,7 +198,7 @@ async def test_children_get_none_of_our_secrets(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
     monkeypatch.setenv("LD_PRELOAD_CANARY", "canary")
     await run(servers, ledger_config(ledger, env={"DECLARED": "yes"}))
-    seen = json.loads(said(await servers.call("ledger", "env_dump", "{}")))
+    seen = json.loads(text_of(await servers.call("ledger", "env_dump", "{}")))
     assert seen["DECLARED"] == "yes" and seen["PATH"]
     assert "canary" not in json.dumps(seen)
 
@@ -206,15 +206,15 @@ async def test_children_get_none_of_our_secrets(
 async def test_secrets_are_revealed_to_the_child_only(ledger: Ledger) -> None:
     servers = Servers(reveal=lambda value: {"secret:1": "s3cret"}.get(value, value))
     await run(servers, ledger_config(ledger, env={"TOKEN": "secret:1"}))
-    seen = json.loads(said(await servers.call("ledger", "env_dump", "{}")))
+    seen = json.loads(text_of(await servers.call("ledger", "env_dump", "{}")))
     assert seen["TOKEN"] == "s3cret" and "s3cret" not in repr(servers.status("ledger"))
     await servers.aclose()
 
 
 async def test_a_grandchild_ends_with_its_server(servers: Servers, ledger: Ledger) -> None:
     await run(servers, ledger_config(ledger))
-    grandchild = int(said(await servers.call("ledger", "spawn", "{}")))
-    holder = int(said(await servers.call("ledger", "spawn", '{"hold_pipes": true}')))
+    grandchild = int(text_of(await servers.call("ledger", "spawn", "{}")))
+    holder = int(text_of(await servers.call("ledger", "spawn", '{"hold_pipes": true}')))
     assert alive(grandchild) and alive(holder)
     await servers.stop("ledger")
     assert not alive(grandchild) and not alive(holder)
@@ -342,7 +342,7 @@ SLOW_TO_GO = (
 
 HOST = """
 import asyncio, json, sys
-from tests.servers.kit import program, run, said
+from tests.servers.kit import program, run, text_of
 from windlass.servers import Servers
 
 async def main():
@@ -350,9 +350,9 @@ async def main():
     await run(servers, program(json.loads(sys.argv[1]), slug="one"))
     await run(servers, program(json.loads(sys.argv[1]), slug="two"))
     await servers.stop("two")
-    grandchild = int(said(await servers.call("one", "spawn", "{}")))
-    guardian = servers._guardian.pid
-    print(json.dumps([servers.status("one").pid, grandchild, guardian]), flush=True)
+    grandchild = int(text_of(await servers.call("one", "spawn", "{}")))
+    orphan_guard = servers._orphan_guard.pid
+    print(json.dumps([servers.status("one").pid, grandchild, orphan_guard]), flush=True)
     await asyncio.sleep(60)
 
 asyncio.run(main())

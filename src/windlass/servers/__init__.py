@@ -1,4 +1,4 @@
-"""MCP servers: kept running, safe to run, their tools offered under good names and judged before each call.
+"""MCP servers: configured, started and kept running, their tools listed and called.
 
 servers = Servers(on_change=...)
 await servers.put(ServerConfig("srv-1", "files", command="npx", args=(...), confirmed=True))

@@ -1,5 +1,5 @@
-"""A connection to one server, from its opening to its end. One task owns it: the SDK wants its session closed where it
-was opened. Calls come from any task."""
+"""A connection to one server, from its opening to its end. One task owns it, because the SDK requires that a session is
+closed by the task that opened it. Calls come from any task."""
 
 import asyncio
 import gc
@@ -20,8 +20,8 @@ from windlass.servers.values import Answered, CallResult, LongLine, OnInput, OnP
 if TYPE_CHECKING:
     from windlass.servers.session import Session
 
-LISTEN_S = 5.0  # a server that neither takes nor refuses to tell of changes is used without
-QUIET_S, LONGEST_STORM_S = 0.25, 2.0  # a storm of "my tools changed" is followed once it pauses, or after this long
+LISTEN_S = 5.0  # a server that neither accepts nor refuses the subscription to changes is used without it
+QUIET_S, LONGEST_STORM_S = 0.25, 2.0  # tools are listed again once a burst of changes pauses, or after this long
 CHECK_S = 10.0
 NEWLINE = "\n"
 _LATE = "windlass.servers.session"
@@ -29,10 +29,12 @@ Reveal = Callable[[str], str]
 
 
 class Connection:
-    """`on_change` is called when the tools changed, `ended` is set when the connection is over, `why` says how."""
+    """`on_change` is called when the tools changed; `ended` is set when the connection is over, `why` tells why.
+
+    Only the owner task opens, lists the tools again and closes. Every other task sets a flag and `_wake`, and waits."""
 
     def __init__(
-        self, config: ServerConfig, guardian: OrphanGuard, *, reveal: Reveal, on_change: Callable[[], None]
+        self, config: ServerConfig, orphan_guard: OrphanGuard, *, reveal: Reveal, on_change: Callable[[], None]
     ) -> None:
         self.config = config
         self.tools: tuple[ToolDefinition, ...] = ()
@@ -40,7 +42,7 @@ class Connection:
         self.program = ""
         self.why = ""
         self.ended = asyncio.Event()
-        self._guardian = guardian
+        self._orphan_guard = orphan_guard
         self._reveal = reveal
         self._on_change = on_change
         self._session: Session | None = None
@@ -49,12 +51,12 @@ class Connection:
         self.lost = False
         self._closing = False
         self._changed = False
-        self._listed = asyncio.Event()  # not set while the server has told of changes that are not read yet
+        self._listed = asyncio.Event()  # not set while the server has announced changes that are not read yet
         self._listed.set()
         self._lanes = asyncio.Semaphore(config.parallel)
-        self._under_way = 0
-        self._quiet = asyncio.Event()
-        self._quiet.set()
+        self._in_flight = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._owner: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[None] | None = None
 
@@ -65,6 +67,7 @@ class Connection:
         try:
             await asyncio.shield(self._opened)
         except asyncio.CancelledError:
+            # The owner is a task of its own and would live on: nobody who gave up waiting may leave a program running.
             await self.close()
             raise
 
@@ -75,6 +78,7 @@ class Connection:
         self._wake.set()
         if self._owner is None or self._opened is None:
             return
+        # Once open, the owner is woken, never cancelled: a cancel would cut off the orderly end of the SDK's session.
         if not self._opened.done():
             self._owner.cancel()
         await asyncio.wait({self._owner})
@@ -94,34 +98,34 @@ class Connection:
             if self._session is None or self.lost:
                 raise ToolError("The server is not running.", cause="not_running")
             quiet = timeout_s or self.config.timeout_of(tool)
-            flight = CallDeadline(quiet, max(quiet, self.config.longest_s), on_input)
-            self._under_way += 1
-            self._quiet.clear()
+            call = CallDeadline(quiet, max(quiet, self.config.longest_s), on_input)
+            self._in_flight += 1
+            self._idle.clear()
             try:
                 return await self._session.call(
-                    tool, arguments, key=key, flight=flight, on_progress=on_progress, answered=answered
+                    tool, arguments, key=key, call=call, on_progress=on_progress, answered=answered
                 )
             finally:
-                self._under_way -= 1
-                if not self._under_way:
-                    self._quiet.set()
+                self._in_flight -= 1
+                if not self._in_flight:
+                    self._idle.set()
 
-    async def quiet(self, deadline_s: float) -> None:
-        """Wait until no call is under way, at most so long: what is cut off by closing may have had its effect."""
+    async def wait_idle(self, deadline_s: float) -> None:
+        """Wait at most so long until no call is in flight: a call that closing cuts off may have had its effect."""
         with suppress(TimeoutError):
             async with asyncio.timeout(deadline_s):
-                await self._quiet.wait()
+                await self._idle.wait()
 
     @property
     def is_up_to_date(self) -> bool:
         return self._listed.is_set()
 
     async def up_to_date(self) -> None:
-        """Wait until every change of its tools that the server told of is read."""
+        """Wait until every change of its tools that the server announced is read."""
         await self._listed.wait()
 
     async def check(self) -> bool:
-        """Whether the server still answers. After a call that timed out, one that does not is better replaced."""
+        """Whether the server still answers. One that does not after a call timed out is better replaced."""
         if self._session is None or self.lost:
             return False
         try:
@@ -154,7 +158,7 @@ class Connection:
             self.ended.set()
             if not opened.done():
                 opened.set_exception(Unavailable(self.why or "The server was stopped while it started."))
-                opened.exception()  # whoever waited may be gone
+                opened.exception()  # the waiter may be gone; without this look asyncio logs an error nobody retrieved
 
     async def _live(self, opened: asyncio.Future[None]) -> None:
         loaded = await load()
@@ -168,7 +172,7 @@ class Connection:
                 on_lost=self._note_loss,
             ) as session,
         ):
-            # Listen first, then list: a change between the two would be told to nobody.
+            # Subscribe first, then list: a change between the two would be announced to nobody.
             listening = asyncio.Event()
             listener = asyncio.create_task(loaded.watch_changes(session, self._note_change, listening))
             try:
@@ -177,6 +181,7 @@ class Connection:
                 self.tools = await session.tools()
                 self.era, self.program = session.era, session.program
                 self._session = session
+                # From here on the connection lives as long as it likes; `connect_s` is for opening it only.
                 deadline.reschedule(None)
                 opened.set_result(None)
                 await self._until_over(session)
@@ -184,24 +189,25 @@ class Connection:
                 listener.cancel()
                 await asyncio.wait({listener})
         if self.lost or not self._closing:
-            self.why = self.why or self._last_words()
+            self.why = self.why or self._how_it_ended()
 
     async def _until_over(self, session: "Session") -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
             if self._changed and not self._over:
-                await self._pause()
+                await self._debounce()
             if self._over:
                 return
             if self._changed:
+                # Cleared before the list is asked for: a change announced meanwhile is not in it and counts anew.
                 self._changed = False
                 await self._list_again(session)
             if not self._changed:
                 self._listed.set()
 
-    async def _pause(self) -> None:
-        """Wait for a storm of changes to calm down, but not for ever."""
+    async def _debounce(self) -> None:
+        """Wait until a burst of changes pauses, at most `LONGEST_STORM_S`."""
         loop = asyncio.get_running_loop()
         end = loop.time() + LONGEST_STORM_S
         while loop.time() < end and not self._over:
@@ -216,7 +222,7 @@ class Connection:
         try:
             self.tools = await session.tools()
         except ToolError:
-            return  # the old list stands; a server that is gone is noticed elsewhere
+            return  # the old list stays valid; `_note_loss` reports a server that is gone
         self._on_change()
 
     @property
@@ -243,7 +249,7 @@ class Connection:
             env=environment(declared, operator=config.operator),
             cwd="" if config.sandbox == "bwrap" else config.cwd,
             line_cap=config.line_cap,
-            guardian=self._guardian,
+            orphan_guard=self._orphan_guard,
             on_line=on_line,
             on_long=on_long,
             on_end=on_end,
@@ -258,24 +264,24 @@ class Connection:
         if isinstance(error, TimeoutError):
             return f"It did not answer within {self.config.connect_s:g} s."
         if self._process and self._process.returncode is not None:
-            return self._last_words()
+            return self._how_it_ended()
         return f"It could not be reached: {str(error).partition(NEWLINE)[0] or type(error).__name__}"
 
-    def _last_words(self) -> str:
+    def _how_it_ended(self) -> str:
         if self._process is None:
             return "The connection was lost."
         code = self._process.returncode
-        said = self._process.stderr.strip().rpartition(NEWLINE)[2][:300]
+        last_line = self._process.stderr.strip().rpartition(NEWLINE)[2][:300]
         ended = "It closed its output" if code is None else f"It ended with code {code}"
-        return f"{ended}: {said}" if said else f"{ended}."
+        return f"{ended}: {last_line}" if last_line else f"{ended}."
 
 
 async def load() -> "_Loaded":
-    """Import everything that needs the `mcp` package, off the event loop: inline it would stand still for 0.6 s."""
+    """Import everything that needs the `mcp` package, off the event loop, which it would block for 0.6 s."""
     known = _LATE in sys.modules
-    module = await asyncio.to_thread(import_module, _LATE)  # even if known: another may be in the middle of it
+    module = await asyncio.to_thread(import_module, _LATE)  # even if known: another thread may still be importing it
     if not known:
-        gc.freeze()  # thousands of classes that never go away need not be looked at by every collection
+        gc.freeze()  # thousands of classes that are never freed need not be visited by every collection
     return cast(_Loaded, module)
 
 

@@ -1,5 +1,5 @@
-"""The environment a server's program gets: a short list of ours, and what was declared for it. Nothing else of ours
-reaches a child, so no key of ours can leak through one."""
+"""The environment of a server's program: a short list of our own variables, and those declared for it. Nothing else of
+ours reaches a child, so no key of ours can leak through one."""
 
 import os
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def environment(
     if not operator and (refused := denied(declared)):
         raise BadInput(
             f"env: {', '.join(refused)} can make a program run other code",
-            hint="Declare it in windlass.toml if it is really needed.",
+            hint="Declare it in windlass.toml if it is needed.",
             detail={"field": "env"},
         )
     ours = os.environ if ours is None else ours

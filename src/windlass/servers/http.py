@@ -10,12 +10,12 @@ from windlass.servers.call_deadline import current
 from windlass.servers.sdk import SessionMessage, httpx2, sse_client, streamable_http_client
 
 _CONNECT_S, _READ_S = 30.0, 900.0
-_GOODBYE_S = 2.0  # a server that hears nothing any more must not keep us from going
+_GOODBYE_S = 2.0  # a server that no longer answers must not delay closing
 Streams = tuple[Any, Any]
 
 
 class McpHttpClient(httpx2.AsyncClient):
-    """`trouble` says what went wrong last; the SDK only passes on that something did."""
+    """`trouble` is the last failure in words; the SDK only passes on that something failed."""
 
     def __init__(self, headers: Mapping[str, str], cap: int) -> None:
         timeout = httpx2.Timeout(_CONNECT_S, read=_READ_S)
@@ -24,23 +24,27 @@ class McpHttpClient(httpx2.AsyncClient):
         self.trouble = ""
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        flight = current.get()
+        call = current.get()
         if request.method == "DELETE":
             request.extensions["timeout"] = httpx2.Timeout(_GOODBYE_S).as_dict()
         try:
             response = await super().send(request, **options)
         except httpx2.TransportError as error:
-            if flight and isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
-                flight.sent = flight.delivered  # a call with questions is several requests
+            if call and isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+                call.sent = call.delivered  # a call with questions is several requests
             return self._instead(503, request, f"{request.url.host}: {error or type(error).__name__}")
-        # Only what the call itself was answered counts: a stream asked for again says nothing of a call that was taken.
-        if flight and request.method == "POST":
-            flight.status, flight.delivered = response.status_code, True
+        # Only the response to the call's own POST counts: a stream that is opened again says nothing of the call.
+        if call and request.method == "POST":
+            call.status, call.delivered = response.status_code, True
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            if flight:
-                flight.status = 502
-            return self._instead(502, request, "the server compresses its answers, which was not asked for")
+            if call:
+                call.status = 502
+            return self._instead(
+                502,
+                request,
+                "the server compresses its responses, which is not supported; turn that off at the server",
+            )
         if response.status_code >= 400:
             self.trouble = f"{request.url.host} answered {response.status_code} {response.reason_phrase}".strip()
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
@@ -61,7 +65,7 @@ class _Capped(httpx2.AsyncByteStream):
         async for chunk in self._inner:
             self._left -= len(chunk)
             if self._left < 0:
-                raise httpx2.StreamError("the answer is longer than can be read")
+                raise httpx2.StreamError("the response is longer than can be read")
             yield chunk
 
     async def aclose(self) -> None:
@@ -84,14 +88,14 @@ async def sse_streams(url: str, client: McpHttpClient, cap: int) -> AsyncIterato
 
 
 class _Marked:
-    """Notes on the flight that its request was handed to the transport: from here on it may have had an effect."""
+    """Marks the call as sent before its request goes to the transport: from here on it may have had an effect."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
 
     async def send(self, item: SessionMessage, /) -> None:
-        if flight := current.get():
-            flight.sent = True
+        if call := current.get():
+            call.sent = True
         await self._inner.send(item)
 
     async def aclose(self) -> None:

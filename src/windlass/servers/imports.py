@@ -1,5 +1,5 @@
-"""Reads the server lists other programs keep (Claude Desktop, Cursor, VS Code, Zed) into drafts. Nothing here starts
-anything, and nothing in the text is looked up in our environment: `${HOME}` stays the letters it is."""
+"""Reads the server lists of other programs (Claude Desktop, Cursor, VS Code, Zed) into drafts. Nothing here starts
+anything, and nothing in the text is looked up in our environment: `${HOME}` stays as it is."""
 
 import json
 import re
@@ -17,12 +17,12 @@ MOST_SERVERS = 200
 _RUNNERS = {"npx": 0, "bunx": 0, "pnpx": 0, "uvx": 0, "pnpm": 1, "yarn": 1, "npm": 1, "uv": 2, "pipx": 1}
 _VERSIONED = re.compile(r"(?<!^)@[0-9][\w.+-]*$|==[0-9][\w.+-]*$")
 _PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
-_WORDS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamableHttp": "http", "sse": "sse"}
+_TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamableHttp": "http", "sse": "sse"}
 
 
 @value_object
 class ImportedConfig:
-    """One entry: a draft, or why it cannot be one. `warnings` are for the person who is asked to confirm it."""
+    """One entry: a draft, or why it cannot be one. `warnings` are shown to the person who confirms it."""
 
     name: str
     config: ServerConfig | None = None
@@ -31,13 +31,13 @@ class ImportedConfig:
 
 
 def imported_servers(text: str | bytes, taken: Collection[str] = ()) -> list[ImportedConfig]:
-    """`taken` are the slugs in use. Raises `BadInput` when the text is no server list at all."""
+    """`taken` are the slugs in use. Raises `BadInput` when the text is not a server list at all."""
     if len(text) > LARGEST:
-        raise BadInput("The import is larger than 20 MiB.", code="too_large")
+        raise BadInput("The import is larger than 20 MiB.", hint="Split it into several files.", code="too_large")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"The import is no JSON: {error}") from None
+        raise BadInput(f"The import is not valid JSON: {error}") from None
     entries = _entries(document)
     if len(entries) > MOST_SERVERS:
         raise BadInput(f"The import names {len(entries)} servers; at most {MOST_SERVERS} can be read at once.")
@@ -49,8 +49,8 @@ def _entries(document: object) -> Mapping[str, object]:
     """`mcpServers` at the top (Claude Desktop, Cursor), `servers` at the top or under `mcp` (VS Code), or
     `context_servers` (Zed)."""
     if isinstance(document, dict):
-        places = ((document, "mcpServers"), (document, "servers"), (document.get("mcp"), "servers"))
-        for holder, key in (*places, (document, "context_servers")):
+        paths = ((document, "mcpServers"), (document, "servers"), (document.get("mcp"), "servers"))
+        for holder, key in (*paths, (document, "context_servers")):
             if isinstance(holder, dict) and isinstance(holder.get(key), dict):
                 return cast(Mapping[str, object], holder[key])
     raise BadInput("No servers were found.", hint='The text should look like {"mcpServers": {"name": {...}}}.')
@@ -69,7 +69,7 @@ def _one(name: str, entry: object, slugs: set[str]) -> ImportedConfig:
 
 
 def _flat(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Zed used to keep the command, its arguments and its environment in one object."""
+    """Older versions of Zed have the command, its arguments and its environment in one object."""
     inner = entry.get("command")
     if not isinstance(inner, dict):
         return entry
@@ -93,11 +93,11 @@ def _config(name: str, entry: Mapping[str, Any], slugs: set[str]) -> ServerConfi
 
 
 def _transport(entry: Mapping[str, Any], url: str) -> Literal["stdio", "http", "sse"]:
-    said = _text(entry, "type") or _text(entry, "transport")
-    if said and said not in _WORDS:
-        raise BadInput(f"type: {said[:40]!r} is not known")
-    if said:
-        return cast(Literal["stdio", "http", "sse"], _WORDS[said])
+    named = _text(entry, "type") or _text(entry, "transport")
+    if named and named not in _TRANSPORTS:
+        raise BadInput(f"type: {named[:40]!r} is not known; use stdio, http or sse")
+    if named:
+        return cast(Literal["stdio", "http", "sse"], _TRANSPORTS[named])
     return "http" if url and not entry.get("command") else "stdio"
 
 
@@ -141,15 +141,15 @@ def _warnings(config: ServerConfig) -> Iterator[str]:
         yield f"{', '.join(refused)} can make a program run other code; only windlass.toml may set it."
     texts = (*config.argv, *config.env.values(), *config.headers.values(), config.url, config.cwd)
     if any(_PLACEHOLDER.search(text) for text in texts):
-        yield "It contains placeholders like ${NAME}; they are not filled in."
+        yield "It contains placeholders like ${NAME}, which are not filled in. Replace them by their values."
 
 
 def floating_package(config: ServerConfig) -> str:
-    """The package a runner like npx would fetch in whatever version is newest that day; "" when pinned or none."""
+    """The package a runner like npx would fetch in the newest version of the day; "" when pinned or none."""
     runner = config.command.replace("\\", "/").rpartition("/")[2].removesuffix(".cmd").removesuffix(".exe")
     if config.transport != "stdio" or runner not in _RUNNERS:
         return ""
-    words = [word for word in config.args if not word.startswith("-")]
-    package = next(iter(words[_RUNNERS[runner] :]), "")
+    arguments = [argument for argument in config.args if not argument.startswith("-")]
+    package = next(iter(arguments[_RUNNERS[runner] :]), "")
     local = package.startswith((".", "/"))
     return "" if not package or local or _VERSIONED.search(package) else package

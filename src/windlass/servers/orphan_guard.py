@@ -1,10 +1,10 @@
-"""Kills our servers when we die, however we die. One small shell per Windlass process holds the end of a pipe: while we
-live it learns which process groups are ours; when the pipe closes, by exit or by SIGKILL, it kills them."""
+"""Kills our servers when we die, however we die. One small shell per Windlass process reads from a pipe: while we live
+it learns which process groups are ours; when the pipe closes, by exit or by SIGKILL, it kills them."""
 
 import os
 import subprocess
 
-# Numbers are kept as words of one string, so that any POSIX sh will do.
+# The numbers are kept in one string, separated by spaces, so that any POSIX sh will do.
 _WATCH = """
 trap '' INT TERM HUP QUIT
 groups=' '
@@ -22,7 +22,7 @@ for one in $groups; do kill -s KILL -- "-$one" 2>/dev/null; done
 
 
 class OrphanGuard:
-    """Started with the first group it has to watch. Without /bin/sh (Windows) it promises nothing and does nothing."""
+    """Started with the first group it has to watch. Does nothing on Windows, which has no /bin/sh."""
 
     def __init__(self) -> None:
         self._shell: subprocess.Popen[bytes] | None = None
@@ -34,13 +34,13 @@ class OrphanGuard:
         if self._shell is None or self._shell.poll() is not None:
             self._start()
             for known in self._groups:
-                self._tell(f"add {known}\n")
+                self._send(f"add {known}\n")
         else:
-            self._tell(f"add {group}\n")
+            self._send(f"add {group}\n")
 
     def drop(self, group: int) -> None:
         self._groups.discard(group)
-        self._tell(f"drop {group}\n")
+        self._send(f"drop {group}\n")
 
     def close(self) -> None:
         if self._shell is None:
@@ -72,7 +72,7 @@ class OrphanGuard:
         finally:
             os.close(end)
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         if self._pipe < 0:
             return
         try:

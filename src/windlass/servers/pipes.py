@@ -26,15 +26,14 @@ from windlass.servers.values import CallResult, LongLine, TextPart
 
 TOO_LONG, UNREADABLE = -32010, -32011
 SPILLED = "windlass/spilled"
-BAD_LINES = 1000
+BAD_LINES = 1000  # after so many the program is killed: it does not speak MCP
 SECOND_CHANCE_S = 2.0
-_CROWDED, _ROOMY = 256, 128
-_BIG = 1 << 20
-
-MakeProcess = Callable[[Callable[[bytes], None], Callable[[LongLine], None], Callable[[], None]], StdioProcess]
 FIRST_ID = 1_000_000_000  # the SDK counts from 0
-Progress = Callable[[float, float | None, str | None], None]
 LONGEST_PLAIN = 1 << 20
+MakeProcess = Callable[[Callable[[bytes], None], Callable[[LongLine], None], Callable[[], None]], StdioProcess]
+Progress = Callable[[float, float | None, str | None], None]
+_CROWDED, _ROOMY = 256, 128  # messages in the inbox at which reading pauses, and at which it resumes
+_BIG = 1 << 20
 _json = msgspec.json.Encoder().encode
 _ID = rb'("(?:[^"\\]|\\.){0,256}"|-?\d{1,18})'
 _PAIR = re.compile(rb'\s*[{,]\s*"(jsonrpc|id)"\s*:\s*' + _ID)
@@ -43,7 +42,10 @@ _LAST = re.compile(rb',\s*"id"\s*:\s*' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.
 
 
 class Pipes:
-    """An async context manager that gives (read, write)."""
+    """An async context manager that gives (read, write).
+
+    Two callers write to the program: the SDK's session (`send`) and the direct calls (`call`). Each hands over whole
+    lines, and their ids cannot clash. Answers are delivered in the order in which the program wrote them."""
 
     def __init__(self, make: MakeProcess, on_lost: Callable[[], None]) -> None:
         self.process = make(self._on_line, self._on_long, self._on_end)
@@ -51,8 +53,8 @@ class Pipes:
         self.lost = False
         self.spilled: dict[int | str, LongLine] = {}
         self._on_lost = on_lost
-        self._waiting: set[int | str] = set()
-        self._straight = DirectCalls()
+        self._waiting: set[int | str] = set()  # ids that were sent and not answered: the only answers let through
+        self._direct = DirectCalls()
         self._inbox = _Inbox(lambda: self.process.pause(False))
 
     async def __aenter__(self) -> tuple["_Inbox", "_Outbox"]:
@@ -71,40 +73,43 @@ class Pipes:
                 line.file.close()
 
     async def send(self, message: types.JSONRPCMessage) -> None:
-        flight = current.get()
+        call = current.get()
         is_request = isinstance(message, types.JSONRPCRequest)
         try:
             await self.process.write(lambda: _encode(message), wait=is_request)
         except BrokenPipeError:
             raise anyio.BrokenResourceError from None
+        # The id is added after the write without an await between: no answer can come before its id is known.
         if isinstance(message, types.JSONRPCRequest):
             self._waiting.add(message.id)
-            if flight:
-                flight.sent = True
+            if call:
+                call.sent = True
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._waiting.discard((message.params or {}).get("requestId", ""))
 
     async def call(
-        self, tool: str, arguments: dict[str, Any], meta: dict[str, Any], flight: CallDeadline, on_progress: Progress
+        self, tool: str, arguments: dict[str, Any], meta: dict[str, Any], call: CallDeadline, on_progress: Progress
     ) -> dict[str, Any]:
-        """`tools/call` of the handshake era, without the SDK's session around it. Raises `MCPError`. The server is
-        told of a call that is cancelled."""
-        request_id, answer = self._straight.begin(on_progress)
+        """`tools/call` of the handshake era, without the SDK's session around it. Raises `MCPError`. A call that is
+        cancelled is cancelled at the server too."""
+        request_id, answer = self._direct.begin(on_progress)
         try:
             await self.process.write(lambda: call_line(request_id, tool, arguments, meta), wait=True)
             self._waiting.add(request_id)
-            flight.sent = True
+            call.sent = True
             return await answer
         except BrokenPipeError:
             raise MCPError(types.CONNECTION_CLOSED, "Connection closed") from None
         except asyncio.CancelledError:
+            # Only a request that was sent and not answered is cancelled: one that never left us is unknown to the
+            # server, and one that was answered is over. `wait=False`, since a cancelled task must not wait again.
             if request_id in self._waiting:
                 self._waiting.discard(request_id)
                 with suppress(BrokenPipeError):
                     await self.process.write(lambda: cancel_line(request_id, "nobody waits for it"), wait=False)
             raise
         finally:
-            self._straight.end(request_id)
+            self._direct.end(request_id)
 
     def _on_line(self, line: bytes) -> None:
         text = line.strip(b" \t\r\xef\xbb\xbf")
@@ -113,14 +118,15 @@ class Pipes:
         if not text.startswith(b"{"):
             self._bad()
             return
-        if (answer := plain_answer(text)) and self._straight.waits_for(answer.id) and self._expected(answer.id):
-            self._straight.answer(answer.id, answer.result)
+        # Here, in the order of the lines, and not in a task: an answer must not overtake the progress before it.
+        if (answer := plain_answer(text)) and self._direct.waits_for(answer.id) and self._expected(answer.id):
+            self._direct.answer(answer.id, answer.result)
             return
         try:
             message = _decode(text)
         except ValueError:
             self._bad()
-            # Half an answer may be followed by the whole one; only when none comes has the request failed.
+            # Half an answer may be followed by the whole one; the request fails only when none comes.
             peeked = peek(text[:PEEK], text[-PEEK:])
             asyncio.get_running_loop().call_later(
                 SECOND_CHANCE_S, self._fail, peeked, UNREADABLE, "The server's answer was not readable JSON."
@@ -138,11 +144,11 @@ class Pipes:
             self.process.pause(True)
 
     def _hand_over(self, message: types.JSONRPCMessage) -> None:
-        if not self._straight.take(message):
+        if not self._direct.take(message):
             self._inbox.put(SessionMessage(message))
 
     def _expected(self, request_id: int | str | None) -> bool:
-        """Whether we asked; an answer to nobody, or a second one, is dropped. Some servers turn our number to text."""
+        """Whether we asked; other answers, and second ones, are dropped. Some servers turn our number to text."""
         if isinstance(request_id, str) and request_id not in self._waiting and re.fullmatch("[0-9]+", request_id):
             request_id = int(request_id)
         if request_id is None or request_id not in self._waiting:
@@ -154,7 +160,7 @@ class Pipes:
         peeked = peek(line.head, line.tail)
         if peeked.kind == "result" and peeked.id is not None and line.file and self._expected(peeked.id):
             self.spilled[peeked.id] = line
-            # `isError` keeps the SDK from checking a result that is not in it; `session` knows it by its mark.
+            # `isError` keeps the SDK from checking content that is not there; `session` finds the file by the mark.
             body = {"content": [], "isError": True, "resultType": "complete", "_meta": {SPILLED: peeked.id}}
             self._hand_over(types.JSONRPCResponse(jsonrpc="2.0", id=peeked.id, result=body))
             return
@@ -167,6 +173,7 @@ class Pipes:
         if peeked.kind == "other":
             return
         request_id = peeked.id
+        # Without a readable id only a single open request can be meant; of several, each keeps its own deadline.
         if request_id is None and len(self._waiting) == 1:
             (request_id,) = self._waiting
         if request_id is not None and self._expected(request_id):
@@ -180,7 +187,7 @@ class Pipes:
 
     def _on_end(self) -> None:
         self.lost = True
-        self._straight.lost()
+        self._direct.lost()
         self._inbox.end()
         self._on_lost()
 
@@ -210,7 +217,7 @@ class _Inbox:
     async def receive(self) -> SessionMessage | Exception:
         self._taken += 1
         if self._items and self._taken % 8 == 0:
-            await asyncio.sleep(0)  # a flood must not keep the loop: each item costs more in tasks than in parsing
+            await asyncio.sleep(0)  # a flood must not block the loop: each item costs more in tasks than in parsing
         while not self._items:
             if self._ended:
                 raise anyio.EndOfStream
@@ -264,7 +271,10 @@ class _Outbox:
 
 
 class DirectCalls:
-    """Calls under way. `take` is offered everything that arrives."""
+    """Tool calls that bypass the SDK's session, with ids of their own. In the handshake era a call is one line out and
+    one line back; through the session it costs more than twice as much. `take` is offered everything that arrives.
+
+    A waiter that was cancelled has a future that is done: its answer, when it still comes, is dropped."""
 
     def __init__(self) -> None:
         self._last_id = FIRST_ID
@@ -280,7 +290,7 @@ class DirectCalls:
     def end(self, request_id: int) -> None:
         answer = self._answers.pop(request_id)
         if answer.done() and not answer.cancelled():
-            answer.exception()  # a call that failed before it waited has not looked at it
+            answer.exception()  # retrieved here for a call that failed before it awaited its answer
         del self._progress[request_id]
 
     def waits_for(self, request_id: int) -> bool:
@@ -293,7 +303,7 @@ class DirectCalls:
     def take(self, message: types.JSONRPCMessage) -> bool:
         """Whether it belonged to one of these calls."""
         if isinstance(message, types.JSONRPCNotification):
-            return message.method == "notifications/progress" and self._heard(message.params or {})
+            return message.method == "notifications/progress" and self._take_progress(message.params or {})
         if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             return False
         answer = self._answers.get(_number(message.id))
@@ -312,15 +322,15 @@ class DirectCalls:
             if not answer.done():
                 answer.set_exception(MCPError(types.CONNECTION_CLOSED, "Connection closed"))
 
-    def _heard(self, params: dict[str, Any]) -> bool:
+    def _take_progress(self, params: dict[str, Any]) -> bool:
         on_progress = self._progress.get(_number(params.get("progressToken")))
         if on_progress is None:
             return False
         try:
-            told = types.ProgressNotificationParams.model_validate(params, by_name=False)
+            progress = types.ProgressNotificationParams.model_validate(params, by_name=False)
         except ValueError:
             return True
-        on_progress(told.progress, told.total, told.message)
+        on_progress(progress.progress, progress.total, progress.message)
         return True
 
 
@@ -339,6 +349,11 @@ def _number(request_id: object) -> int:
     if isinstance(request_id, str) and request_id.isdecimal():
         return int(request_id)
     return request_id if isinstance(request_id, int) else -1
+
+
+# The line that a program sends most is the answer to a call, and in it nothing but text. It is read here without the
+# SDK's models, which take twenty times as long. A line that is not exactly of this form is left to them: the result is
+# the same either way (tests/servers/test_fast_decode.py).
 
 
 class PlainAnswer(msgspec.Struct, forbid_unknown_fields=True):
@@ -361,6 +376,7 @@ _answer = msgspec.json.Decoder(PlainAnswer).decode
 
 
 def plain_answer(line: bytes) -> PlainAnswer | None:
+    """The answer in a line, or None where the SDK must read it."""
     if len(line) > LONGEST_PLAIN:
         return None
     try:
@@ -370,6 +386,7 @@ def plain_answer(line: bytes) -> PlainAnswer | None:
 
 
 def plain_result(result: dict[str, Any]) -> CallResult | None:
+    """The result that is nothing but text, or None where the SDK must read it."""
     try:
         plain = msgspec.convert(result, _Plain)
     except ValueError:
@@ -384,7 +401,7 @@ def _encode(message: types.JSONRPCMessage) -> bytes:
 def _decode(text: bytes) -> types.JSONRPCMessage:
     paused = len(text) > _BIG and gc.isenabled()
     if paused:
-        gc.disable()  # a collection in the middle doubles the time a big message takes
+        gc.disable()  # a collection in the middle doubles the time of a big message
     try:
         return _repaired(text)
     except RecursionError as error:
@@ -420,14 +437,15 @@ class Peeked:
 
 
 def peek(head: bytes, tail: bytes) -> Peeked:
-    """Some servers write the id first, some last; both ends are looked at, and only at the top level: the brace after
-    an id at the very end can only be the message's own."""
+    """What can be read from the two ends of a JSON-RPC message, when the whole is too long or too broken to parse. Some
+    servers write the id first, some last. Only the top level counts: the brace after an id at the very end can only be
+    the message's own."""
     found: bytes | None = None
-    place = 0
-    while pair := _PAIR.match(head, place):
+    position = 0
+    while pair := _PAIR.match(head, position):
         found = pair[2] if pair[1] == b"id" else found
-        place = pair.end()
-    body = _BODY.match(head, place)
+        position = pair.end()
+    body = _BODY.match(head, position)
     if body is None or body[1] in (b"method", b"params"):
         return Peeked("other")
     if found is None and (last := _LAST.search(tail)):

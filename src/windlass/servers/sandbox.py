@@ -18,16 +18,25 @@ _ETC = (
 
 
 def sandboxed(argv: Sequence[str], rules: SandboxRules, cwd: str = "") -> list[str]:
-    """Raises `Unavailable` when bubblewrap is not installed: a sandbox that silently is none would be a lie."""
+    """Raises `Unavailable` when bubblewrap is not installed: a server must not run unprotected without notice."""
     program = shutil.which("bwrap")
     if program is None:
         raise Unavailable("bubblewrap is not installed.", hint="Install bwrap, or set sandbox to off for this server.")
-    return [program, *_walls(rules), *_system(), *_rooms(rules), *_variables(), *_start(cwd), "--", *_limited(argv)]
+    return [
+        program,
+        *_isolation(rules),
+        *_system(),
+        *_folders(rules),
+        *_variables(),
+        *_start(cwd),
+        "--",
+        *_limited(argv),
+    ]
 
 
-def _walls(rules: SandboxRules) -> list[str]:
-    walls = ["--die-with-parent", "--unshare-all", "--new-session", "--cap-drop", "ALL"]
-    return [*walls, "--share-net"] if rules.network else walls
+def _isolation(rules: SandboxRules) -> list[str]:
+    options = ["--die-with-parent", "--unshare-all", "--new-session", "--cap-drop", "ALL"]
+    return [*options, "--share-net"] if rules.network else options
 
 
 def _system() -> list[str]:
@@ -43,27 +52,27 @@ def _system() -> list[str]:
     return binds
 
 
-def _rooms(rules: SandboxRules) -> list[str]:
-    rooms = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/home", "--dir", HOME]  # noqa: S108
+def _folders(rules: SandboxRules) -> list[str]:
+    folders = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/home", "--dir", HOME]  # noqa: S108
     if rules.home:
         os.makedirs(rules.home, mode=0o700, exist_ok=True)
-        rooms += ["--bind", rules.home, HOME]
+        folders += ["--bind", rules.home, HOME]
     for path in rules.read:
-        rooms += ["--ro-bind", path, path]
+        folders += ["--ro-bind", path, path]
     for path in rules.write:
-        rooms += ["--bind", path, path]
+        folders += ["--bind", path, path]
     # The root itself is a writable tmpfs until this.
-    return [*rooms, "--remount-ro", "/"]
+    return [*folders, "--remount-ro", "/"]
 
 
 def _variables() -> list[str]:
     # The values go on bwrap's own command line, which other users can read; so they are inherited, not set.
     ours = {"HOME": HOME, "TMPDIR": "/tmp"}  # noqa: S108
-    return [word for name, value in ours.items() for word in ("--setenv", name, value)]
+    return [option for name, value in ours.items() for option in ("--setenv", name, value)]
 
 
 def _limited(argv: Sequence[str]) -> list[str]:
-    """No core dumps, no endless files. Not on processes: those are counted per user, whoever else runs some."""
+    """No core dumps, no endless files. No limit on processes: those are counted per user, not per sandbox."""
     return ["prlimit", *_LIMITS, "--", *argv] if shutil.which("prlimit") else list(argv)
 
 

@@ -14,7 +14,7 @@ from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-# These write addresses, and pieces of results they could not read, at levels that a default log shows.
+# These log addresses, and parts of results they could not parse, at levels that a default log shows.
 for _name in ("mcp", "client", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 

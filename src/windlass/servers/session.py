@@ -1,5 +1,5 @@
-"""One open MCP session in our own words: list the tools, call one, hear of changes and questions. Imported late, with
-`sdk`. Open and close it in one task; call from any."""
+"""One open MCP session in terms of our own values: list the tools, call one, receive changes and questions. Imported
+late, with `sdk`. Open and close it in one task; call from any."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -42,16 +42,16 @@ LIST_S = 30.0
 _PAGES = 1000
 _TOOLS = 10_000
 KEY = "windlass/key"
-# What the SDK makes up when something answered that was no MCP server's answer. The call may have been carried out.
+# How the SDK's own errors begin when the answer did not come from an MCP server. The call may have been carried out.
 _NO_ANSWER = ("Unexpected content type", "server answered a request with 202", "Redirect to")
 
 
 class Session:
     def __init__(
-        self, client: Client, flights: list[CallDeadline], pipes: Pipes | None, http: McpHttpClient | None
+        self, client: Client, calls: list[CallDeadline], pipes: Pipes | None, http: McpHttpClient | None
     ) -> None:
         self._client = client
-        self._flights = flights
+        self._calls = calls
         self._pipes = pipes
         self._http = http
         self.era = client.protocol_version
@@ -90,35 +90,35 @@ class Session:
         arguments: Mapping[str, Any],
         *,
         key: str,
-        flight: CallDeadline,
+        call: CallDeadline,
         on_progress: OnProgress | None,
         answered: Answered | None = None,
     ) -> CallResult:
         """Raises `ToolError` for every way in which there is no result. Cancelling sends the server a cancel."""
 
         def note(progress: float, total: float | None, message: str | None) -> None:
-            flight.renew()
+            call.renew()
             if on_progress:
                 on_progress(progress, total, message or "")
 
-        token = current.set(flight)
-        self._flights.append(flight)
+        token = current.set(call)
+        self._calls.append(call)
         try:
-            async with flight.begin():
-                return await self._answer(tool, dict(arguments), {KEY: key} if key else {}, flight, note, answered)
+            async with call.begin():
+                return await self._answer(tool, dict(arguments), {KEY: key} if key else {}, call, note, answered)
         except TimeoutError:
             raise ToolError(
-                f"The tool gave no result within {flight.quiet_s:g} s.", cause="timeout", sent=flight.sent
+                f"The tool gave no result within {call.quiet_s:g} s.", cause="timeout", sent=call.sent
             ) from None
         except MCPError as error:
-            raise self._failure(error, flight) from error
+            raise self._failure(error, call) from error
         except (ValidationError, RuntimeError) as error:
             raise ToolError(
-                f"The server's answer was malformed: {_first_line(error)}", cause="bad_result", sent=flight.sent
+                f"The server's answer was malformed: {_first_line(error)}", cause="bad_result", sent=call.sent
             ) from error
         finally:
-            flight.over.set()
-            self._flights.remove(flight)
+            call.over.set()  # a question that is still open belongs to nobody now
+            self._calls.remove(call)
             current.reset(token)
 
     async def _answer(
@@ -126,12 +126,14 @@ class Session:
         tool: str,
         arguments: dict[str, Any],
         meta: dict[str, Any],
-        flight: CallDeadline,
+        call: CallDeadline,
         note: Progress,
         answered: Answered | None,
     ) -> CallResult:
+        # `discover_result` is None in the handshake era only; a stateless call may come back as a question, which the
+        # SDK's session answers and repeats.
         if self._pipes and self._client.session.discover_result is None:
-            raw = await self._pipes.call(tool, arguments, meta, flight, note)
+            raw = await self._pipes.call(tool, arguments, meta, call, note)
             return plain_result(raw) or self._result(types.CallToolResult.model_validate(raw, by_name=False))
 
         async def noted(progress: float, total: float | None, message: str | None) -> None:
@@ -152,28 +154,28 @@ class Session:
         spilled = (result.meta or {}).get(SPILLED)
         if spilled is not None and self._pipes and (line := self._pipes.spilled.pop(spilled, None)):
             return CallResult(spilled=line)
-        return CallResult(_parts_of(result), result.structured_content, result.is_error, raw=_raw_of(result))
+        return result_of(result)
 
-    def _failure(self, error: MCPError, flight: CallDeadline) -> ToolError:
-        """What the engine must know is whether the call may have had an effect: an answer that says "error" means it is
-        over and known; silence after sending does not."""
+    def _failure(self, error: MCPError, call: CallDeadline) -> ToolError:
+        """The engine must know whether the call may have had an effect. An error that the server itself answers ends
+        the call with a known outcome (`sent` stays False); silence after sending does not."""
         trouble = self._http.trouble if self._http else ""
         if error.code in (TOO_LONG, UNREADABLE, types.PARSE_ERROR) or error.message.startswith(_NO_ANSWER):
-            return ToolError(error.message, cause="bad_result", sent=flight.sent)
-        if flight.status in (401, 403):
+            return ToolError(error.message, cause="bad_result", sent=call.sent)
+        if call.status in (401, 403):
             return ToolError(f"Not allowed: {trouble}.", cause="unauthorized", hint="Check the server's headers.")
-        if flight.status == 404:
+        if call.status == 404:
             return ToolError(f"The server does not know this session: {error.message}", cause="session_gone")
-        if self._closed(error) or flight.status >= 500 or (self._http and flight.status == 0):
-            said = trouble or "it closed the connection"
-            return ToolError(f"The server went away: {said}.", cause="server_gone", sent=flight.sent)
+        if self._closed(error) or call.status >= 500 or (self._http and call.status == 0):
+            why = trouble or "it closed the connection"
+            return ToolError(f"The server went away: {why}.", cause="server_gone", sent=call.sent)
         return ToolError(f"The server refused the call: {error.message}", cause="rpc_error")
 
     def _closed(self, error: MCPError) -> bool:
-        """The SDK tells a lost connection by a code that servers use for errors of their own, too."""
+        """The SDK reports a lost connection with a code that servers also use for errors of their own."""
         lost = self._pipes is not None and self._pipes.lost
-        said_by_sdk = error.message.startswith(("Connection closed", "SSE stream"))
-        return error.code == types.CONNECTION_CLOSED and (lost or said_by_sdk)
+        from_sdk = error.message.startswith(("Connection closed", "SSE stream"))
+        return error.code == types.CONNECTION_CLOSED and (lost or from_sdk)
 
 
 @asynccontextmanager
@@ -187,12 +189,12 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     pipes = Pipes(make_process, on_lost) if config.transport == "stdio" else None
     http = McpHttpClient(headers, config.line_cap) if pipes is None else None
-    flights: list[CallDeadline] = []
+    calls: list[CallDeadline] = []
     client = Client(
         cast(Any, pipes or _streams(config, cast(McpHttpClient, http))),
         mode="auto" if config.transport != "sse" else "legacy",  # that wire is older than the stateless era
         message_handler=_changes(on_changed),
-        elicitation_callback=_questions(flights),
+        elicitation_callback=_questions(calls),
         client_info=types.Implementation(name="windlass", version="0.1"),
         cache=None,
     )
@@ -200,40 +202,40 @@ async def open_session(
     try:
         async with client:
             opened = True
-            _let_results_be(client)
+            _skip_result_checks(client)
             _note_questions(client)
-            yield Session(client, flights, pipes, http)
+            yield Session(client, calls, pipes, http)
     except (MCPError, ExceptionGroup, httpx2.HTTPError) as error:
         if opened or http is None or not http.trouble:
             raise
         raise Unavailable(f"{http.trouble}.") from error
 
 
-def _let_results_be(client: Client) -> None:
-    """The SDK would check results with a second, slower JSON Schema library, list the tools again to do so, and throw
-    away the result of a tool that broke its own promise. The result is worth more than the promise."""
+def _skip_result_checks(client: Client) -> None:
+    """The SDK would check results with a second, slower JSON Schema library, list the tools again to do so, and discard
+    the result of a tool that violates its own output schema. The result is worth more than the schema."""
     client.session.validate_tool_result = _no_check  # type: ignore[method-assign]
 
 
 def _note_questions(client: Client) -> None:
-    """The SDK asks and goes on by itself; what it would need to go on later is written down on the way."""
+    """The SDK asks the question and repeats the call by itself; what a later repeat would need is recorded here."""
     plain = client.session.call_tool
 
     async def noted(*args: Any, **options: Any) -> Any:
         result = await plain(*args, **options)
-        flight = current.get()
-        if flight and isinstance(result, types.InputRequiredResult):
+        call = current.get()
+        if call and isinstance(result, types.InputRequiredResult):
             requests = list(result.input_requests or ())
-            flight.asked = (requests[0], result.request_state) if len(requests) == 1 else ("", None)
+            call.asked = (requests[0], result.request_state) if len(requests) == 1 else ("", None)
         return result
 
     client.session.call_tool = noted  # type: ignore[method-assign]
 
 
 def _responses(answered: Answered) -> types.InputResponses:
-    said = answered.answer
-    content = _content(said, answered.question)
-    return {answered.question.request: types.ElicitResult(action=said.action, content=content)}
+    answer = answered.answer
+    content = _content(answer, answered.question)
+    return {answered.question.request: types.ElicitResult(action=answer.action, content=content)}
 
 
 def _streams(config: ServerConfig, http: McpHttpClient) -> AbstractAsyncContextManager[Streams]:
@@ -242,8 +244,8 @@ def _streams(config: ServerConfig, http: McpHttpClient) -> AbstractAsyncContextM
 
 
 async def watch_changes(session: Session, on_changed: Callable[[], None], listening: asyncio.Event) -> None:
-    """In the stateless era changes are subscribed to; in the other they come by themselves. Returns when the server
-    will not tell. `listening` is set once no change can be missed, or none will be told."""
+    """In the stateless era changes are subscribed to; in the handshake era they come unasked. Returns when the server
+    refuses. `listening` is set once no change can be missed, or none will be announced."""
     client = session._client
     tools = client.server_capabilities.tools
     try:
@@ -259,36 +261,36 @@ async def watch_changes(session: Session, on_changed: Callable[[], None], listen
 
 
 def _changes(on_changed: Callable[[], None]) -> MessageHandlerFnT:
-    async def emit(message: IncomingMessage) -> None:
+    async def on_message(message: IncomingMessage) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             on_changed()
 
-    return emit
+    return on_message
 
 
-def _questions(flights: list[CallDeadline]) -> ElicitationFnT:
-    """In the stateless era a question is asked inside its own call. In the other it comes loose, and belongs most
-    likely to the call that began last."""
+def _questions(calls: list[CallDeadline]) -> ElicitationFnT:
+    """In the stateless era a question is asked inside its own call. In the handshake era it does not name its call, and
+    belongs most likely to the one that began last."""
 
     async def ask(
         context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
-        flight = current.get() or next((one for one in reversed(flights) if one.on_input), None)
-        if flight is None or flight.on_input is None:
+        call = current.get() or next((one for one in reversed(calls) if one.on_input), None)
+        if call is None or call.on_input is None:
             return types.ElicitResult(action="cancel")
-        question = replace(_question(params), request=flight.asked[0], state=flight.asked[1])
-        with flight.person_answers():
-            answer = await _unless_over(flight, question)
+        question = replace(_question(params), request=call.asked[0], state=call.asked[1])
+        with call.person_answers():
+            answer = await _unless_over(call, question)
         return types.ElicitResult(action=answer.action, content=_content(answer, question))
 
     return ask
 
 
-async def _unless_over(flight: CallDeadline, question: Question) -> InputReply:
-    """Nobody waits for the answer once the call has ended."""
-    assert flight.on_input is not None  # noqa: S101 - looked at by the caller
-    asking = asyncio.ensure_future(flight.on_input(question))
-    over = asyncio.ensure_future(flight.over.wait())
+async def _unless_over(call: CallDeadline, question: Question) -> InputReply:
+    """The answer, or a cancel once the call has ended: the server must not wait for a person on behalf of nobody."""
+    assert call.on_input is not None  # noqa: S101 - looked at by the caller
+    asking = asyncio.ensure_future(call.on_input(question))
+    over = asyncio.ensure_future(call.over.wait())
     try:
         await asyncio.wait({asking, over}, return_when=asyncio.FIRST_COMPLETED)
         return asking.result() if asking.done() else InputReply("cancel")
@@ -304,7 +306,7 @@ def _question(params: types.ElicitRequestParams) -> Question:
 
 
 def _content(answer: InputReply, question: Question) -> dict[str, Any] | None:
-    """What the person left out of a form gets the default that the form shows."""
+    """Fields the person left out get the default that the form shows."""
     if answer.action != "accept" or question.schema is None:
         return None
     fields = question.schema.get("properties") or {}
@@ -329,12 +331,13 @@ def _definition_of(tool: types.Tool) -> ToolDefinition:
     )
 
 
-def _parts_of(result: types.CallToolResult) -> tuple[Part, ...]:
-    return tuple(_part(block) for block in result.content)
+def result_of(result: types.CallToolResult) -> CallResult:
+    parts = tuple(_part(block) for block in result.content)
+    return CallResult(parts, result.structured_content, result.is_error, raw=_raw_of(result))
 
 
 def _raw_of(result: types.CallToolResult) -> Mapping[str, Any] | None:
-    """All that the server said, where our own values hold less."""
+    """The whole result as the server sent it, where our own values hold less."""
     if result.structured_content is None and all(_plain(block) for block in result.content):
         return None
     return result.model_dump(by_alias=True, exclude_none=True, mode="json")

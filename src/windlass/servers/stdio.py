@@ -31,7 +31,7 @@ _TOKENS = 300_000
 
 
 class StdioProcess(asyncio.SubprocessProtocol):
-    """Start it once, stop it once. `on_end` is called when nothing more will be read."""
+    """Start it once, stop it once. `on_end` is called once, when nothing more will be read."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
         env: Mapping[str, str],
         cwd: str = "",
         line_cap: int,
-        guardian: OrphanGuard,
+        orphan_guard: OrphanGuard,
         on_line: Callable[[bytes], None],
         on_long: Callable[[LongLine], None],
         on_end: Callable[[], None],
@@ -48,17 +48,17 @@ class StdioProcess(asyncio.SubprocessProtocol):
         self._argv = list(argv)
         self._env = dict(env)
         self._cwd = cwd or None
-        self._guardian = guardian
+        self._orphan_guard = orphan_guard
         self._on_end = on_end
         self._lines = LineBuffer(line_cap, on_line, on_long)
         self._stderr = Ring(STDERR_CAP)
-        self._room = asyncio.Event()
-        self._room.set()
+        self._writable = asyncio.Event()
+        self._writable.set()
         self._exited = asyncio.Event()
         self._ended = False
         self._paused = False
-        self._gone = False
-        self._doomed = False
+        self._gone = False  # the process group was found empty: its number may belong to another one by now
+        self._doomed = False  # killed, perhaps before its pid was known
         self._transport: asyncio.SubprocessTransport | None = None
         self._stdin: asyncio.WriteTransport | None = None
         self.pid = 0
@@ -82,28 +82,33 @@ class StdioProcess(asyncio.SubprocessProtocol):
             raise Unavailable(f"{program} cannot be started: {error.strerror}.", code="command_missing") from error
         self._transport = transport
         self.pid = transport.get_pid()
-        self._guardian.add(self.pid)
-        # Cast, not checked: uvloop's pipes are no subclasses of asyncio's.
+        self._orphan_guard.add(self.pid)
+        # Cast, not checked: uvloop's pipes are not subclasses of asyncio's.
         self._stdin = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
         self._stdin.set_write_buffer_limits(high=1 << 20)
-        if self._doomed:  # by what it wrote before its number was known here
+        if self._doomed:  # for what it wrote before its pid was known here
             self.kill()
 
     def _program(self) -> str:
         if self._cwd and not os.path.isdir(self._cwd):
-            raise Unavailable(f"Its folder {self._cwd!r} is not there.", code="command_missing")
+            raise Unavailable(
+                f"Its folder {self._cwd!r} does not exist.",
+                hint="Create it, or set another folder.",
+                code="command_missing",
+            )
         program = shutil.which(self._argv[0], path=self._env.get("PATH"))
         if program is None:
             raise Unavailable(
-                f"{self._argv[0]!r} was not found.", hint="Install it, or give the whole path.", code="command_missing"
+                f"{self._argv[0]!r} was not found.", hint="Install it, or give the full path.", code="command_missing"
             )
         return program
 
     async def write(self, line: Callable[[], bytes], *, wait: bool) -> None:
-        """Hand over one whole line, made when there is room for it. A caller cancelled here has sent nothing."""
-        if wait and not self._room.is_set():
+        """Hand over one whole line, encoded once the pipe accepts it. A caller cancelled here has sent nothing: the
+        write comes last. Lines of several callers never mix: each is written in one piece."""
+        if wait and not self._writable.is_set():
             try:
-                await asyncio.wait_for(self._room.wait(), WRITE_S)
+                await asyncio.wait_for(self._writable.wait(), WRITE_S)
             except TimeoutError:
                 raise ToolError("The server does not read what it is sent.", cause="timeout") from None
         if self._stdin is None or self._stdin.is_closing() or self._stdin.get_write_buffer_size() > _OUT_CAP:
@@ -111,7 +116,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
         self._stdin.write(line())
 
     async def stop(self) -> None:
-        """Safe to cancel: the group is killed even then."""
+        """Returns when the process group is gone. Safe to cancel: the group is killed even then."""
         if self._transport is None:
             return
         try:
@@ -124,7 +129,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
                 await self._until(lambda: self._exited.is_set() and not group_lives(self.pid), GRACE_S)
         finally:
             self._signal(signal.SIGKILL)
-            self._guardian.drop(self.pid)
+            self._orphan_guard.drop(self.pid)
             self._end()
             self._lines.close()
             self._transport.close()
@@ -134,7 +139,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
         self._signal(signal.SIGKILL)
 
     def pause(self, on: bool) -> None:
-        """Stop reading while what was read waits to be used, so that a flood cannot fill our memory."""
+        """Stop reading while messages wait to be used, so that a flood cannot fill our memory."""
         if self._transport is None or on == self._paused:
             return
         pipe = cast(asyncio.ReadTransport | None, self._transport.get_pipe_transport(1))
@@ -165,26 +170,26 @@ class StdioProcess(asyncio.SubprocessProtocol):
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 0:
-            self._room.set()
+            self._writable.set()
         if fd == 1:
             self._end()
 
     def process_exited(self) -> None:
         self._exited.set()
         self._signal(0)
-        # A grandchild may hold stdout open for ever; what the server itself wrote is here within moments.
+        # A grandchild may hold stdout open indefinitely; what the server itself wrote arrives within moments.
         asyncio.get_running_loop().call_later(0.5, self._end)
 
     def pause_writing(self) -> None:
-        self._room.clear()
+        self._writable.clear()
 
     def resume_writing(self) -> None:
-        self._room.set()
+        self._writable.set()
 
     def _end(self) -> None:
         if not self._ended:
             self._ended = True
-            self._room.set()
+            self._writable.set()
             self._on_end()
 
     def _close_stdin(self) -> None:
@@ -196,7 +201,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
             self._stdin.close()
 
     async def _until(self, true: Callable[[], bool], seconds: float) -> None:
-        """A process group has no event to wait on, so it is looked at."""
+        """Poll: a process group has no event to wait on."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         step = 0.001
@@ -205,8 +210,8 @@ class StdioProcess(asyncio.SubprocessProtocol):
             step = min(step * 2, _POLL_S)
 
     def _signal(self, number: int) -> bool:
-        """Signal the group; whether anyone is left in it to hear. Its number is ours while a member lives; once it was
-        found empty it may be anyone's, and is never signalled again."""
+        """Signal the group; whether any process is left in it. The group's number is ours while a member lives; once it
+        was found empty the number may belong to another group, and is never signalled again."""
         if not self.pid or self._gone:
             return False
         if os.name != "posix":
@@ -216,20 +221,20 @@ class StdioProcess(asyncio.SubprocessProtocol):
         except ProcessLookupError:
             self._gone = True
             return False
-        except PermissionError:  # macOS says so of a group of zombies
+        except PermissionError:  # what macOS raises for a group of zombies
             return not self._exited.is_set()
         return True
 
     def _end_alone(self, number: int) -> bool:
-        """Windows has no process groups to signal: the program itself is ended, its children are not promised."""
+        """Windows has no process groups to signal: the program itself is ended, its children may live on."""
         if number and self._transport and not self._exited.is_set():
             self._transport.kill()
         return not self._exited.is_set()
 
 
 def group_lives(group: int) -> bool:
-    """Whether a process of the group still runs. Where nobody reaps orphans, as in many containers, the dead answer to
-    signals for ever; on Linux their state tells."""
+    """Whether a process of the group still runs. Where nobody reaps orphans, as in many containers, zombies accept
+    signals indefinitely; on Linux their state is read instead."""
     try:
         names = [name for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
@@ -292,7 +297,7 @@ class LineBuffer:
 
     @property
     def endless(self) -> bool:
-        """Whether the current line has grown past any excuse."""
+        """Whether the current line is so long that the program is killed for it."""
         return self._long is not None and self._long.size > ENDLESS
 
     def close(self) -> None:
@@ -326,7 +331,7 @@ class LineBuffer:
 
 
 def stalls(line: bytes) -> bool:
-    """Whether parsing this would hold up the event loop. Bytes are no measure: 8 MB in one string take 20 ms, 8 MB of
+    """Whether parsing this would block the event loop. Its size does not tell: 8 MB in one string take 20 ms, 8 MB of
     small objects 600 ms and 200 MB of memory. So the tokens are counted, less those quoted inside a string."""
     quotes = line.count(b'"') - line.count(b'\\"')
     return quotes + line.count(b"{") + line.count(b"[") > _TOKENS
@@ -337,7 +342,7 @@ class _Spill:
         self.size = 0
         self._head = b""
         self._tail = b""
-        self._file: IO[bytes] | None = tempfile.TemporaryFile()  # closed by whoever reads the line
+        self._file: IO[bytes] | None = tempfile.TemporaryFile()  # closed by the reader of the line
 
     def add(self, piece: bytes) -> None:
         self.size += len(piece)

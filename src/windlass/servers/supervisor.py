@@ -1,6 +1,6 @@
 """All servers: what is configured and what runs. Starting returns at once and happens in parallel, so that nothing
-waits for a slow one. Each has a `ServerLifecycle`: started, watched, started again, later and later, and after five
-failures in a row left alone until someone asks for it."""
+waits for a slow one. Each has a `ServerLifecycle`, which starts it, watches it, restarts it with growing delays, and
+gives up after five consecutive failures until someone starts it again."""
 
 import asyncio
 import json
@@ -18,15 +18,15 @@ from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, S
 State = Literal["draft", "configured", "starting", "running", "failed", "stopped"]
 TRIES = 5
 LONGEST_WAIT_S = 60.0
-HEALTHY_S = 60.0  # a server that lived this long starts again with a clean record
+HEALTHY_S = 60.0  # a server that ran this long counts as healthy: its next failure is its first
 OTHERS_S = 5.0
 _GONE = {"server_gone", "not_running", "session_gone"}
-_WORTH_ANOTHER = {*_GONE, "timeout", "bad_result"}  # an answer that says no will say no again
+_WORTH_ANOTHER = {*_GONE, "timeout", "bad_result"}  # a call the server refused would be refused again
 
 
 @value_object
 class ServerStatus:
-    """The truth about one server, as it is now."""
+    """One server as it is now."""
 
     config: ServerConfig
     state: State
@@ -40,7 +40,7 @@ class ServerStatus:
     latency_ms: float = 0
     starts: int = 0
     bad_lines: int = 0
-    retry_at: float = 0  # when a failed one is tried again; 0 never
+    retry_at: float = 0  # when a failed one is started again; 0 for never
 
 
 class Servers:
@@ -53,8 +53,8 @@ class Servers:
         """`reveal` turns a stored value of `env` and `headers` into the secret it stands for."""
         self._on_change = on_change
         self._reveal = reveal
-        self._guardian = OrphanGuard()
-        self._keepers: dict[str, ServerLifecycle] = {}
+        self._orphan_guard = OrphanGuard()
+        self._lifecycles: dict[str, ServerLifecycle] = {}
 
     def check(self, config: ServerConfig) -> None:
         """Raise unless it could be put."""
@@ -63,75 +63,75 @@ class Servers:
             raise Conflict(f"Another server has the slug {config.slug!r}.", detail={"field": "slug"})
 
     async def put(self, config: ServerConfig) -> None:
-        """Add a server, or change one. One that runs is started again if what runs would differ."""
+        """Add a server, or change one. A running one is restarted if the change concerns what runs."""
         self.check(config)
-        keeper = self._keepers.get(config.id)
-        if keeper is None:
-            self._keepers[config.id] = ServerLifecycle(
-                config, self._guardian, self._reveal, lambda: self._on_change(config.id)
+        lifecycle = self._lifecycles.get(config.id)
+        if lifecycle is None:
+            self._lifecycles[config.id] = ServerLifecycle(
+                config, self._orphan_guard, self._reveal, lambda: self._on_change(config.id)
             )
             self._on_change(config.id)
         else:
-            await keeper.change(config)
+            await lifecycle.change(config)
 
     async def remove(self, server: str) -> None:
-        keeper = self._keeper(server)
-        await keeper.stop()
-        del self._keepers[keeper.config.id]
-        self._on_change(keeper.config.id)
+        lifecycle = self._lifecycle(server)
+        await lifecycle.stop()
+        del self._lifecycles[lifecycle.config.id]
+        self._on_change(lifecycle.config.id)
 
     def start(self, server: str) -> None:
         """Returns at once. Raises `Conflict` for a draft: nobody has confirmed what it would run."""
-        self._keeper(server).start()
+        self._lifecycle(server).start()
 
     def start_all(self, but: Collection[str] = ()) -> None:
-        for keeper in self._keepers.values():
-            if not keeper.config.draft and keeper.config.id not in but:
-                keeper.start()
+        for lifecycle in self._lifecycles.values():
+            if not lifecycle.config.draft and lifecycle.config.id not in but:
+                lifecycle.start()
 
     async def stop(self, server: str) -> None:
         """Returns when no process of it is left."""
-        await self._keeper(server).stop()
+        await self._lifecycle(server).stop()
 
     async def restart(self, server: str) -> None:
-        keeper = self._keeper(server)
-        await keeper.stop()
-        keeper.start()
+        lifecycle = self._lifecycle(server)
+        await lifecycle.stop()
+        lifecycle.start()
 
     def configs(self) -> list[ServerConfig]:
-        return [keeper.config for keeper in self._keepers.values()]
+        return [lifecycle.config for lifecycle in self._lifecycles.values()]
 
     def config(self, server: str) -> ServerConfig:
-        return self._keeper(server).config
+        return self._lifecycle(server).config
 
     def __contains__(self, server_id: str) -> bool:
-        return server_id in self._keepers
+        return server_id in self._lifecycles
 
     def statuses(self) -> list[ServerStatus]:
-        return [keeper.status() for keeper in self._keepers.values()]
+        return [lifecycle.status() for lifecycle in self._lifecycles.values()]
 
     def status(self, server: str) -> ServerStatus:
-        return self._keeper(server).status()
+        return self._lifecycle(server).status()
 
     def tools(self, server: str) -> tuple[ToolDefinition, ...]:
         """The tools of a running server as it last listed them; none of one that does not run."""
-        return self._keeper(server).tools
+        return self._lifecycle(server).tools
 
     def offered(self, server_id: str) -> tuple[tuple[ToolDefinition, ...], ServerConfig] | None:
-        """The tools a server last listed and how it is configured; None for one that is not there."""
-        keeper = self._keepers.get(server_id)
-        return (keeper.tools, keeper.config) if keeper else None
+        """The tools a server last listed and its configuration; None for an unknown server."""
+        lifecycle = self._lifecycles.get(server_id)
+        return (lifecycle.tools, lifecycle.config) if lifecycle else None
 
     def stderr(self, server: str) -> str:
-        return self._keeper(server).stderr
+        return self._lifecycle(server).stderr
 
     def is_ready(self, server: str) -> bool:
-        """It runs, and its tools are known as they are now."""
-        return self._keeper(server).is_ready
+        """Whether it runs and its list of tools is up to date."""
+        return self._lifecycle(server).is_ready
 
     async def wait_ready(self, server: str, deadline_s: float) -> ServerStatus:
         """Wait while it starts, at most so long. Returns its status, which may be any."""
-        return await self._keeper(server).settled(deadline_s)
+        return await self._lifecycle(server).settled(deadline_s)
 
     def call(
         self,
@@ -146,8 +146,8 @@ class Servers:
         on_input: OnInput | None = None,
         answered: Answered | None = None,
     ) -> Coroutine[Any, Any, CallResult]:
-        """Call a tool with the text of a JSON object. Raises `ToolError`; `sent` tells whether it may have worked."""
-        return self._keeper(server).call(
+        """Call a tool with the text of a JSON object. Raises `ToolError`, with `sent` if it may have had an effect."""
+        return self._lifecycle(server).call(
             tool,
             _object(arguments),
             key=key,
@@ -159,41 +159,41 @@ class Servers:
         )
 
     async def aclose(self) -> None:
-        """Leaves no process behind."""
+        """Stop every server. Leaves no process behind."""
         try:
             async with asyncio.TaskGroup() as group:
-                for keeper in self._keepers.values():
-                    group.create_task(keeper.stop())
+                for lifecycle in self._lifecycles.values():
+                    group.create_task(lifecycle.stop())
         finally:
-            self._guardian.close()
+            self._orphan_guard.close()
 
-    def _keeper(self, server: str) -> "ServerLifecycle":
-        if keeper := self._keepers.get(server):
-            return keeper
-        for keeper in self._keepers.values():
-            if keeper.config.slug == server:
-                return keeper
-        raise NotFound(f"There is no server {server[:100]!r}.", hint="GET /servers shows those that are there.")
+    def _lifecycle(self, server: str) -> "ServerLifecycle":
+        if lifecycle := self._lifecycles.get(server):
+            return lifecycle
+        for lifecycle in self._lifecycles.values():
+            if lifecycle.config.slug == server:
+                return lifecycle
+        raise NotFound(f"There is no server {server[:100]!r}.", hint="GET /servers lists the servers.")
 
 
 def _object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text or "{}")
     except ValueError as error:
-        raise ToolError(f"The arguments are no JSON: {error}", cause="bad_arguments") from None
+        raise ToolError(f"The arguments are not valid JSON: {error}", cause="bad_arguments") from None
     if not isinstance(value, dict):
         raise ToolError("The arguments must be a JSON object.", cause="bad_arguments")
     return value
 
 
 class ServerLifecycle:
-    """Keeps one server as its owner wants it."""
+    """Keeps one server running while its owner wants it to. `_task` is None while it is not wanted."""
 
     def __init__(
-        self, config: ServerConfig, guardian: OrphanGuard, reveal: Reveal, on_change: Callable[[], None]
+        self, config: ServerConfig, orphan_guard: OrphanGuard, reveal: Reveal, on_change: Callable[[], None]
     ) -> None:
         self.config = config
-        self._guardian = guardian
+        self._orphan_guard = orphan_guard
         self._reveal = reveal
         self._on_change = on_change
         self._state: State = "draft" if config.draft else "configured"
@@ -201,7 +201,7 @@ class ServerLifecycle:
         self._retry_at = 0.0
         self._moved = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._one_life = asyncio.Lock()  # one that was started while it was being stopped waits for the old to be gone
+        self._one_process = asyncio.Lock()  # started while being stopped: the new process waits until the old is gone
         self._checking: asyncio.Task[None] | None = None
         self._connection: Connection | None = None
         self._last_stderr = ""
@@ -212,17 +212,17 @@ class ServerLifecycle:
         if self.config.draft:
             raise Conflict(
                 "This server is a draft: its command has not been confirmed.",
-                hint="Confirm the exact argv first.",
+                hint="Confirm the exact command line first.",
                 code="draft",
             )
         if self._task is None or self._task.done():
             self._move("starting")
-            self._task = asyncio.create_task(self._keep(), name=f"keeper of {self.config.slug}")
+            self._task = asyncio.create_task(self._keep_running(), name=f"lifecycle of {self.config.slug}")
 
     async def stop(self) -> None:
         if task := self._task:
             self._task = None
-            task.add_done_callback(lambda _: self._stopped())  # also when nobody waits for it any more
+            task.add_done_callback(lambda _: self._stopped())  # also when the waiter below is cancelled
             task.cancel()
             await asyncio.wait({task})
         else:
@@ -231,7 +231,7 @@ class ServerLifecycle:
     def _stopped(self) -> None:
         if self._checking:
             self._checking.cancel()
-        if self._task is None:  # nobody started it again meanwhile
+        if self._task is None:  # not started again meanwhile
             self._move("draft" if self.config.draft else "stopped")
 
     async def change(self, config: ServerConfig) -> None:
@@ -240,7 +240,7 @@ class ServerLifecycle:
         try:
             if runs and differs:
                 await self.stop()
-        finally:  # also when whoever asked does not wait for the old to be gone
+        finally:  # also when the caller is cancelled while the old process stops
             self.config = config
         if self._connection:
             self._connection.config = config
@@ -357,16 +357,17 @@ class ServerLifecycle:
         return result
 
     async def _reopen(self, old: Connection | None) -> None:
-        """Several calls may find the session gone at once; each waits for the others to find out, and one closes it."""
+        """Several calls may find the session gone at once. Each waits for the others to fail too, since closing would
+        cut them off with their outcome unknown; the first closes it, the rest find the next connection."""
         if old and self._connection is old:
-            await old.quiet(OTHERS_S)
-            await old.close("The server had forgotten the session.")
+            await old.wait_idle(OTHERS_S)
+            await old.close("The server no longer knows the session.")
             while self._connection is old:
                 await self._moved.wait()
         await self.settled(self.config.connect_s)
 
     def _check_soon(self, live: Connection) -> None:
-        """A call that timed out was cancelled; a server that is deaf to everything is ended, and so started again."""
+        """The call that timed out was cancelled. A server that answers nothing at all is closed, and so restarted."""
         if self._checking is None or self._checking.done():
             self._checking = asyncio.create_task(self._check(live))
 
@@ -374,15 +375,18 @@ class ServerLifecycle:
         if not await live.check():
             await live.close("" if live.lost else "It stopped answering.")
 
-    async def _keep(self) -> None:
+    async def _keep_running(self) -> None:
         failures = 0
         while failures < TRIES:
             if failures:
                 await self._wait_before(failures)
-            async with self._one_life:
-                lived = await self._run_once()
-            failures = 1 if lived > HEALTHY_S else failures + 1
-        self._move("failed", f"{self._reason} It failed {TRIES} times and is left alone now; start it again by hand.")
+            async with self._one_process:
+                ran_s = await self._run_once()
+            failures = 1 if ran_s > HEALTHY_S else failures + 1
+        self._move(
+            "failed",
+            f"{self._reason} It failed {TRIES} times in a row and is not restarted any more. Start it again by hand.",
+        )
 
     async def _wait_before(self, failures: int) -> None:
         wait = min(2.0 ** (failures - 1), LONGEST_WAIT_S)
@@ -390,10 +394,10 @@ class ServerLifecycle:
         await asyncio.sleep(wait)
 
     async def _run_once(self) -> float:
-        """One life of the server; how many seconds it ran."""
+        """Run it until its connection ends; how many seconds it ran."""
         self._move("starting", self._reason)
         self._starts += 1
-        live = Connection(self.config, self._guardian, reveal=self._reveal, on_change=self._on_change)
+        live = Connection(self.config, self._orphan_guard, reveal=self._reveal, on_change=self._on_change)
         self._connection = live
         try:
             await live.open()
@@ -412,13 +416,14 @@ class ServerLifecycle:
 
     def _move(self, state: State, reason: str = "", *, retry_at: float = 0) -> None:
         self._state, self._reason, self._retry_at = state, reason, retry_at
+        # A new event for each state: a waiter that wakes looks at the state again and never misses one in between.
         self._moved.set()
         self._moved = asyncio.Event()
         self._on_change()
 
 
 def _what_runs(config: ServerConfig) -> ServerConfig:
-    """The part of a config that a running connection was made from."""
+    """The part of a config that a running connection depends on."""
     return replace(
         config, name="", slug="s", trusted=False, approval="", tools="", overrides={}, retries=0, timeout_s=1
     )

@@ -22,7 +22,7 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 @value_object
 class ToolOverride:
-    """What differs for one tool of a server; None and "" leave the server's own word."""
+    """What differs for one tool of a server; None and "" leave the server's own setting."""
 
     timeout_s: float | None = None
     retries: int | None = None
@@ -36,7 +36,7 @@ class SandboxRules:
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     network: bool = False
-    home: str = ""  # a folder that is its home and outlives it; "" for one that is empty at each start
+    home: str = ""  # a folder that stays its home between starts; "" for one that is empty at each start
 
 
 @value_object
@@ -64,7 +64,7 @@ class ServerConfig:
     sandbox: SandboxLevel = "off"
     sandbox_rules: SandboxRules = SandboxRules()
     confirmed: bool = False  # a person has seen the exact argv
-    operator: bool = False  # written in the operator's own file; may set what the environment rules deny
+    operator: bool = False  # configured by the operator in windlass.toml; may set what the environment rules deny
     bundled: bool = False  # comes with Windlass, and so do the changes of its tools
 
     @property
@@ -73,7 +73,7 @@ class ServerConfig:
 
     @property
     def draft(self) -> bool:
-        """Running a command is consent someone must give; reaching an address is not."""
+        """A command runs only after somebody has confirmed it; reaching an address needs no confirmation."""
         return self.transport == "stdio" and not (self.confirmed or self.operator)
 
     def timeout_of(self, tool: str) -> float:
@@ -91,7 +91,7 @@ class ServerConfig:
 
 @value_object
 class ToolDefinition:
-    """A tool exactly as its server defines it. The hints are claims; None means it made none."""
+    """A tool exactly as its server defines it. The hints are claims of the server; None where it made none."""
 
     name: str
     title: str = ""
@@ -168,14 +168,14 @@ class CallResult:
     parts: tuple[Part, ...] = ()
     structured: object = None
     failed: bool = False
-    raw: Mapping[str, Any] | None = None  # all the server said, where it is more than plain text
+    raw: Mapping[str, Any] | None = None  # the whole result as sent, where it is more than plain text
     spilled: LongLine | None = None  # the whole answer, when it was too long to be parsed
 
 
 @value_object
 class Question:
     """A server asks the person something: a form with a JSON schema, or an address to visit. In the stateless era the
-    call can be taken up with the answer at any later time: `request` and `state` are what the server wants back."""
+    call can be repeated with the answer at any later time: the server wants `request` and `state` back."""
 
     message: str
     schema: Mapping[str, Any] | None = None
@@ -192,7 +192,7 @@ class InputReply:
 
 @value_object
 class Answered:
-    """With this a call goes on that stood still when its question was asked."""
+    """An answer given later: with it a call that ended at its question is repeated."""
 
     question: Question
     answer: InputReply
@@ -225,7 +225,7 @@ def _check_command(config: ServerConfig) -> None:
         raise _bad("args", "a NUL byte cannot be passed to a program")
     for name in config.env:
         if not _ENV_NAME.fullmatch(name):
-            raise _bad("env", f"{name!r} is no name of an environment variable")
+            raise _bad("env", f"{name!r} is not a valid name of an environment variable")
 
 
 def _check_address(config: ServerConfig) -> None:
@@ -237,7 +237,7 @@ def _check_address(config: ServerConfig) -> None:
     if address.scheme not in {"http", "https"} or not address.hostname or not port_is_fine:
         raise _bad("url", "must be an http or https address")
     if address.username is not None:
-        raise _bad("url", "a password in an address is shown wherever the address is; send it as a header")
+        raise _bad("url", "an address is shown in full, so a password does not belong there; send it as a header")
     for name, value in config.headers.items():
         if not _HEADER_NAME.fullmatch(name) or any(letter in value for letter in "\r\n\0"):
             raise _bad("headers", f"{name!r} cannot be sent as a header")
