@@ -1,13 +1,32 @@
-"""The usual answer is read the quick way, to the same end; everything else is left to the SDK."""
+"""The usual answer is read without the SDK, to the same result; everything else is left to the SDK."""
 
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from windlass.servers.pipes import LONGEST_PLAIN, plain_answer, plain_result
+from windlass.servers.sdk import types
+from windlass.servers.session import result_of
 from windlass.servers.values import CallResult, TextPart
 
 ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"content": [{"type": "text", "text": "hello"}]}}
+TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])))
+
+
+@given(TEXTS, st.none() | st.booleans(), st.booleans())
+def test_the_fast_way_and_the_sdks_way_give_the_same_result(
+    texts: list[str], failed: bool | None, ascii_only: bool
+) -> None:
+    result: dict[str, object] = {"content": [{"type": "text", "text": text} for text in texts]}
+    if failed is not None:
+        result["isError"] = failed
+    line = json.dumps({"jsonrpc": "2.0", "id": 7, "result": result}, ensure_ascii=ascii_only).encode()
+    fast, slow = plain_answer(line), types.JSONRPCResponse.model_validate_json(line, by_name=False)
+    assert fast and (fast.id, fast.result) == (slow.id, slow.result)
+    by_sdk = result_of(types.CallToolResult.model_validate(slow.result, by_name=False))
+    assert plain_result(fast.result) == by_sdk == CallResult(tuple(map(TextPart, texts)), failed=bool(failed))
 
 
 def test_an_answer_of_nothing_but_text_is_read() -> None:
