@@ -113,6 +113,18 @@ def test_every_link_leads_somewhere() -> None:
     assert dead == []
 
 
+def test_the_diffs_of_the_page_on_adding_fit_the_code() -> None:
+    """Each line that a diff keeps or takes away is in the file; a file marked as new is not there yet."""
+    unfit = []
+    for _, diff in blocks("diff"):
+        for part in diff.split("+++ ")[1:]:
+            (path, _, new), *lines = part.splitlines()[0].partition(" ("), *part.splitlines()[1:]
+            code = (ROOT / path).read_text().splitlines() if not new else []
+            unfit += [f"{path}: {line}" for line in lines if not line.startswith("+") and line[1:] not in code]
+            unfit += [f"{path}: is there already"] if new and (ROOT / path).exists() else []
+    assert blocks("diff") and unfit == []
+
+
 def test_every_page_is_reached_from_the_readme() -> None:
     linked = set(LINK.findall((ROOT / "README.md").read_text()))
     assert {f"docs/{page.name}" for page in DOCS.glob("*.md")} <= linked
