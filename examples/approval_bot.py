@@ -1,4 +1,4 @@
-"""A bot that answers approvals by rules of its own, for a server that runs without anybody watching.
+"""Decide approvals by your own rules, for a server that runs unattended.
 
 python examples/approval_bot.py "/write_note title=Log text='Sails set'"
 """
@@ -11,7 +11,7 @@ from windlass import Decision, PendingCall, Windlass
 
 
 def approve(call: PendingCall) -> Decision:
-    """Notes may be written, unless they contain a password; nothing else may change anything."""
+    """Allow notes without passwords; deny every other call that asks."""
     if call.name != "write_note":
         return Decision("deny", reason="Only notes may be written here.")
     if "password" in call.arguments.lower():

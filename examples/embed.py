@@ -1,4 +1,4 @@
-"""Windlass inside another web app: it opens with the app, and the app's own functions are tools.
+"""Windlass inside another web app: it starts with the app, and the app's own functions are tools.
 
 uvicorn embed:app --app-dir examples
 curl -d "/stock item=rope" http://127.0.0.1:8000/ask

@@ -1,4 +1,4 @@
-"""A persona that searches the web for every question, and says where its answer comes from.
+"""Ask a persona that searches the web for every question, and print the answer's sources.
 
 python examples/researcher.py "What is the weather in Nanaimo?"
 """

@@ -19,28 +19,28 @@ BASE_URL = sys.argv[1].rstrip("/") if len(sys.argv) > 1 else "http://127.0.0.1:8
 def main() -> None:
     print("1. Creating a conversation")
     conversation = request("POST", "/conversations", {"title": "Test Chat with Tools"})["conversation"]
-    place = f"/conversations/{conversation['id']}"
+    path = f"/conversations/{conversation['id']}"
     print(f"   {conversation['id']}")
 
     print("2. Listing available tools")
-    tools = request("GET", f"{place}/tools/available")["available_tools"]
+    tools = request("GET", f"{path}/tools/available")["available_tools"]
     for tool in tools:
         print(f"   {tool['tool_name']} ({tool['server_name']}): {tool['description']}")
 
     print("3. Enabling a tool")
     wanted = next(tool for tool in tools if tool["tool_name"] == "list_directory")
-    request("POST", f"{place}/tools", {"server_id": wanted["server_id"], "tool_name": wanted["tool_name"]})
-    enabled = request("GET", f"{place}/tools")["enabled_tools"]
+    request("POST", f"{path}/tools", {"server_id": wanted["server_id"], "tool_name": wanted["tool_name"]})
+    enabled = request("GET", f"{path}/tools")["enabled_tools"]
     print("   " + ", ".join(tool["tool_name"] for tool in enabled))
 
     print("4. Sending a message")
-    answer = request("POST", f"{place}/chat", {"content": "/list_directory path=/docs"})
+    answer = request("POST", f"{path}/chat", {"content": "/list_directory path=/docs"})
     print(f"   {answer['message']}")
     print(f"   user:      {answer['user_message']['content']}")
     print(f"   assistant: {answer['assistant_message']['content']}")
 
     print("5. All messages")
-    for message in request("GET", f"{place}/messages")["messages"]:
+    for message in request("GET", f"{path}/messages")["messages"]:
         for call in message.get("tool_calls", []):
             print(f"   {message['role']} calls {call['function']['name']} {call['function']['arguments']}")
         if message["content"]:
