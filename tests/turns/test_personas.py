@@ -4,18 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from windlass.turns.personas import (
-    BUILT_IN,
-    RESEARCHER,
-    SEARCH_ASKED,
-    SEARCH_OFF,
-    UNTRUSTED,
-    ContextRow,
-    PersonaRow,
-    WebSearch,
-    mode_for,
-    system_text,
-)
+from windlass.turns.personas import BUILT_IN, RESEARCHER, ContextRow, PersonaRow, WebSearch
+from windlass.turns.setup import SEARCH_ASKED, SEARCH_OFF, UNTRUSTED, mode_for, system_text
 
 TODAY = date(2026, 2, 10)
 
