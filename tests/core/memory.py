@@ -71,7 +71,7 @@ class MemoryLog:
 
 @dataclass
 class Script:
-    """A model that says its lines, tools that do as told, and no history."""
+    """A model that replies with its lines, scripted tools, and no history."""
 
     lines: list[Reply | ModelError] = field(default_factory=list)
     judge_as: Callable[[ToolCall], CallJudged] = lambda call: CallJudged(call.id, "auto")
@@ -80,7 +80,7 @@ class Script:
     )
     later: str | None = None
     asked: list[ModelRequest] = field(default_factory=list)
-    heard: list[LiveEvent] = field(default_factory=list)
+    emitted: list[LiveEvent] = field(default_factory=list)
     ran: list[ToolCall] = field(default_factory=list)
     toolset: Toolset = field(default_factory=Toolset)
     hangs: bool = False

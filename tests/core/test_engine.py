@@ -31,7 +31,7 @@ from windlass.core.steps import AwaitPerson, Done
 
 
 async def drive(log: MemoryLog, script: Script) -> AwaitPerson | Done:
-    return await run_turn(log, script, script, script, script.heard.append)
+    return await run_turn(log, script, script, script, script.emitted.append)
 
 
 def finished(log: MemoryLog) -> dict[str, ToolFinished]:
@@ -115,7 +115,7 @@ async def test_a_retryable_failure_is_tried_again_and_watchers_are_told() -> Non
     log = MemoryLog()
     script = Script([ModelError("busy", "503", retryable=True, partial="Hal"), says("hi")])
     await drive(log, script)
-    assert ReplyReset(2) in script.heard
+    assert ReplyReset(2) in script.emitted
     assert any(isinstance(event, ModelFailed) and event.partial == "Hal" for event in log.events)
     assert outcome(log).outcome == "answered"
 

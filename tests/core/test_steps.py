@@ -99,6 +99,14 @@ def test_who_asked_for_the_stop_decides_the_outcome(by: str, cause: str) -> None
     assert outcome(next_step([started(), StopRequested(by)]))[1] == cause
 
 
+def test_an_internal_error_is_named_as_one_with_the_next_step() -> None:
+    closing = next_step([started(), StopRequested("defect")])
+    assert isinstance(closing, Close)
+    assert closing.events == (
+        TurnFinished("failed", "internal", "Internal error in Windlass.", "See the server's log for the cause."),
+    )
+
+
 def test_a_reply_cut_by_the_models_own_limit_is_a_limit() -> None:
     assert outcome(next_step([started(), ModelReplied("and then", finish="length")])) == ("limit", "length")
 

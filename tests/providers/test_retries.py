@@ -18,7 +18,7 @@ ATTEMPTS = {"context_overflow": 1, "empty_reply": 2}
 async def turn(llm: StrictLLM, later: str | None = None) -> tuple[list[Event], Script, TurnFinished]:
     log, rest = MemoryLog(started("Hello", Settings(model="glm-4.7"))), Script(later=later, toolset=TOOLS)
     async with chat_with(llm.base_url, model="glm-4.7") as chat:
-        await run_turn(log, chat, rest, rest, rest.heard.append)
+        await run_turn(log, chat, rest, rest, rest.emitted.append)
     last = log.events[-1]
     assert isinstance(last, TurnFinished)
     return log.events, rest, last
@@ -60,7 +60,7 @@ async def test_a_turn_gets_over_a_failure_and_watchers_are_told() -> None:
         log, rest, end = await turn(llm)
     assert end.outcome == "answered"
     assert [failed.cause for failed in failures(log)] == ["overloaded", "interrupted"]
-    assert [heard for heard in rest.heard if isinstance(heard, ReplyReset)] == [ReplyReset(2), ReplyReset(3)]
+    assert [event for event in rest.emitted if isinstance(event, ReplyReset)] == [ReplyReset(2), ReplyReset(3)]
 
 
 @pytest.mark.parametrize(

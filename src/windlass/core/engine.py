@@ -42,7 +42,7 @@ class TurnRun:
     group: asyncio.TaskGroup
     folding: Folding
     asking: asyncio.Task[None] | None = None
-    facts: tuple[Event, ...] = ()  # what the model has said and nobody has written down yet
+    facts: tuple[Event, ...] = ()  # of the model's reply, not recorded yet
     running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
 
@@ -69,7 +69,7 @@ async def run_turn(log: Log, model: Model, tools: Tools, history: History, emit:
 
 
 async def _drive(run: TurnRun) -> AwaitPerson | Done:
-    """What the model said is written together with what it sets off, in one commit, unless a word came between."""
+    """A reply is written in one commit with what it sets off. If the log grew meanwhile, the reply is written alone."""
     while True:
         seen = await run.log.read()
         facts, run.facts = run.facts, ()
@@ -168,7 +168,7 @@ def _as_event(turn_id: str, view: TurnView, reply: Reply, took_ms: int) -> Model
 
 
 def _search_due(view: TurnView, reply: Reply) -> tuple[DraftCall, ...]:
-    """A person asked for the web and the model only talks: the search is run all the same."""
+    """A search was asked for and the model answers without one: the search runs all the same."""
     settings = view.started.settings
     searched = any(call.call.name == SEARCH_TOOL for call in view.calls) or bool(reply.sources)
     if settings.search != "due" or searched:
@@ -195,7 +195,7 @@ async def _run(run: TurnRun, call: ToolCall, safe: bool) -> None:
         lost = error.sent and not safe
         text = f"{error.message} {UNKNOWN}" if lost else error.message
         fact = ToolFinished(call.id, "unknown" if lost else "error", ToolOutput(text), error.code, _ms(began))
-    except Exception as error:  # a tool may fail in any way; the model is told, the turn goes on
+    except Exception as error:  # a tool may fail in any way; the model gets the error, the turn continues
         fact = ToolFinished(call.id, "error", ToolOutput(f"{type(error).__name__}: {error}"), "tool_error", _ms(began))
     reach("result_received")
     run.running.pop(call.id, None)  # from here on there is nothing left to cancel

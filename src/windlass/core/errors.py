@@ -23,7 +23,7 @@ class NotFound(WindlassError):
 
 
 class Conflict(WindlassError):
-    """The request is fine, the moment is not: another turn runs, the hash is old, the id was used."""
+    """The request is valid but does not fit the current state: another turn runs, the hash is old, the id was used."""
 
     code = "conflict"
 
@@ -41,7 +41,7 @@ class Fenced(WindlassError):
 
 
 class ModelError(WindlassError):
-    """A model call that gave no reply. `partial` is what was said before it broke off."""
+    """A model call that gave no reply. `partial` is the text that came before it failed."""
 
     code = "model_error"
 

@@ -50,7 +50,7 @@ class TurnStarted:
     settings: Settings = Settings()
     origin: Origin = "chat"
     client_message_id: str = ""
-    blanked: tuple[int, ...] = ()  # places in `opening` whose text was deleted
+    blanked: tuple[int, ...] = ()  # indexes in `opening` whose text was deleted
 
 
 @value_object
@@ -158,18 +158,18 @@ Event = TurnStarted | TurnClaimed | ModelReplied | ModelFailed | OfCall | Histor
 
 @value_object
 class Recorded:
-    """An event in its place: `seq` counts in the turn, `number` in the conversation."""
+    """An event at its position: `seq` counts in the turn, `number` in the conversation."""
 
     seq: int
     number: int
     at: float
     event: Event
-    body: bytes = b""  # as it is stored, if whoever made this had it at hand
+    body: bytes = b""  # as it is stored; empty where it was read back, which needs no encoding
 
 
 @value_object
 class Committed:
-    """Rows of one turn that are on disk now, for those who watch."""
+    """Rows of one turn that were committed together, for watchers."""
 
     conversation_id: str
     turn_id: str

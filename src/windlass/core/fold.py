@@ -67,8 +67,8 @@ class TurnView:
     started: TurnStarted
     rounds: list[Round] = field(default_factory=list)
     by_call: dict[str, CallView] = field(default_factory=dict)
-    driver: str | None = None  # who claimed it last
-    claims: int = 0  # by ever other drivers, since the last progress; one that tries again did not go down
+    driver: str | None = None  # of the last claim
+    claims: int = 0  # since the last progress, each by another driver: one that claims again has not crashed
     failures: list[ModelFailed] = field(default_factory=list)  # since the last progress
     stop: StopRequested | None = None
     history_from: str = ""

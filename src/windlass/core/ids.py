@@ -21,7 +21,7 @@ def new_id(prefix: str) -> str:
 
 
 def call_id(turn_id: str, reply: int, index: int) -> str:
-    """It follows from the call's place, so a replay gives the same one. Some providers take 40 letters at most."""
+    """It follows from the call's position, so a replay gives the same one. Some providers take 40 letters at most."""
     return f"call_{turn_id.partition('-')[2]}_{reply}_{index}"
 
 

@@ -1,4 +1,4 @@
-"""What is said in a conversation, as values: messages, calls, tools and what they gave."""
+"""The content of a conversation, as values: messages, calls, tools and their results."""
 
 from dataclasses import field
 from typing import Literal

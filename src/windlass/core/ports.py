@@ -1,4 +1,5 @@
-"""What the core asks of the world: a log, a model, tools, ears. Adapters live outside and import this file."""
+"""What the core needs from outside: a log, a model, tools, a history, a receiver of live events. Adapters live
+outside and import this file."""
 
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Sequence
@@ -101,7 +102,7 @@ class CallDelta:
 
 @value_object
 class ReplyReset:
-    """What was heard of the last attempt is void; `attempt` begins."""
+    """Discard the previous attempt's output; `attempt` begins."""
 
     attempt: int
 
@@ -116,7 +117,7 @@ class ToolProgress:
 
 @value_object
 class InputNeeded:
-    """A tool's server asks the person something; the call's clock stands still meanwhile."""
+    """A tool's server asks the person something; the call's time limit is suspended meanwhile."""
 
     call_id: str
     message: str
@@ -126,7 +127,7 @@ class InputNeeded:
 
 @value_object
 class ReplySoFar:
-    """What a reply in flight has said until now, for a watcher that joins in its middle."""
+    """The reply as far as it has been streamed, for a watcher that joins in the middle of it."""
 
     attempt: int
     text: str
@@ -136,13 +137,14 @@ class ReplySoFar:
 
 @value_object
 class MessagesDeleted:
-    """Messages of one turn that are gone from the log; those who saw them have to forget them too."""
+    """Messages of one turn that were deleted from the log; watchers discard them too."""
 
     ids: tuple[str, ...]
 
 
+# Events of a running turn that watchers see as they come, and that are not logged.
 LiveEvent = TextDelta | ReasoningDelta | CallDelta | ReplyReset | ToolProgress | InputNeeded
-Emit = Callable[[LiveEvent], None]
+Emit = Callable[[LiveEvent], None]  # called on the loop for each of them, in order; must not block
 
 
 class Model(Protocol):
@@ -155,13 +157,13 @@ class Tools(Protocol):
     toolset: Toolset
 
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
-        """Whether the call may run: by itself, after a person's word, or not at all."""
+        """Whether the call may run: at once, after a person's approval, or not at all."""
 
     async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
-        """Give the result or raise `ToolError`; must be safe to cancel."""
+        """Return the result or raise `ToolError`; must be safe to cancel."""
 
     def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
-        """Sound once the turn has worked so long, waiting for people's answers aside. Gives what calls it off."""
+        """Call `sound` when the turn has worked for `limit_s`, waits for people not counted. Returns a cancel."""
 
 
 class History(Protocol):

@@ -8,7 +8,7 @@ from windlass.core.fold import CallView, TurnView, fold, force
 from windlass.core.messages import CallState, ToolCall, ToolOutput
 from windlass.core.values import value_object
 
-FEWER_ATTEMPTS = {"empty_reply": 2, "context_overflow": 2}  # these rarely heal; a trimmed history is worth one more try
+FEWER_ATTEMPTS = {"empty_reply": 2, "context_overflow": 2}  # a retry rarely helps; a trimmed history is worth one
 
 
 @value_object
@@ -72,8 +72,8 @@ def _end(view: TurnView) -> TurnFinished | None:
         return TurnFinished(
             "failed",
             "crashed",
-            "The server went down each time it worked on this turn.",
-            "Look at its log, then continue.",
+            "The server crashed each time it worked on this turn.",
+            "Check the server's log, then continue the turn.",
         )
     if last and last.forced:
         return TurnFinished("limit", last.forced, LIMIT_TEXTS[last.forced])
@@ -87,10 +87,10 @@ def _end(view: TurnView) -> TurnFinished | None:
 def _stopped(by: str) -> TurnFinished:
     if by == "deadline":
         return TurnFinished(
-            "failed", "turn_timeout", "The turn took longer than it may.", "Continue it, or raise the limit."
+            "failed", "turn_timeout", "The turn reached its time limit.", "Continue it, or raise the limit."
         )
     if by == "defect":
-        return TurnFinished("failed", "internal", "Windlass met a defect in this turn.", "The server's log says where.")
+        return TurnFinished("failed", "internal", "Internal error in Windlass.", "See the server's log for the cause.")
     return TurnFinished("stopped", "stopped", "Stopped.")
 
 
@@ -170,7 +170,7 @@ LIMIT_TEXTS = {
     "rounds": "Stopped at the limit of tool rounds. The answer uses what was found so far.",
     "calls": "Stopped at the limit of tool calls. The answer uses what was found so far.",
     "tokens": "Stopped at the token budget. The answer uses what was found so far.",
-    "repeats": "Stopped because the same call gave the same result again and again.",
+    "repeats": "Stopped because the same call kept giving the same result.",
     "length": "The reply was cut at the model's output limit.",
-    "bad_arguments": "Stopped because a tool was called again and again with arguments it cannot take.",
+    "bad_arguments": "Stopped after consecutive calls whose arguments do not match the tool's schema.",
 }
