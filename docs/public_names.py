@@ -28,6 +28,7 @@ from windlass.cli.program import VERBS, build
 from windlass.config import _File as SettingsFile
 from windlass.core.events import Outcome, Refusal
 from windlass.core.messages import CallState
+from windlass.providers import models
 from windlass.telemetry import metrics as telemetry
 from windlass.web.openapi import openapi
 
@@ -224,7 +225,7 @@ def _metrics() -> Iterator[str]:
 
 def _log_lines() -> Iterator[str]:
     """Those of a turn's steps. Others are for people who look for a fault, and change with what they describe."""
-    for node in ast.walk(ast.parse(inspect.getsource(telemetry))):
+    for node in (one for module in (telemetry, models) for one in ast.walk(ast.parse(inspect.getsource(module)))):
         match node:
             case ast.Call(func=ast.Attribute(attr="info" | "warning" | "error"), args=[text, *_]):
                 yield _text(text)

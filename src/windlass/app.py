@@ -21,7 +21,7 @@ from windlass.services import Services
 from windlass.services.providers import patience_of
 from windlass.store import Store
 from windlass.store.vault import Vault
-from windlass.telemetry import LoggedModel, Telemetry
+from windlass.telemetry import Telemetry
 from windlass.toolbox import Function, Toolbox, input_needed
 from windlass.toolbox.permissions import PolicyRule
 from windlass.toolbox.search_backends import SearchBackends
@@ -126,7 +126,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
     for function in functions:
         toolbox.functions.add(function)
     turn_builder = TurnBuilder(store, models, toolbox, config.limits, config.web_search)
-    runner = Runner(store, bus, LoggedModel(models), toolbox, at_once=config.limits.at_once)
+    runner = Runner(store, bus, models, toolbox, at_once=config.limits.at_once)
     telemetry = Telemetry(bus)
     services = Services(
         config=config,

@@ -2,6 +2,7 @@
 models a server has, and which model servers run on this machine."""
 
 import asyncio
+import logging
 import re
 from collections.abc import Coroutine, Iterable, Mapping
 from typing import Any
@@ -20,6 +21,7 @@ from windlass.providers.http_client import HttpClient
 from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, probe
 
+log = logging.getLogger("windlass")
 LOCAL_PORTS = (11434, 1234, 8080, 8000)
 LIST_S = 20.0
 LOOK_S = 0.5
@@ -74,6 +76,10 @@ class Models:
         return tuple(self._configs.values())
 
     def reply(self, request: ModelRequest, emit: Emit) -> Coroutine[Any, Any, Reply]:
+        current = request.prompt.current
+        if any(message.role == "tool" for message in current):
+            count = len(current) + sum(len(turn.messages) for turn in request.prompt.past)
+            log.info("Sending tool results to model (messages: %d)", count)
         return self.model(request.settings.provider).reply(request, emit)
 
     def model(self, provider: str = "") -> Model:

@@ -1,5 +1,5 @@
 """Logs and metrics, as listeners on the bus."""
 
-from windlass.telemetry.metrics import LoggedModel, Telemetry
+from windlass.telemetry.metrics import Telemetry
 
-__all__ = ["LoggedModel", "Telemetry"]
+__all__ = ["Telemetry"]

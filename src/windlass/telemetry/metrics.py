@@ -3,8 +3,6 @@ most; keys never do."""
 
 import logging
 from collections import Counter
-from collections.abc import Coroutine
-from typing import Any
 
 from windlass.bus import Bus
 from windlass.core.events import (
@@ -15,7 +13,6 @@ from windlass.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from windlass.core.ports import Emit, Model, ModelRequest, Reply
 
 log = logging.getLogger("windlass")
 
@@ -68,17 +65,3 @@ class Telemetry:
 
     def _name(self, turn_id: str, call_id: str) -> str:
         return self._names.get(turn_id, {}).get(call_id, "?")
-
-
-class LoggedModel:
-    """Logs when results go back to the model: no event records that, only the reply that follows."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    def reply(self, request: ModelRequest, emit: Emit) -> Coroutine[Any, Any, Reply]:
-        current = request.prompt.current
-        if any(message.role == "tool" for message in current):
-            count = len(current) + sum(len(turn.messages) for turn in request.prompt.past)
-            log.info("Sending tool results to model (messages: %d)", count)
-        return self._model.reply(request, emit)
