@@ -82,6 +82,10 @@ class Bus:
         self._listeners.setdefault(kind, []).append(listener)
 
     def committed(self, done: Committed) -> None:
+        """Called once for each acknowledged commit, in the order of commits: the numbers of a conversation only rise, and
+        watchers rely on it. What is known of a running reply is updated before any watcher is woken, so a watcher that
+        joins now does not get a finished reply as a running one. A listener must not block; its error goes to the
+        waiter of the append, while the rows stay committed."""
         frames: list[Frame] = []
         for row in done.rows:
             if update := self._updates.get(type(row.event)):
@@ -97,6 +101,8 @@ class Bus:
                 listener(done.turn_id, row.event)
 
     def emit(self, conversation_id: str, turn_id: str, event: LiveEvent) -> None:
+        """A live event reaches a watcher at most once and in order with the rows around it. It is in no log: a watcher
+        that was behind gets what all of them amount to from `so_far`."""
         frame = Frame(conversation_id, turn_id, None, event)
         if not isinstance(event, ToolProgress):
             self._remember(conversation_id, turn_id, event)
@@ -221,8 +227,8 @@ class Watcher:
         self._last = after
         self._turn_id = turn_id
         self._queue: deque[Frame] = deque()
-        self._behind = behind
-        self._waiter: asyncio.Future[None] | None = None
+        self._behind = behind  # the queue is then empty, and rows are read from the log instead
+        self._waiter: asyncio.Future[None] | None = None  # of the one reader; a second one would never wake
         self._ride: asyncio.TimerHandle | None = None
         self._nudged = False
 
@@ -230,7 +236,7 @@ class Watcher:
         """Words, questions and ends are urgent; the steps between them come along with the next of those."""
         if self._behind:
             return self._wake()
-        if len(self._queue) >= MOST_QUEUED:
+        if len(self._queue) >= MOST_QUEUED:  # a slow reader holds up nobody: it reads the log when it comes back
             self._queue.clear()
             self._behind = True
         else:
@@ -280,6 +286,8 @@ class Watcher:
         rows = self._bus.catch_up(self.conversation_id, self._last)
         found = self._new(rows)
         if not rows:
+            # Nothing awaits between the read that found no more rows and this line, so no row can fall between the log
+            # and the queue.
             self._behind = False
             found = self._bus.so_far(self.conversation_id, self._turn_id)
         elif not found:
@@ -287,7 +295,8 @@ class Watcher:
         return found
 
     def _new(self, frames: Iterable[Frame]) -> list[Frame]:
-        """Each row once; of one turn, if only one is watched."""
+        """Each row once, by its number: a row may be read from the log and queued as well. Of one turn, if only one is
+        watched; the rows of others count as seen."""
         found: list[Frame] = []
         for frame in frames:
             if isinstance(row := frame.what, Recorded):
