@@ -71,7 +71,7 @@ def test_a_call_is_judged_as_the_table_says(hint: str, trusted: bool, rules: str
     judged = judge(
         CALL,
         spec(**HINTS[hint]),
-        standing=TrustLevel("files", trusted=trusted, hash_now=HASH),
+        trust=TrustLevel("files", trusted=trusted, hash_now=HASH),
         rules=RULES[rules],
         grants=GRANTS[grant],
     )
@@ -84,7 +84,7 @@ def test_a_call_is_judged_as_the_table_says(hint: str, trusted: bool, rules: str
 @pytest.mark.parametrize("destructive", [False, True])
 def test_what_was_said_decides_and_the_stricter_word_wins(server: str, here: str, destructive: bool) -> None:
     tool = ToolSpec("write", "srv-1", "write", hash=HASH, approval=here, destructive=destructive)
-    judged = judge(CALL, tool, standing=TrustLevel("files", approval=server))
+    judged = judge(CALL, tool, trust=TrustLevel("files", approval=server))
     words = [word for word in (server, here) if word]
     strictest = max(words, key=["auto", "ask", "deny"].index) if words else "ask" if destructive else "auto"
     assert judged.verdict == {"auto": "auto", "ask": "ask", "deny": "refuse"}[strictest]
@@ -120,7 +120,7 @@ def test_a_refusal_by_policy_names_its_rule() -> None:
 )
 def test_a_rule_fits_when_all_that_it_names_fits(rule: PolicyRule, arguments: dict[str, object], fits: bool) -> None:
     call = ToolCall("call_1", "write", json.dumps(arguments))
-    judged = judge(call, spec(), standing=TrustLevel("files"), rules=(rule, PolicyRule("ask")))
+    judged = judge(call, spec(), trust=TrustLevel("files"), rules=(rule, PolicyRule("ask")))
     assert judged.verdict == ("auto" if fits else "ask")
 
 
@@ -167,7 +167,7 @@ def test_always_is_said_twice_for_what_destroys_or_reaches_out() -> None:
 @pytest.mark.parametrize("known", [{"hash_now": "other"}, {"agreed_hash": "other"}])
 def test_a_changed_definition_is_refused_whatever_was_granted(known: dict[str, str]) -> None:
     tool = ToolSpec("write", "srv-1", "write", hash=HASH, approval="auto")
-    judged = judge(CALL, tool, standing=TrustLevel("files", trusted=True, **known), grants=(Grant(HASH, "always"),))
+    judged = judge(CALL, tool, trust=TrustLevel("files", trusted=True, **known), grants=(Grant(HASH, "always"),))
     assert (judged.verdict, judged.refusal) == ("refuse", "changed")
 
 

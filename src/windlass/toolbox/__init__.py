@@ -1,4 +1,4 @@
-"""The tools of a conversation and of a turn: those of MCP servers, the built-in ones, and functions of a program."""
+"""The tools of a conversation and of a turn: those of MCP servers, the built-in ones, and Python functions."""
 
 from windlass.toolbox.box import EnabledToolRow, PolicyRules, Toolbox
 from windlass.toolbox.local_tools import Function, Functions

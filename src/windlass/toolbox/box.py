@@ -1,4 +1,4 @@
-"""All tools there are: which are on in a conversation, which a turn is given, what people said about them."""
+"""All tools: which are enabled in a conversation, which a turn is given, what people decided about them."""
 
 import hashlib
 import logging
@@ -24,8 +24,8 @@ from windlass.toolbox.questions import KeptQuestion, Questions
 from windlass.toolbox.turn import ToolContext, TurnTools
 
 T = TypeVar("T")
-MOST_REMEMBERED = 4096
-MOST_OFFERED = 128  # what OpenAI and those who copy it take in one request
+MOST_CACHED = 4096
+MOST_OFFERED = 128  # the limit of OpenAI, and of the servers that follow its API, for one request
 log = logging.getLogger("windlass.toolbox")
 RESERVED = {WEB_SEARCH.name, *(spec.name for spec in RESULT_TOOLS)}
 
@@ -43,7 +43,7 @@ class Available:
 
 @value_object
 class EnabledToolRow:
-    """A person's word about one tool in one conversation. `enabled` is False for one a server enables by default."""
+    """A person's choice for one tool in one conversation. `enabled` is False where it overrides a server's default."""
 
     server_id: str
     tool: str
@@ -71,8 +71,8 @@ class Toolbox:
         self.pins = Pins(store.documents("pin", Pin))
         self._grants: Documents[Grant] = store.documents("grant", Grant)
         self._policy: Documents[PolicyRules] = store.documents("policy", PolicyRules)
-        self._cache = _Remembered()
-        self._means = ToolContext(
+        self._cache = _Cache()
+        self._context = ToolContext(
             servers,
             self._offers,
             self.questions,
@@ -89,10 +89,10 @@ class Toolbox:
     def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> TurnTools:
         toolset = self._store.toolset(started.settings.toolset)
         can_ask = started.origin != "v1"
-        return TurnTools(self._means, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask)
+        return TurnTools(self._context, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask)
 
     def freeze(self, conversation_id: str, search: Search = "off", extra: Sequence[ToolSpec] = ()) -> Toolset:
-        """The tools a new turn is given, kept under their hash. An extra one takes the place of one of its name."""
+        """The tools a new turn is given, kept under their hash. An extra tool replaces the one of its name."""
         toolset = self._frozen(conversation_id, search)
         if extra:
             named = {spec.name for spec in extra}
@@ -101,7 +101,7 @@ class Toolbox:
         return toolset
 
     def crowded(self, conversation_id: str) -> str:
-        """What to say when more tools are on than many providers take; "" otherwise."""
+        """A warning when more tools are enabled than many providers accept; "" otherwise."""
         return _crowded(self._frozen(conversation_id, "off"))
 
     def freeze_only(self, tools: Sequence[ToolSpec]) -> Toolset:
@@ -110,18 +110,18 @@ class Toolbox:
         return toolset
 
     def missing(self, conversation_id: str) -> list[ServerStatus]:
-        """Servers whose enabled tools cannot be offered now."""
+        """Servers that do not run, and whose enabled tools can therefore not be offered."""
         absent = [status for status in self._servers.statuses() if status.state != "running"]
         if not absent:
             return []
-        wanted = {word.server_id for word in self._words(conversation_id).values() if word.enabled}
+        wanted = {choice.server_id for choice in self._choices(conversation_id).values() if choice.enabled}
         return [status for status in absent if status.config.id in wanted or status.config.tools]
 
     def available(self, conversation_id: str) -> list[Available]:
         """Every usable tool of every running server, in a stable order."""
-        words = self._words(conversation_id)
+        choices = self._choices(conversation_id)
         offers = list(self._running())
-        on = [offer for offer in offers if self._is_on(offer, words)]
+        on = [offer for offer in offers if self._is_on(offer, choices)]
         names = {offer.key: name for offer, name in _named(on)}
         own = dict(_named_alone(offers))
         return [
@@ -129,7 +129,7 @@ class Toolbox:
                 offer,
                 names.get(offer.key) or own[offer.key],
                 offer.key in names,
-                self._approval(offer, words),
+                self._approval(offer, choices),
                 self.pins.changed(offer),
             )
             for offer in offers
@@ -142,63 +142,63 @@ class Toolbox:
             state = self._servers.status(config.id).state
             hint = f"The server is {state}. POST /servers/{{id}}/start starts it."
             if state == "running":
-                hint = "GET /servers/{id}/tools shows those that it has."
+                hint = "GET /servers/{id}/tools lists its tools."
             raise NotFound(f"The server {config.slug} has no tool {tool!r}.", hint=hint)
         return offer
 
     async def enable(self, conversation_id: str, server: str, tool: str, approval: str = "") -> EnabledToolRow:
-        """Naming a tool is agreeing to it as it is defined now; a changed one must be accepted first."""
+        """Enabling a tool accepts it as it is defined now; a changed one must be accepted first."""
         self._store.conversations.get(conversation_id)
         offer = self.offer(server, tool)
         if offer.problem:
             raise BadInput(f"{tool} cannot be offered: {offer.problem}")
         if self.pins.changed(offer):
             raise Conflict(
-                f"{tool} changed after it was agreed to.",
-                hint="Look at the difference and accept it first.",
+                f"{tool} changed after it was accepted.",
+                hint="Review the difference and accept it first.",
                 code="tool_changed",
             )
-        word = EnabledToolRow(offer.server.id, tool, True, approval)
-        await self._enabled.put(word.key(conversation_id), word, parent=conversation_id)
+        choice = EnabledToolRow(offer.server.id, tool, True, approval)
+        await self._enabled.put(choice.key(conversation_id), choice, parent=conversation_id)
         if pinned := self.pins.first(offer):
             await pinned
         self._cache.clear()
-        return word
+        return choice
 
     async def disable(self, conversation_id: str, server: str, tool: str) -> bool:
         self._store.conversations.get(conversation_id)
         config = self._servers.status(server).config
-        word = EnabledToolRow(config.id, tool, False)
+        choice = EnabledToolRow(config.id, tool, False)
         was_on = any(
             found.enabled and (found.offer.server.id, found.offer.tool.name) == (config.id, tool)
             for found in self.available(conversation_id)
-        ) or bool((old := self._enabled.get(word.key(conversation_id))) and old.enabled)
-        await self._enabled.put(word.key(conversation_id), word, parent=conversation_id)
+        ) or bool((old := self._enabled.get(choice.key(conversation_id))) and old.enabled)
+        await self._enabled.put(choice.key(conversation_id), choice, parent=conversation_id)
         self._cache.clear()
         return was_on
 
     def enabled(self, conversation_id: str) -> list[EnabledToolRow]:
-        """What is on, also of servers that do not run now; of one that was removed, nothing is."""
-        words = self._words(conversation_id)
+        """The enabled tools, also of servers that do not run now, but not of removed ones."""
+        choices = self._choices(conversation_id)
         known = {config.id for config in self._servers.configs()}
-        found = [word for word in words.values() if word.enabled and word.server_id in known]
+        found = [choice for choice in choices.values() if choice.enabled and choice.server_id in known]
         for offer in self._running():
             key = (offer.server.id, offer.tool.name)
-            if key not in words and self._is_on(offer, words):
-                found.append(EnabledToolRow(*key, approval=self._approval(offer, words)))
+            if key not in choices and self._is_on(offer, choices):
+                found.append(EnabledToolRow(*key, approval=self._approval(offer, choices)))
         return found
 
     async def accept(self, server: str, tool: str, hash: str) -> None:
-        """Agree to a changed definition, which must be the very one that was looked at."""
+        """Accept a changed definition, which must be the very one that was reviewed."""
         offer = self.offer(server, tool)
         if offer.hash != hash:
-            raise Conflict("The tool changed again.", hint="Look at the difference once more.", code="tool_changed")
+            raise Conflict("The tool changed again.", hint="Review the difference once more.", code="tool_changed")
         await self.pins.renew(offer)
         self._cache.clear()
 
     def rules(self) -> tuple[PolicyRule, ...]:
-        """The operator's file comes first: it cannot be loosened from a page."""
-        return (*self._operator_rules, *self._said_rules())
+        """The operator's file comes first: the page cannot loosen it."""
+        return (*self._operator_rules, *self._saved_rules())
 
     @property
     def operator_rules(self) -> tuple[PolicyRule, ...]:
@@ -217,16 +217,16 @@ class Toolbox:
         self._cache.clear()
 
     def _frozen(self, conversation_id: str, search: Search) -> Toolset:
-        whose = conversation_id if self._words(conversation_id) else ""  # most have said nothing of their own
+        whose = conversation_id if self._choices(conversation_id) else ""  # most have no choices of their own
         key = f"toolset:{search}:{whose}"
         return self._cache.get(key, lambda: _warned(_toolset(list(self._offered(conversation_id, search)))))
 
     def _offered(self, conversation_id: str, search: Search) -> Iterator[ToolSpec]:
-        words = self._words(conversation_id)
-        on = [offer for offer in self._running() if self._is_on(offer, words) and not self.pins.changed(offer)]
+        choices = self._choices(conversation_id)
+        on = [offer for offer in self._running() if self._is_on(offer, choices) and not self.pins.changed(offer)]
         for offer, name in _named(on):
             self.pins.first(offer)
-            yield offer.spec(name, self._approval(offer, words))
+            yield offer.spec(name, self._approval(offer, choices))
         yield from self.functions.specs
         if on or self.functions.specs:
             yield from RESULT_TOOLS
@@ -238,23 +238,23 @@ class Toolbox:
             offers = self._offers.of(config.id)
             yield from (offers[name] for name in sorted(offers) if not offers[name].problem)
 
-    def _is_on(self, offer: Offer, words: dict[tuple[str, str], EnabledToolRow]) -> bool:
-        word = words.get((offer.server.id, offer.tool.name))
-        if word:
-            return word.enabled
+    def _is_on(self, offer: Offer, choices: dict[tuple[str, str], EnabledToolRow]) -> bool:
+        choice = choices.get((offer.server.id, offer.tool.name))
+        if choice:
+            return choice.enabled
         return bool(offer.server.tools) and fnmatchcase(offer.tool.name, offer.server.tools)
 
-    def _approval(self, offer: Offer, words: dict[tuple[str, str], EnabledToolRow]) -> str:
-        word = words.get((offer.server.id, offer.tool.name))
-        return word.approval if word else ""
+    def _approval(self, offer: Offer, choices: dict[tuple[str, str], EnabledToolRow]) -> str:
+        choice = choices.get((offer.server.id, offer.tool.name))
+        return choice.approval if choice else ""
 
-    def _words(self, conversation_id: str) -> dict[tuple[str, str], EnabledToolRow]:
+    def _choices(self, conversation_id: str) -> dict[tuple[str, str], EnabledToolRow]:
         return self._cache.get(
-            f"words:{conversation_id}",
-            lambda: {(word.server_id, word.tool): word for word in self._enabled.all(conversation_id)},
+            f"choices:{conversation_id}",
+            lambda: {(choice.server_id, choice.tool): choice for choice in self._enabled.all(conversation_id)},
         )
 
-    def _said_rules(self) -> tuple[PolicyRule, ...]:
+    def _saved_rules(self) -> tuple[PolicyRule, ...]:
         return self._cache.get("rules", lambda: (self._policy.get("policy") or PolicyRules()).rules)
 
     def _grants_in(self, conversation_id: str) -> Sequence[Grant]:
@@ -266,15 +266,16 @@ class Toolbox:
         return (await self._store.result(result_id, within=conversation_id)).body
 
 
-class _Remembered:
-    """What was computed from rows and running servers, until one of them changes."""
+class _Cache:
+    """What was computed from rows and running servers. Cleared as a whole when one of them changes, so that no entry
+    needs to know what it depends on."""
 
     def __init__(self) -> None:
         self._known: dict[str, object] = {}
 
     def get(self, key: str, make: Callable[[], T]) -> T:
         if key not in self._known:
-            if len(self._known) >= MOST_REMEMBERED:
+            if len(self._known) >= MOST_CACHED:
                 self._known.clear()
             self._known[key] = make()
         return cast(T, self._known[key])
@@ -289,7 +290,7 @@ def _named(offers: Sequence[Offer]) -> list[tuple[Offer, str]]:
 
 
 def _named_alone(offers: Sequence[Offer]) -> Iterator[tuple[tuple[str, str], str]]:
-    """What each would be called if it alone were on."""
+    """The name of each if it alone were enabled."""
     for offer in offers:
         yield offer.key, offered_names([offer.key], RESERVED)[offer.key]
 
@@ -300,8 +301,8 @@ def _crowded(toolset: Toolset) -> str:
 
 
 def _warned(toolset: Toolset) -> Toolset:
-    if words := _crowded(toolset):
-        log.warning(words)
+    if warning := _crowded(toolset):
+        log.warning(warning)
     return toolset
 
 

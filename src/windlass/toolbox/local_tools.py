@@ -16,7 +16,9 @@ from windlass.search.tool import wanted
 BUILT_IN, PYTHON = "windlass", "python"
 BuiltIn = Callable[[str, ToolCall, Settings, Emit], Awaitable[ToolOutput]]  # the first is the conversation
 SearchFor = Callable[[Settings], WebSearch]
-Whole = Callable[[str, str], Awaitable[bytes]]  # conversation and result; a model reads those of its own only
+Whole = Callable[
+    [str, str], Awaitable[bytes]
+]  # conversation and result; a model reads only those of its own conversation
 _PIECE = 12_000
 _MATCHES, _AROUND = 20, 160
 
@@ -42,7 +44,7 @@ class Functions:
 
     def get(self, tool: str) -> Function:
         if tool not in self._by_name:
-            raise ToolError(f"The function {tool} is not there any more.", cause="changed")
+            raise ToolError(f"The function {tool} is no longer registered.", cause="changed")
         return self._by_name[tool]
 
 
@@ -51,10 +53,10 @@ def built_in_tools(search_for: SearchFor, whole: Whole) -> dict[str, BuiltIn]:
         asked = wanted(call.arguments)
         steps = iter(range(1, 1000))
 
-        def say(what: str) -> None:
-            emit(ToolProgress(call.id, next(steps), message=what))
+        def report(message: str) -> None:
+            emit(ToolProgress(call.id, next(steps), message=message))
 
-        return await search_for(settings).search(asked.query, asked.count, say)
+        return await search_for(settings).search(asked.query, asked.count, report)
 
     async def result_read(conversation_id: str, call: ToolCall, settings: Settings, emit: Emit) -> ToolOutput:
         given = json.loads(call.arguments)
@@ -77,37 +79,37 @@ async def _whole(whole: Whole, conversation_id: str, result_id: str) -> bytes:
 
 
 def read_piece(whole: bytes, offset: int = 0, length: int = _PIECE) -> str:
-    """A piece of a kept result, cut between letters, with where to go on."""
-    start = _letter_start(whole, max(0, min(offset, len(whole))))
-    end = _letter_start(whole, min(len(whole), start + max(1, min(length, _PIECE))))
+    """A piece of a kept result, cut between characters, with the offset to continue at."""
+    start = _character_start(whole, max(0, min(offset, len(whole))))
+    end = _character_start(whole, min(len(whole), start + max(1, min(length, _PIECE))))
     text = whole[start:end].decode("utf-8", "replace")
     rest = f"; go on at offset {end}" if end < len(whole) else "; this is the end"
     return f"[bytes {start} to {end} of {len(whole)}{rest}]\n{text}"
 
 
 def search_whole(whole: bytes, query: str) -> str:
-    """Every place where the words stand, upper and lower case alike, with what is around them."""
+    """Every occurrence of the query, upper and lower case alike, with the text around it."""
     if not query.strip():
         return "Nothing to search for."
     # Only ASCII is folded: folding all of Unicode would move the offsets.
     lower, wanted = whole.lower(), query.encode("utf-8", "replace").lower()
     found: list[str] = []
-    place = lower.find(wanted)
-    while place >= 0 and len(found) < _MATCHES:
-        start = _letter_start(whole, max(0, place - _AROUND))
-        end = _letter_start(whole, min(len(whole), place + len(wanted) + _AROUND))
-        found.append(f"offset {place}: …{whole[start:end].decode('utf-8', 'replace')}…")
-        place = lower.find(wanted, max(end, place + 1))
+    position = lower.find(wanted)
+    while position >= 0 and len(found) < _MATCHES:
+        start = _character_start(whole, max(0, position - _AROUND))
+        end = _character_start(whole, min(len(whole), position + len(wanted) + _AROUND))
+        found.append(f"offset {position}: …{whole[start:end].decode('utf-8', 'replace')}…")
+        position = lower.find(wanted, max(end, position + 1))
     if not found:
         return f"{query!r} does not occur in this result."
-    more = f"\n[more after offset {place}]" if place >= 0 else ""
+    more = f"\n[more after offset {position}]" if position >= 0 else ""
     return "\n".join(found) + more
 
 
-def _letter_start(whole: bytes, place: int) -> int:
-    while 0 < place < len(whole) and whole[place] & 0xC0 == 0x80:
-        place -= 1
-    return place
+def _character_start(whole: bytes, position: int) -> int:
+    while 0 < position < len(whole) and whole[position] & 0xC0 == 0x80:
+        position -= 1
+    return position
 
 
 def _builtin(name: str, description: str, properties: dict[str, object]) -> ToolSpec:

@@ -1,9 +1,9 @@
 """The tools of running servers, made ready to be offered: named, hashed, their schemas cleaned and compiled. Done once
 for each list a server gives, since a turn must not pay for the size of the catalogue.
 
-A pin keeps the definition of a tool that somebody agreed to: by naming the tool, or by offering all tools of a server,
-which agrees to them as they were first offered. A definition that changes afterwards, by a word or by an invisible
-letter, has another hash; the tool stays off until someone has looked at it."""
+A pin keeps the definition of a tool that somebody accepted: by enabling the tool, or by offering all tools of a server,
+which accepts them as they were first offered. A definition that changes afterwards, even by an invisible character, has
+another hash; the tool stays off until someone accepts the change."""
 
 import asyncio
 import hashlib
@@ -39,7 +39,7 @@ class Offer:
     problem: str = ""  # why it cannot be offered
     program: str = ""  # the server's own name and version
     approval: Approval = ""  # set by the operator for this tool or its server
-    identity: str = ""  # of what the server runs; "" where that is not the operator's own word
+    identity: str = ""  # of what the server runs; "" where the operator did not configure it
 
     @property
     def key(self) -> tuple[str, str]:
@@ -76,7 +76,7 @@ class Offers:
         self._known: dict[str, tuple[tuple[ToolDefinition, ...], ServerConfig, dict[str, Offer]]] = {}
 
     def of(self, server_id: str) -> dict[str, Offer]:
-        """By the tool's own name; empty while the server does not run, or when it is not there."""
+        """By the tool's own name; empty while the server does not run, or when it is unknown."""
         if (found := self._servers.offered(server_id)) is None:
             return {}
         tools, config = found
@@ -93,7 +93,7 @@ class Offers:
 
 
 def _pinned_identity(config: ServerConfig) -> str:
-    """What runs is the operator's own word where it stands in their file: with another command, another first time."""
+    """A server in windlass.toml is configured by the operator: with another command its tools are pinned anew."""
     return identity_hash(config)[:16] if config.operator else ""
 
 
@@ -109,7 +109,7 @@ def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:
 
 @value_object
 class Pin:
-    """A tool as it was when somebody agreed to it, kept whole so that a change can be shown."""
+    """A tool as it was when somebody accepted it, kept whole so that a change can be shown."""
 
     server_id: str
     tool: str
@@ -138,7 +138,7 @@ class Pins:
         return self._known.get(_pin_key(offer))
 
     def agreed(self, offer: Offer) -> str:
-        """The hash somebody agreed to; "" where nobody was asked yet."""
+        """The hash of the accepted definition; "" where nobody was asked yet."""
         pin = self.of(offer)
         return pin.hash if pin else ""
 
@@ -146,7 +146,7 @@ class Pins:
         return self.agreed(offer) not in ("", offer.hash)
 
     def first(self, offer: Offer) -> "asyncio.Future[None] | None":
-        """Agree to it unless there is a pin already."""
+        """Accept it unless there is a pin already."""
         known = self.of(offer) or offer.server.bundled
         return None if known else self.renew(offer)
 
@@ -188,12 +188,12 @@ def tool_hash(tool: ToolDefinition, config: ServerConfig) -> str:
 
 
 def identity_hash(config: ServerConfig) -> str:
-    """Of where a server's tools come from."""
+    """Of the program or address that a server's tools come from."""
     return _sha256(_identity(config))
 
 
 def arguments_hash(arguments: str) -> str:
-    """Of what the arguments say, not how they are spaced. Text that is no JSON is hashed as it is."""
+    """Of the arguments' values, not their spacing. Text that is not valid JSON is hashed as it is."""
     try:
         return _sha256(json.loads(arguments))
     except (ValueError, RecursionError):
@@ -201,7 +201,7 @@ def arguments_hash(arguments: str) -> str:
 
 
 def changed_fields(before: ToolDefinition, after: ToolDefinition) -> list[str]:
-    """What a person is shown before they agree again."""
+    """What a person is shown before they accept the change."""
     fields = ("name", "title", "description", "input_schema", "output_schema", "annotations")
     return [field for field in fields if _text(getattr(before, field)) != _text(getattr(after, field))]
 
@@ -246,7 +246,7 @@ def _prefixed(key: NameKey) -> str:
 
 
 def _marked(key: NameKey) -> str:
-    """For what is still ambiguous: two names that differ only in letters no wire accepts."""
+    """For what is still ambiguous: two names that differ only in characters that no provider accepts."""
     return f"{_prefixed(key)[: LONGEST_NAME - 9]}_{_mark(key)}"
 
 

@@ -1,8 +1,8 @@
-"""Whether a call may run: by itself, after a person's word, or not at all. Pure: everything it judges by is handed in.
+"""Whether a call may run: by itself, after a person's approval, or not at all. Pure: all it judges by is passed in.
 
-The order: what cannot run is refused; then the operator's rules, the first that fits; then what was said for this
-server and this conversation, the stricter of the two; and where nothing was said, a tool that was enabled runs, unless
-it calls itself destructive. A server's own hints only ever tighten, unless the operator trusts it."""
+The order: what cannot run is refused; then the operator's rules, the first that fits; then the settings of this server
+and this conversation, the stricter of the two; and where nothing is set, a tool that was enabled runs, unless it calls
+itself destructive. A server's own hints only ever tighten, unless the operator trusts it."""
 
 import difflib
 import json
@@ -37,7 +37,7 @@ class PolicyRule:
 
 @value_object
 class Grant:
-    """A person's lasting yes to one tool as it was defined then."""
+    """A person's lasting approval of one tool as it was defined then."""
 
     tool_hash: str
     scope: Literal["conversation", "always"]
@@ -52,9 +52,9 @@ class TrustLevel:
 
     slug: str = ""
     trusted: bool = False
-    approval: str = ""  # the operator's word for this server or tool; "" for none
+    approval: str = ""  # the operator's setting for this server or tool; "" for none
     hash_now: str = ""  # of the definition the server gives now; "" where unknown
-    agreed_hash: str = ""  # of the definition someone agreed to; "" where nobody was asked yet
+    agreed_hash: str = ""  # of the definition that was accepted; "" where nobody was asked yet
 
 
 def judge(
@@ -63,27 +63,27 @@ def judge(
     *,
     offered: Iterable[str] = (),
     errors: Sequence[str] = (),
-    standing: TrustLevel = TrustLevel(),  # noqa: B008 - frozen
+    trust: TrustLevel = TrustLevel(),  # noqa: B008 - frozen
     rules: Sequence[PolicyRule] = (),
     grants: Sequence[Grant] = (),
     in_doubt: bool = False,
 ) -> CallJudged:
-    """`errors` are those of the schema check; `in_doubt` says that this very call once ended unknown."""
+    """`errors` are those of the schema check; `in_doubt` is set when this very call ended unknown before."""
     if spec is None:
         return _refused(call, None, "unknown_tool", _unknown(call.name, offered))
     if call.broken:
         return _refused(call, spec, "bad_arguments", f"The arguments could not be read: {call.broken}")
-    if (standing.hash_now or spec.hash) != spec.hash or (standing.agreed_hash or spec.hash) != spec.hash:
+    if (trust.hash_now or spec.hash) != spec.hash or (trust.agreed_hash or spec.hash) != spec.hash:
         return _refused(call, spec, "changed", CHANGED)
     if errors:
-        return _refused(call, spec, "bad_arguments", _misfit(errors))
-    choice, why = _choice(call, spec, standing, rules)
+        return _refused(call, spec, "bad_arguments", _violations(errors))
+    choice, why = _choice(call, spec, trust, rules)
     if choice == "deny":
         return _refused(call, spec, "policy", f"Not allowed here: {why}.", why)
     if in_doubt:
         return _verdict(call, spec, "ask", "the same call once ended unknown")
     if choice == "ask" and (grant := _granted(call, spec, grants)):
-        return _verdict(call, spec, "auto", f"allowed by a person, {_SCOPE_WORDS[grant.scope]}")
+        return _verdict(call, spec, "auto", f"allowed by a person, {_SCOPE_TEXT[grant.scope]}")
     return _verdict(call, spec, choice, why)
 
 
@@ -101,38 +101,38 @@ def doubtful(call: ToolCall, log: Sequence[Event]) -> bool:
     )
 
 
-def _choice(call: ToolCall, spec: ToolSpec, standing: TrustLevel, rules: Sequence[PolicyRule]) -> tuple[Choice, str]:
-    said = _said(spec, standing)
+def _choice(call: ToolCall, spec: ToolSpec, trust: TrustLevel, rules: Sequence[PolicyRule]) -> tuple[Choice, str]:
+    setting = _setting(spec, trust)
     for number, rule in enumerate(rules, 1):
-        if _fits(rule, call, spec, standing):
+        if _fits(rule, call, spec, trust):
             ruled = (rule.choice, rule.name or f"rule {number}")
-            return _stricter(ruled, said) if said else ruled
-    if said:
-        return said
+            return _stricter(ruled, setting) if setting else ruled
+    if setting:
+        return setting
     if spec.destructive:
         return "ask", "the server says it may destroy something"
     return "auto", "enabled"
 
 
-def _said(spec: ToolSpec, standing: TrustLevel) -> tuple[Choice, str] | None:
-    by_server = _word(standing.approval, "the server's setting")
-    here = _word(spec.approval, "this conversation's setting")
+def _setting(spec: ToolSpec, trust: TrustLevel) -> tuple[Choice, str] | None:
+    by_server = _with_origin(trust.approval, "the server's setting")
+    here = _with_origin(spec.approval, "this conversation's setting")
     return _stricter(by_server, here) if by_server and here else by_server or here
 
 
-def _word(choice: str, where: str) -> tuple[Choice, str] | None:
-    return (cast(Choice, choice), where) if choice in _STRICTNESS else None
+def _with_origin(choice: str, origin: str) -> tuple[Choice, str] | None:
+    return (cast(Choice, choice), origin) if choice in _STRICTNESS else None
 
 
 def _stricter(one: tuple[Choice, str], other: tuple[Choice, str]) -> tuple[Choice, str]:
     return other if _STRICTNESS[other[0]] > _STRICTNESS[one[0]] else one
 
 
-def _fits(rule: PolicyRule, call: ToolCall, spec: ToolSpec, standing: TrustLevel) -> bool:
+def _fits(rule: PolicyRule, call: ToolCall, spec: ToolSpec, trust: TrustLevel) -> bool:
     return (
-        fnmatchcase(standing.slug or spec.server, rule.server)
+        fnmatchcase(trust.slug or spec.server, rule.server)
         and fnmatchcase(spec.tool, rule.tool)
-        and _hint_fits(rule, spec, standing.trusted)
+        and _hint_fits(rule, spec, trust.trusted)
         and _arguments_fit(rule, call)
     )
 
@@ -216,9 +216,9 @@ def _unknown(name: str, offered: Iterable[str]) -> str:
     return f"There is no tool {name!r}.{hint}"
 
 
-def _misfit(errors: Sequence[str]) -> str:
+def _violations(errors: Sequence[str]) -> str:
     return "The arguments do not fit the tool's schema. " + "; ".join(errors)
 
 
-_SCOPE_WORDS = {"conversation": "for this conversation", "always": "for always"}
-CHANGED = "This tool's definition has changed since it was agreed to. Someone must look at the change first."
+_SCOPE_TEXT = {"conversation": "for this conversation", "always": "for always"}
+CHANGED = "This tool's definition has changed since it was accepted. It stays off until someone accepts the change."

@@ -16,7 +16,7 @@ from windlass.servers import Answered, InputReply, Question
 from windlass.store import Documents
 from windlass.toolbox.schemas import Checker
 
-LEAST_S = 0.05  # between two looks
+LEAST_S = 0.05  # between two looks at the clock
 
 
 @value_object
@@ -39,22 +39,22 @@ class OpenQuestion:
 
 
 def input_needed(call_id: str, question: Question) -> InputNeeded:
-    """The question as those who watch are told it."""
+    """The question as an event for the turn's subscribers."""
     return InputNeeded(call_id, question.message, json.dumps(question.schema or {}), question.url)
 
 
 class Questions:
-    """They live as long as the call that asked. In the stateless era the server waits for nothing meanwhile, so there a
-    question is kept, and its call goes on after a restart once it was answered."""
+    """A question lives as long as the call that asked it. In the stateless era the server does not wait for the answer,
+    so there a question is saved, and its call is repeated with the answer after a restart."""
 
     def __init__(self, kept: Documents[KeptQuestion]) -> None:
         self._kept = kept
-        self._left = {one.call_id: one for one in kept.everything()}  # by the house that ran here before
+        self._left = {one.call_id: one for one in kept.everything()}  # saved before this start
         self._asked: dict[str, OpenQuestion] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def ask(self, call_id: str, question: Question, conversation_id: str, put: Callable[[], None]) -> InputReply:
-        """`put` shows it to people, when its turn has come: a call may ask several at once."""
+        """`put` shows it to people. A call may ask several questions at once; they are put one after the other."""
         turn = self._turns.setdefault(call_id, asyncio.Lock())
         async with turn:
             return await self._ask(call_id, question, conversation_id, put)
@@ -68,14 +68,14 @@ class Questions:
                 kept = KeptQuestion(call_id, conversation_id, question)
                 await self._kept.put(call_id, kept, parent=conversation_id)
             answer = await asked.answer
-            if question.request:  # from here on nobody knows how far the server got
+            if question.request:  # once it is sent on, a restart must not repeat the call: its outcome is unknown
                 await self._kept.delete(call_id)
             return answer
         finally:
             self._asked.pop(call_id, None)
 
     def left(self) -> Sequence[KeptQuestion]:
-        """Those from before this start that nobody has answered yet."""
+        """Saved questions from before this start that nobody has answered yet."""
         return [one for one in self._left.values() if one.answer is None]
 
     def pending(self, call_id: str) -> Question | None:
@@ -85,10 +85,14 @@ class Questions:
         return left.question if left and left.answer is None else None
 
     async def answer(self, call_id: str, answer: InputReply) -> bool:
-        """Whether the call still runs; if not, it must be started again to go on with this answer."""
+        """Whether the call still runs; if not, it must be started again to use this answer."""
         asked, question = self._asked.get(call_id), self.pending(call_id)
         if question is None:
-            raise Conflict("This call asks nothing at the moment.", code="not_waiting")
+            raise Conflict(
+                "This call has no open question.",
+                hint="GET /turns/{id} shows what the turn waits for.",
+                code="not_waiting",
+            )
         if errors := _errors(question, answer):
             raise BadInput(f"content: {'; '.join(errors)}", detail={"path": "content", "errors": errors})
         if asked:
@@ -112,7 +116,7 @@ def _errors(question: Question, answer: InputReply) -> list[str]:
         return []
     try:
         return Checker(question.schema).errors(answer.content or {})
-    except BadInput:  # a form that cannot be understood is the server's own to check
+    except BadInput:  # a schema that cannot be used is left to the server to check
         return []
 
 
@@ -125,7 +129,7 @@ class WorkClock:
         self._stands_since: float | None = None
 
     def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
-        """Sound once so much work was done from now on. Gives what calls it off."""
+        """Call `sound` after so much work from now on. Returns what cancels it."""
         return _Alarm(self, self.worked_s + limit_s, sound).cancel
 
     @property
@@ -177,7 +181,7 @@ class _Alarm:
     def _look(self) -> None:
         left_s = self._due_s - self._clock.worked_s
         loop = asyncio.get_running_loop()
-        if left_s > 0:  # while a person thinks, it stays what it is
+        if left_s > 0:  # still so much while the clock is stopped
             self._timer = loop.call_later(max(left_s, LEAST_S), self._look)
         else:
             self._timer = loop.call_later(0, self._sound)

@@ -19,7 +19,7 @@ Keep = Callable[[bytes, str], Awaitable[str]]
 JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
 LONGEST = 16_000
 _HEAD, _TAIL, _SHAPE = 9_000, 4_000, 2_000
-_PARSED = 2_000_000  # longer ones would hold up the loop
+_PARSED = 2_000_000  # parsing longer ones would block the event loop
 _TEXT_BEGINS = re.compile(rb'"text"\s*:\s*"')
 MOST_SOURCES = 20
 _LOOKED_AT = 200_000
@@ -50,14 +50,14 @@ async def tool_output(result: CallResult, keep: Keep, *, untrusted: bool = False
 
 
 def text_of(result: CallResult) -> str:
-    """All parts as one text. Structured content is only told where no text says it already."""
-    told = [_told(part) for part in result.parts]
+    """All parts as one text. Structured content is added only where there is no text, which usually repeats it."""
+    texts = [_part_text(part) for part in result.parts]
     if result.structured is not None and not any(isinstance(part, TextPart) for part in result.parts):
-        told.append(_json(result.structured))
-    return "\n".join(told)
+        texts.append(_json(result.structured))
+    return "\n".join(texts)
 
 
-def _told(part: Part) -> str:
+def _part_text(part: Part) -> str:
     match part:
         case TextPart(text):
             return text
@@ -99,8 +99,8 @@ def _block(part: Part) -> dict[str, object]:
         case MediaPart(kind, mime, data):
             return {"type": kind, "mimeType": mime, "data": data}
         case LinkPart(uri, name, title, description, mime):
-            said = {"uri": uri, "name": name, "title": title, "description": description, "mimeType": mime}
-            return {"type": "resource_link", **{key: value for key, value in said.items() if value}}
+            fields = {"uri": uri, "name": name, "title": title, "description": description, "mimeType": mime}
+            return {"type": "resource_link", **{key: value for key, value in fields.items() if value}}
         case EmbeddedPart(uri, mime, text, blob):
             held = {"text": text} if text is not None else {"blob": blob or ""}
             return {"type": "resource", "resource": {"uri": uri, "mimeType": mime, **held}}
@@ -219,7 +219,7 @@ def _decoded(piece: bytes, *, escaped: bool) -> str:
 
 
 def sources_in(result: CallResult) -> tuple[SourceLink, ...]:
-    """What is said with intent comes first; addresses that merely stand in a text count when nothing else was given."""
+    """Links and structured content come first; addresses that merely occur in a text count if there is nothing else."""
     if result.failed:
         return ()
     found = _unique([*_linked(result), *_structured(result.structured)])

@@ -17,7 +17,7 @@ MOST_ERRORS = 5
 _REGEX_BYTES = 1 << 20
 _ENGINES = (
     jsonschema_rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES),
-    # Look-around is common in honest schemas; this engine has it, and gives up after so many steps.
+    # Look-around is common in ordinary schemas; this engine supports it, and gives up after so many steps.
     jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES),
 )
 _NOT_FOR_MODELS = frozenset({"$schema", "$id", "$anchor", "$comment", "$defs", "definitions", "examples"})
@@ -46,14 +46,14 @@ class Checker:
 
 
 def shown(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema as models take it: one plain object, no references, no invisible letters. A copy; what arguments are
-    checked against stays as it was written."""
+    """The schema as models accept it: one plain object, no references, no invisible characters. A copy; arguments are
+    checked against the schema as it was written."""
     budget = _Budget(MOST_NODES)
     clean: Any = _clean(schema, schema, (), budget)
     if not isinstance(clean, dict):
         raise BadInput("Its schema does not describe an object.")
     properties: dict[str, Any] = {}
-    for part in (*(branch for word in _COMBINING for branch in clean.pop(word, ())), clean):
+    for part in (*(branch for keyword in _COMBINING for branch in clean.pop(keyword, ())), clean):
         if isinstance(part, dict) and isinstance(part.get("properties"), dict):
             properties.update(part["properties"])
     clean.update(type="object", properties=properties)
@@ -61,7 +61,7 @@ def shown(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def visible(text: str) -> str:
-    """Without the letters a person cannot see but a model reads."""
+    """Without the characters that a person cannot see but a model reads."""
     return _INVISIBLE.sub("", text)
 
 
@@ -98,9 +98,9 @@ def _nodes(schema: object) -> Iterator[tuple[dict[str, Any], int]]:
 
 
 def _refuse_far_references(node: dict[str, Any]) -> None:
-    for word in ("$ref", "$dynamicRef", "$recursiveRef"):
-        target = node.get(word)
-        if isinstance(target, str) and (not target.startswith("#") or word != "$ref"):
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        target = node.get(keyword)
+        if isinstance(target, str) and (not target.startswith("#") or keyword != "$ref"):
             raise BadInput(f"Its schema refers to {target[:100]!r}, outside of itself.")
 
 
@@ -141,7 +141,7 @@ def _clean(node: Any, root: Mapping[str, Any], within: tuple[str, ...], budget: 
 
 
 def _cleaned_value(key: str, value: Any, root: Mapping[str, Any], within: tuple[str, ...], budget: _Budget) -> Any:
-    if key in _NAMED and isinstance(value, dict):  # these keys are names of the tool's, not words of the schema's
+    if key in _NAMED and isinstance(value, dict):  # these keys are names in the tool, not keywords of JSON Schema
         return {name: _clean(inner, root, within, budget) for name, inner in value.items()}
     return value if key in _DATA else _clean(value, root, within, budget)
 
@@ -163,7 +163,7 @@ def _resolved(target: str, root: Mapping[str, Any]) -> Any:
         try:
             found = found[int(name)] if isinstance(found, list) else found[name]
         except (KeyError, IndexError, ValueError, TypeError):
-            raise BadInput(f"Its schema refers to {target[:100]!r}, which is not there.") from None
+            raise BadInput(f"Its schema refers to {target[:100]!r}, which does not exist.") from None
     if found is root:
         raise BadInput("Its schema refers to itself.")
     return found

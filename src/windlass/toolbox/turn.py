@@ -1,4 +1,4 @@
-"""The tools of one turn: core's `Tools` port. Judges each call when the reply lands, runs it when its time comes."""
+"""The tools of one turn: core's `Tools` port. Judges each call when the reply is complete, and runs it later."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,7 +24,7 @@ CALLER = "caller"
 
 @value_object
 class ToolContext:
-    """What every turn's tools work with."""
+    """What the tools of every turn work with."""
 
     servers: Servers
     offers: Offers
@@ -33,16 +33,16 @@ class ToolContext:
     built_in: dict[str, BuiltIn]
     rules: Callable[[], Sequence[PolicyRule]]
     grants: Callable[[str], Sequence[Grant]]
-    unknown: Callable[[str], Sequence[ToolCall]]  # conversation -> calls whose outcome nobody knows
+    unknown: Callable[[str], Sequence[ToolCall]]  # conversation -> calls whose outcome is unknown
     read_outside: Callable[[str], bool]  # conversation -> whether text from outside is among its results
-    agreed: Callable[[Offer], str]  # the hash somebody agreed to
+    agreed: Callable[[Offer], str]  # the hash of the accepted definition
     keep: Callable[[str, str, bytes, str], Awaitable[str]]  # conversation, turn, body, mime -> result id
 
 
 class TurnTools:
     def __init__(
         self,
-        means: ToolContext,
+        context: ToolContext,
         conversation_id: str,
         turn_id: str,
         settings: Settings,
@@ -51,7 +51,7 @@ class TurnTools:
         can_ask: bool,
     ) -> None:
         self.toolset = toolset
-        self._means = means
+        self._context = context
         self._conversation_id = conversation_id
         self._turn_id = turn_id
         self._settings = settings
@@ -62,23 +62,23 @@ class TurnTools:
         spec = self.toolset.by_name.get(call.name)
         if spec and spec.server == CALLER:
             return CallJudged(call.id, "refuse", CALLER, refusal="handed_over", reason="Handed over.", server=CALLER)
-        offer = self._means.offers.get(spec.server, spec.tool) if spec else None
-        standing = self._standing(spec, offer) if spec else TrustLevel()
-        grants, unknown = self._means.grants(self._conversation_id), self._means.unknown(self._conversation_id)
+        offer = self._context.offers.get(spec.server, spec.tool) if spec else None
+        trust = self._trust(spec, offer) if spec else TrustLevel()
+        grants, unknown = self._context.grants(self._conversation_id), self._context.unknown(self._conversation_id)
         judged = judge(
             call,
             spec,
             offered=self.toolset.by_name,
             errors=_errors(call, spec, offer),
-            standing=standing,
-            rules=self._means.rules(),
+            trust=trust,
+            rules=self._context.rules(),
             grants=grants,
             in_doubt=_in_doubt(call, unknown, log),
         )
-        if judged.verdict == "auto" and spec and _reaches_out(spec, standing) and self._has_read_outside(log):
+        if judged.verdict == "auto" and spec and _reaches_out(spec, trust) and self._has_read_outside(log):
             judged = replace(judged, verdict="ask", rule=UNTRUSTED_READ)
         if judged.verdict == "ask" and not self._can_ask:
-            reason = f"This call needs a person's word ({judged.rule}), and nobody can be asked here."
+            reason = f"This call needs approval ({judged.rule}), and nobody can be asked here."
             return replace(judged, verdict="refuse", refusal="policy", reason=reason)
         return judged
 
@@ -90,7 +90,7 @@ class TurnTools:
         self._clock.begun(call.id)
         try:
             if spec.server == BUILT_IN:
-                return await self._means.built_in[spec.tool](self._conversation_id, call, self._settings, emit)
+                return await self._context.built_in[spec.tool](self._conversation_id, call, self._settings, emit)
             if spec.server == PYTHON:
                 return await self._output(await self._call_function(spec, call))
             return await self._call(spec, call, emit)
@@ -98,9 +98,9 @@ class TurnTools:
             self._clock.over(call.id)
 
     async def _call(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
-        answered = await self._means.questions.take(call.id)
+        answered = await self._context.questions.take(call.id)
         offer = await self._unchanged(spec)
-        result = await self._means.servers.call(
+        result = await self._context.servers.call(
             spec.server,
             spec.tool,
             call.arguments,
@@ -114,12 +114,12 @@ class TurnTools:
         return await self._output(result, untrusted=spec.open_world, foreign=foreign)
 
     async def _call_function(self, spec: ToolSpec, call: ToolCall) -> CallResult:
-        function = self._means.functions.get(spec.tool)
+        function = self._context.functions.get(spec.tool)
         try:
             return CallResult((TextPart(await function.call(json.loads(call.arguments))),))
         except ToolError:
             raise
-        except Exception as error:  # a person's own code; what it says must not flood the prompt either
+        except Exception as error:  # a person's own code; a long message of its must not flood the prompt either
             message = f"{type(error).__name__}: {error}"
             if len(message) <= LONGEST:
                 raise
@@ -134,40 +134,40 @@ class TurnTools:
     def _has_read_outside(self, log: Sequence[Event]) -> bool:
         """In this turn, whose last results may not be on disk yet, or in one before."""
         here = any(isinstance(event, ToolFinished) and event.output.untrusted for event in log)
-        return here or self._means.read_outside(self._conversation_id)
+        return here or self._context.read_outside(self._conversation_id)
 
     async def _keep(self, body: bytes, mime: str) -> str:
-        return await self._means.keep(self._conversation_id, self._turn_id, body, mime)
+        return await self._context.keep(self._conversation_id, self._turn_id, body, mime)
 
     async def _ask(self, call_id: str, question: Question, emit: Emit) -> InputReply:
         if not self._can_ask:
             return InputReply("cancel")
         needed = input_needed(call_id, question)
         with self._clock.asking(call_id):
-            return await self._means.questions.ask(call_id, question, self._conversation_id, lambda: emit(needed))
+            return await self._context.questions.ask(call_id, question, self._conversation_id, lambda: emit(needed))
 
     async def _unchanged(self, spec: ToolSpec) -> Offer:
-        """The tool is still the one that was judged. After a restart its server may need a moment to come up."""
-        if spec.server not in self._means.servers:
+        """The tool, which must still be the one that was judged. After a restart its server may need a moment."""
+        if spec.server not in self._context.servers:
             raise ToolError(f"The server of {spec.name} has been removed.", cause="not_running")
-        if not self._means.servers.is_ready(spec.server):
-            config = self._means.servers.config(spec.server)
-            status = await self._means.servers.wait_ready(spec.server, config.connect_s)
+        if not self._context.servers.is_ready(spec.server):
+            config = self._context.servers.config(spec.server)
+            status = await self._context.servers.wait_ready(spec.server, config.connect_s)
             if status.state != "running":
                 why = f": {status.reason}" if status.reason else "."
                 raise ToolError(f"The server {config.slug} is not running{why}", cause="not_running")
-        offer = self._means.offers.get(spec.server, spec.tool)
+        offer = self._context.offers.get(spec.server, spec.tool)
         if offer is None or offer.hash != spec.hash:
             raise ToolError(f"{spec.name} changed after this turn began, so it was not run.", cause="changed")
         return offer
 
-    def _standing(self, spec: ToolSpec, offer: Offer | None) -> TrustLevel:
+    def _trust(self, spec: ToolSpec, offer: Offer | None) -> TrustLevel:
         if spec.server in (BUILT_IN, PYTHON):
             return TrustLevel(spec.server, trusted=True)
         if offer is None:
             return TrustLevel(spec.server)
         config = offer.server
-        agreed = self._means.agreed(offer)
+        agreed = self._context.agreed(offer)
         return TrustLevel(config.slug, config.trusted, offer.approval, offer.hash, agreed)
 
 
@@ -193,9 +193,9 @@ def _checker(spec: ToolSpec) -> Checker | None:
         return None
 
 
-def _reaches_out(spec: ToolSpec, standing: TrustLevel) -> bool:
-    """That it only reads is believed of a server the operator trusts; else the claim would loosen."""
-    return (spec.open_world or spec.destructive) and not (spec.read_only and standing.trusted)
+def _reaches_out(spec: ToolSpec, trust: TrustLevel) -> bool:
+    """The claim that it only reads counts for a trusted server alone; from any other it would loosen the rules."""
+    return (spec.open_world or spec.destructive) and not (spec.read_only and trust.trusted)
 
 
 UNTRUSTED_READ = "this conversation has read text from outside"
