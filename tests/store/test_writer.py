@@ -168,16 +168,20 @@ async def test_what_an_acknowledgement_asks_for_comes_after_all_that_was_committ
     go_on = threading.Event()
     acknowledged: list[str] = []
 
-    def put(text: str, then: Callable[[], object] = lambda: None) -> "asyncio.Future[None]":
-        return writer.put(lambda db: write(db, text), then=lambda _: (acknowledged.append(text), then()) and None)
+    def put(text: str, also: Callable[[], object] = lambda: None) -> "asyncio.Future[None]":
+        def then(_: None) -> None:
+            acknowledged.append(text)
+            also()
 
-    writer = Writer(database, disk, True, lambda db: not go_on.wait(60), lambda: None, lambda: True)
+        return busy.put(lambda db: write(db, text), then=then)
+
+    busy = Writer(database, disk, True, lambda db: not go_on.wait(60), lambda: None, lambda: True)
     both = [put("first", lambda: put("later")), put("second")]  # in one transaction, as a chore was under way
     go_on.set()
     await asyncio.gather(*both)
-    await writer.put(lambda db: None)
+    await busy.put(lambda db: None)
     assert acknowledged == entries(tmp_path) == ["first", "second", "later"]
-    await writer.close()
+    await busy.close()
 
 
 async def test_a_promise_that_an_acknowledgement_asks_for_is_flushed_once_with_those_before_it(
@@ -241,7 +245,12 @@ async def test_no_chore_is_begun_while_closing(
 ) -> None:
     monkeypatch.setattr("windlass.store.writer.QUIET_S", 0.01)
     chores: list[str] = []
-    writer = Writer(database, disk, True, lambda db: bool(chores.append("chore")), lambda: None, lambda: True)
+
+    def chore(db: sqlite3.Connection) -> bool:
+        chores.append("chore")
+        return False
+
+    writer = Writer(database, disk, True, chore, lambda: None, lambda: True)
     await writer.put(lambda db: None)
     promise = writer.put(lambda db: write(db, "promise"), durable=True)
     closing = asyncio.create_task(writer.close())

@@ -82,8 +82,8 @@ class Bus:
         self._listeners.setdefault(kind, []).append(listener)
 
     def committed(self, done: Committed) -> None:
-        """Called once for each acknowledged commit, in the order of commits: the numbers of a conversation only rise, and
-        watchers rely on it. What is known of a running reply is updated before any watcher is woken, so a watcher that
+        """Called once for each acknowledged commit, in the order of commits: watchers rely on rising numbers in each
+        conversation. What is known of a running reply is updated before any watcher is woken, so a watcher that
         joins now does not get a finished reply as a running one. A listener must not block; its error goes to the
         waiter of the append, while the rows stay committed."""
         frames: list[Frame] = []
