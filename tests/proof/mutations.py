@@ -154,7 +154,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a draft starts unconfirmed",
-        "servers/config.py",
+        "servers/values.py",
         'return self.transport == "stdio" and not (self.confirmed or self.operator)',
         "return False",
         ("tests/proof/test_incidents.py",),
