@@ -15,15 +15,15 @@ CONVERSATION = "conv-01m7h8g6e2efv935awks4exbhf"
 OVER, RUNNING = "turn-01m7h8g61gfkwa8vv5evpghwgb", "turn-01m7h8g61xftyrhptc46t5mkg2"
 
 
-def said(text: str) -> TurnStarted:
+def asked(text: str) -> TurnStarted:
     return TurnStarted((ChatMessage("user", text),))
 
 
 def first_format(path: Path) -> None:
     """Two turns whose events stand in turns, as those of two branches do."""
     events: list[tuple[str, int, Event]] = [
-        (OVER, 0, said("where is the harbour")),
-        (RUNNING, 0, said("and the ferry")),
+        (OVER, 0, asked("where is the harbour")),
+        (RUNNING, 0, asked("and the ferry")),
         (OVER, 1, ModelReplied("north")),
         (OVER, 2, TurnFinished("answered")),
     ]
@@ -44,11 +44,11 @@ async def test_turns_of_the_first_format_are_read_and_go_on(tmp_path: Path) -> N
     first_format(tmp_path / "windlass.db")
     store = Store(tmp_path)
     logged = [row.event for row in store.conversations.log(OVER)]
-    assert logged == [said("where is the harbour"), ModelReplied("north"), TurnFinished("answered")]
+    assert logged == [asked("where is the harbour"), ModelReplied("north"), TurnFinished("answered")]
     assert [row.number for row in store.conversations.log(OVER)] == [1, 3, 4]
     assert [turn.id for turn in store.conversations.unfinished()] == [RUNNING]
     assert [done.turn_id for done in store.conversations.events_after(CONVERSATION, 1)] == [RUNNING, OVER, OVER]
-    await until(lambda: bool(store.conversations.search("harbour")), "the words to be indexed")
+    await until(lambda: bool(store.conversations.search("harbour")), "the text to be indexed")
 
     assert await store.logs.append(RUNNING, [ModelReplied("at noon"), TurnFinished("answered")])
     await store.close()
@@ -61,7 +61,7 @@ async def test_turns_of_the_first_format_are_read_and_go_on(tmp_path: Path) -> N
 async def test_a_client_message_of_the_first_format_still_gives_its_turn(tmp_path: Path) -> None:
     first_format(tmp_path / "windlass.db")
     store = Store(tmp_path)
-    again = TurnStarted(said("where is the harbour").opening, client_message_id="message-1")
+    again = TurnStarted(asked("where is the harbour").opening, client_message_id="message-1")
     created = await store.logs.create(CONVERSATION, again)
     assert (created.turn_id, created.is_new) == (OVER, False)
     await store.close()

@@ -18,12 +18,12 @@ from windlass.store.migrations import STEPS
 from windlass.store.sqlite import MOST_TOOLSETS
 
 
-def said(text: str) -> TurnStarted:
+def asked(text: str) -> TurnStarted:
     return TurnStarted((ChatMessage("user", text),))
 
 
 async def finished_turn(store: Store, conversation_id: str, text: str, answer: str) -> str:
-    created = await store.logs.create(conversation_id, said(text), ModelReplied(answer), TurnFinished("answered"))
+    created = await store.logs.create(conversation_id, asked(text), ModelReplied(answer), TurnFinished("answered"))
     return created.turn_id
 
 
@@ -45,11 +45,11 @@ async def test_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
 async def test_what_was_acknowledged_is_there_after_a_crash(tmp_path: Path, durability: str) -> None:
     store = Store(tmp_path, durability=durability)  # type: ignore[arg-type]
     conversation = await store.conversations.create(ConversationRow("", title="kept"))
-    turn = await store.logs.create(conversation.id, said("kept too"))
+    turn = await store.logs.create(conversation.id, asked("kept too"))
     store.abandon()
     again = Store(tmp_path)
     assert again.conversations.get(conversation.id).title == "kept"
-    assert again.conversations.log(turn.turn_id)[0].event == said("kept too")
+    assert again.conversations.log(turn.turn_id)[0].event == asked("kept too")
     assert [found.id for found in again.conversations.unfinished()] == [turn.turn_id]
     await again.close()
 
@@ -74,13 +74,13 @@ async def test_words_are_found_in_messages_and_results(store: Store) -> None:
     call = ToolCall("c1", "look")
     await store.logs.create(
         conversation.id,
-        said("where is the harbour"),
+        asked("where is the harbour"),
         ModelReplied("", (call,)),
         ToolFinished("c1", "ok", ToolOutput("the quay at Nanaimo")),
         ModelReplied("north"),
         TurnFinished("answered"),
     )
-    await until(lambda: bool(store.conversations.search("harbour")), "the words to be indexed")
+    await until(lambda: bool(store.conversations.search("harbour")), "the text to be indexed")
     assert store.conversations.search("nanai")[0].conversation.id == conversation.id
     assert store.conversations.search('"; drop') == []
     assert store.conversations.search("  ") == []
@@ -90,7 +90,7 @@ async def test_a_deleted_conversation_leaves_nothing_in_the_file(store: Store, t
     conversation = await store.conversations.create(ConversationRow("", title="zebra-title"))
     turn = await finished_turn(store, conversation.id, "zebra-question", "zebra-answer")
     await store.keep_result(conversation.id, turn, b"zebra-result" * 10_000, "text/plain")
-    await until(lambda: bool(store.conversations.search("zebra")), "the words to be indexed")
+    await until(lambda: bool(store.conversations.search("zebra")), "the text to be indexed")
     await store.conversations.delete(conversation.id)
     with pytest.raises(NotFound):
         store.conversations.get(conversation.id)
@@ -187,8 +187,8 @@ async def test_the_past_of_a_turn_is_its_own_branch(store: Store) -> None:
     conversation = await store.conversations.create(ConversationRow(""))
     first = await finished_turn(store, conversation.id, "one", "1")
     second = await finished_turn(store, conversation.id, "two", "2")
-    side = await store.logs.create(conversation.id, said("other"), TurnFinished("added"), parent_id=first)
-    third = await store.logs.create(conversation.id, said("three"), parent_id=second)
+    side = await store.logs.create(conversation.id, asked("other"), TurnFinished("added"), parent_id=first)
+    third = await store.logs.create(conversation.id, asked("three"), parent_id=second)
     past = await store.history.before(third.turn_id, "")
     assert [turn.turn_id for turn in past] == [first, second]
     assert [turn.turn_id for turn in await store.history.before(third.turn_id, second)] == [second]
@@ -199,7 +199,7 @@ async def test_the_past_of_a_turn_is_its_own_branch(store: Store) -> None:
 async def test_a_deleted_message_is_gone_from_file_prompt_and_search(store: Store, tmp_path: Path) -> None:
     conversation = await store.conversations.create(ConversationRow(""))
     first = await finished_turn(store, conversation.id, "zebra-question", "fine")
-    second = await store.logs.create(conversation.id, said("next"))
+    second = await store.logs.create(conversation.id, asked("next"))
     assert len((await store.history.before(second.turn_id, ""))[0].messages) == 2
     await store.conversations.blank(first, 0)
     assert [m.content for m in (await store.history.before(second.turn_id, ""))[0].messages] == ["fine"]
@@ -216,14 +216,14 @@ async def test_one_half_of_a_tool_pair_takes_the_other_along(store: Store) -> No
     call = ToolCall("c1", "look", '{"at": "zebra"}')
     turn = await store.logs.create(
         conversation.id,
-        said("look"),
+        asked("look"),
         ModelReplied("", (call,)),
         ToolFinished("c1", "ok", ToolOutput("zebra")),
         ModelReplied("seen"),
         TurnFinished("answered"),
     )
     await store.conversations.blank(turn.turn_id, 2)
-    later = await store.logs.create(conversation.id, said("next"), TurnFinished("added"))
+    later = await store.logs.create(conversation.id, asked("next"), TurnFinished("added"))
     (past,) = await store.history.before(later.turn_id, "")
     assert [message.content for message in past.messages] == ["look", "seen"]
     assert "zebra" not in repr(store.conversations.log(turn.turn_id))
@@ -234,7 +234,7 @@ async def test_calls_of_unknown_outcome_are_remembered_for_the_conversation(stor
     call, other = ToolCall("c1", "send", '{"to": "me"}'), ToolCall("c2", "send")
     await store.logs.create(
         conversation.id,
-        said("send it"),
+        asked("send it"),
         ModelReplied("", (call, other)),
         ToolFinished("c1", "unknown"),
         ToolFinished("c2", "ok"),
@@ -256,7 +256,7 @@ async def test_lists_are_newest_first_and_go_on_where_a_page_ended(store: Store)
 
 async def test_a_list_says_what_waits_for_a_person(store: Store) -> None:
     conversation = await store.conversations.create(ConversationRow(""))
-    turn = await store.logs.create(conversation.id, said("x"))
+    turn = await store.logs.create(conversation.id, asked("x"))
     await store.conversations.waits(turn.turn_id, 2, 1)
     (listed,) = store.conversations.recent()
     assert (listed.state, listed.approvals, listed.unknowns) == ("awaiting_person", 2, 1)

@@ -1,4 +1,4 @@
-"""The file of secrets: read whole, or not at all and with words that help."""
+"""The file of secrets: read whole, or refused with the next step."""
 
 from pathlib import Path
 

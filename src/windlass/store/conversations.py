@@ -53,7 +53,7 @@ class ConversationRow:
     max_tokens: int | None = None
     max_messages: int | None = None
     hidden: bool = False  # made for one stateless request; not listed, removed after a day
-    imported_at: float = 0  # its times may be older than its stay here
+    imported_at: float = 0  # when it was imported; its other times may be older
     created_at: float = 0
     updated_at: float = 0
 
@@ -113,10 +113,10 @@ class ConversationStore:
         self._logs = logs
         self._changed = changed
         self._drop_blobs = drop_blobs
-        self._spent: tuple[float, int] | None = None  # since when, and how much of it the log has not counted
+        self._spent: tuple[float, int] | None = None  # since when, and what was used since then less `TurnLogs.tokens`
 
     async def create(self, conversation: ConversationRow) -> ConversationRow:
-        """One that brings its times keeps them."""
+        """Times that are given are kept."""
         now = time.time()
         made = replace(
             conversation,
@@ -141,7 +141,7 @@ class ConversationStore:
         return _conversation(row)
 
     async def change(self, id: str, given: Mapping[str, Any]) -> ConversationRow:
-        """Set the fields that are given. Read where it is written, or two changes at once would undo each other."""
+        """Set the fields that are given. The job that writes the row reads it: two changes at once both land."""
 
         def work(db: sqlite3.Connection) -> ConversationRow:
             row = db.execute(_ONE, (id,)).fetchone()
@@ -214,7 +214,7 @@ class ConversationStore:
         return [id for (id,) in rows]
 
     def untouched(self, since: float) -> list[str]:
-        """Conversations of people in which nothing happened since this time; that they came in is something."""
+        """Listed conversations without activity since this time; an import counts as activity."""
         rows = self._reader.execute(f"{_ALL} where not hidden and updated_at < ?", (since,))
         return [one.id for one in map(_conversation, rows) if one.imported_at < since]
 
@@ -246,7 +246,7 @@ class ConversationStore:
         return rows
 
     def events_after(self, conversation_id: str, number: int, limit: int = 1000) -> list[Committed]:
-        """Rows of all turns of a conversation in order, one by one, for a watcher that comes back."""
+        """Rows of all turns of a conversation in order, one by one, for a watcher that reconnects."""
         rows = self._reader.execute(
             "select e.turn_id, t.parent_id, e.seq, e.number, e.at, e.kind, e.body, e.version"  # noqa: S608
             f" from conversations c join events e on e.place between (c.n << {BITS}) + ? and (c.n << {BITS}) + {LAST}"
@@ -270,7 +270,7 @@ class ConversationStore:
         return self._spent[1] + self._logs.tokens
 
     def unknown_calls(self, conversation_id: str) -> list[ToolCall]:
-        """Calls, as they were sent, of which nobody knows whether they took effect."""
+        """Calls, as they were sent, whose outcome is unknown."""
         if conversation_id not in self._logs.doubtful:
             return []
         turns = self._reader.execute(
@@ -294,7 +294,7 @@ class ConversationStore:
         return found.fetchone() is not None
 
     def waits(self, turn_id: str, approvals: int, unknowns: int) -> "asyncio.Future[None]":
-        """Note how much of a turn waits for a person; a cache for lists, the log is the truth."""
+        """Record how much of a turn waits for a person: a cache for lists, computed from the log."""
         state = "awaiting_person" if approvals or unknowns else "running"
 
         def work(db: sqlite3.Connection) -> None:
@@ -306,7 +306,7 @@ class ConversationStore:
         return self._writer.put(work)
 
     async def delete(self, id: str, *, untouched_since: float = math.inf) -> None:
-        """Everything of it, for good. Its turns must be stopped first. `Conflict` if something happened in it since."""
+        """With all its rows and files. Its turns must be stopped first. `Conflict` if it was used since that time."""
 
         def work(db: sqlite3.Connection) -> None:
             found = db.execute("select n, updated_at from conversations where id = ?", (id,)).fetchone()
@@ -316,7 +316,7 @@ class ConversationStore:
             if updated_at >= untouched_since:
                 raise Conflict("This conversation was used in the meantime.", hint="It is kept.")
             db.execute("delete from words where conversation = ?", (id,))
-            db.execute("insert into words(words) values('optimize')")  # else the words stay in old index segments
+            db.execute("insert into words(words) values('optimize')")  # else the text stays in old index segments
             db.execute("delete from results where conversation = ?", (id,))
             db.execute("delete from documents where parent = ?", (id,))
             db.execute("delete from events where place between ? and ?", (position_of(n, 0), position_of(n, LAST)))
@@ -328,7 +328,7 @@ class ConversationStore:
         await asyncio.to_thread(self._drop_blobs, id, None)
 
     async def blank(self, turn_id: str, seq: int, part: int = 0) -> None:
-        """Delete one message for good: its text leaves the log. A call and its results go together."""
+        """Delete one message: its text is removed from the log. A call and its results are deleted together."""
         turn = self.turn(turn_id)
         if turn.state != "finished":
             raise Conflict("This turn is still under way.", hint="Stop it first, then delete the message.")

@@ -1,4 +1,4 @@
-"""The database's shape, as steps that are only ever added to. Before a step a copy of the file is kept beside it."""
+"""The database's schema, as steps that are only ever added to. Before a step the file is copied beside itself."""
 
 import sqlite3
 from pathlib import Path

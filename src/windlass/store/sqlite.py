@@ -65,7 +65,7 @@ class Store:
         self._lock = _locked(folder)
         try:
             connection = self._connection = _opened(folder / "windlass.db")
-        except BaseException:  # whatever it is, another may have the folder; it is raised again
+        except BaseException:  # of any kind, and raised again: the folder must be free for another process
             self._lock.close()
             raise
         self._disk = Disk(folder / "windlass.db")
@@ -91,7 +91,7 @@ class Store:
         self._lock.close()
 
     def abandon(self) -> None:
-        """Let go without finishing anything, as the end of the process would; for tests of recovery."""
+        """Close without finishing anything, as the end of the process would; for tests of recovery."""
         self._writer.abandon()
         self._connection.close()
         self._lock.close()
@@ -160,7 +160,7 @@ class Store:
     async def result(
         self, result_id: str, offset: int = 0, length: int | None = None, *, within: str = ""
     ) -> KeptResult:
-        """With `within`, one of another conversation is as good as none."""
+        """With `within`, a result of another conversation is not found."""
         found = self._connection.execute(
             "select conversation, turn_id, mime, size, body from results where id = ?", (result_id,)
         ).fetchone()
@@ -183,8 +183,8 @@ class Store:
             copy.close()
 
     async def empty_journal(self) -> None:
-        """Fold the write-ahead log back into the database, so that what was deleted does not linger in it. It is done
-        before the store is closed, also when nobody waits for it any more."""
+        """Fold the write-ahead log back into the database, so that what was deleted does not stay in it. It is done
+        before the store is closed, also if the caller is cancelled."""
         emptied = asyncio.get_running_loop().create_future()
 
         def then(_: object, error: Exception | None) -> None:
@@ -206,8 +206,8 @@ class Store:
         return result_id in self._being_kept or self._connection.execute(known, (result_id,)).fetchone() is not None
 
     def check(self) -> "asyncio.Future[None]":
-        """Raise unless something can be written now: what changes nothing would not touch the disk. Jobs land in order,
-        so whatever was asked for before has landed or failed by then."""
+        """Raise unless something can be written now; a write that changed nothing would not touch the disk. Jobs are
+        committed in order, so every earlier job has landed or failed by then."""
         return self._writer.put(_write_the_same_again, durable=True)
 
     def _remember(self, toolset: Toolset) -> None:
@@ -241,7 +241,7 @@ class Store:
             return file.read(length)
 
     async def index(self) -> None:
-        """Let every finished turn be found. Chores do this in quiet moments; a search does not wait for one."""
+        """Make every finished turn searchable now, instead of in quiet moments by chores."""
 
         def work(db: sqlite3.Connection) -> None:
             while _index_one(db):

@@ -19,7 +19,7 @@ class Vault:
         self._secrets = _kept(path)
 
     def put(self, name: str, secret: str) -> str:
-        """Keep a secret and give the reference that stands for it in rows."""
+        """Keep a secret and return the reference to store in rows."""
         with self._lock:
             self._secrets[name] = secret
             self._write()
@@ -66,7 +66,7 @@ def _kept(path: Path) -> dict[str, str]:
         return {}
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error.strerror}.", hint="Make it readable for its owner.") from None
-    except ValueError:  # no JSON, or no text at all; what stands in it is not repeated
+    except ValueError:  # not JSON, or not text; the message does not repeat the content
         raise _damaged(path, "it is not valid JSON" if path.stat().st_size else "it is empty") from None
     if not isinstance(found, dict) or not all(isinstance(secret, str) for secret in found.values()):
         raise _damaged(path, "it does not hold secrets by name")
