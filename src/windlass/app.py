@@ -158,7 +158,7 @@ async def _load_saved(app: App) -> None:
     await app.services.servers.load()
     await app.services.conversations.load()
     await app.services.v1.load()
-    if app.models.config().kind == DEMO:
+    if app.models.config().wire == DEMO:
         await app.servers.put(demo_server(app.config))
     app.servers.start_all(but=app.services.servers.unwanted())
 
@@ -175,6 +175,7 @@ def configured_providers(config: Config) -> list[ProviderConfig]:
             provider.model,
             provider.temperature,
             provider.profile,
+            wire=provider.wire,
             ca_file=provider.ca_file,
             patience=patience_of(config.limits),
         )
@@ -192,7 +193,7 @@ async def _found_or_demo(config: Config) -> ProviderConfig:
 
 
 def demo_provider() -> ProviderConfig:
-    return ProviderConfig(DEMO, "Demo model", model=DEMO_MODEL, kind="demo")
+    return ProviderConfig(DEMO, "Demo model", model=DEMO_MODEL, wire=DEMO)
 
 
 def demo_server(config: Config) -> ServerConfig:

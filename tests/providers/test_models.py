@@ -8,6 +8,7 @@ from yarl import URL
 from tests.providers.kit import QUICK, Recorder, ask, raw_server
 from windlass.core.errors import ModelError
 from windlass.providers import DemoModel, FoundServer, Models, ProviderConfig, ScriptedModel, detect_local
+from windlass.providers.models import WIRES
 from windlass.providers.scripted import call, say
 from windlass.testing import StrictLLM
 from windlass.testing import call as wire_call
@@ -29,7 +30,7 @@ async def test_a_request_goes_to_the_provider_of_its_turn() -> None:
 
 
 async def test_the_demo_steps_back_when_there_is_a_real_model() -> None:
-    models = Models([ProviderConfig("demo", kind="demo")])
+    models = Models([ProviderConfig("demo", wire="demo")])
     assert models.config().id == "demo"
     models.put(ProviderConfig("real"))
     assert models.config().id == "real"
@@ -67,7 +68,7 @@ def test_a_key_is_in_no_representation() -> None:
 
 
 async def test_the_demo_model_needs_no_address() -> None:
-    models = Models([ProviderConfig("demo", kind="demo")])
+    models = Models([ProviderConfig("demo", wire="demo")])
     assert isinstance(models.model(), DemoModel)
     assert await models.list_models() == ("demo",)
 
@@ -180,3 +181,15 @@ async def test_a_probe_goes_on_when_one_question_fails() -> None:
     models.use("a", ScriptedModel(say("one ", "two"), refused, call("get_weather", city="Oslo"), refused))
     found = {one.question: one.answer for one in (await models.probe("a", "m")).findings}
     assert (found["calls a tool"], found["several calls at once"]) == ("failed", "no")
+
+
+async def test_a_wire_is_chosen_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(WIRES, "echo", lambda config, cache: ScriptedModel(say(f"by {config.wire}")))
+    reply = await Models([ProviderConfig("own", wire="echo", model="m")]).reply(ask("Hello"), lambda event: None)
+    assert reply.text == "by echo"
+
+
+async def test_a_wire_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(ModelError) as caught:
+        Models([ProviderConfig("own", wire="telegraph")]).model()
+    assert caught.value.code == "unknown_wire" and "openai" in caught.value.hint

@@ -126,7 +126,7 @@ async def _run(config: Config) -> None:
             stop = _stop_signal()
             with _server_file(config, port):
                 _print_url(_address(config, port, "" if access.open_to_all else access.new_key()))
-                if app.models.config().kind == DEMO and not config.demo:
+                if app.models.config().wire == DEMO and not config.demo:
                     logger.info(DEMO_ANSWERS)
                 await _until_stopped(stop, app, server, sockets)
 

@@ -5,7 +5,6 @@ import re
 import ssl
 from base64 import b64encode
 from dataclasses import field
-from typing import Literal
 from urllib.request import getproxies_environment, proxy_bypass
 
 from yarl import URL
@@ -13,7 +12,6 @@ from yarl import URL
 from windlass.core.values import value_object
 from windlass.providers.failures import BAD_URL, Patience, failure, shown
 
-Wire = Literal["openai", "demo"]
 _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1|.*\.localhost")
 
 
@@ -26,7 +24,7 @@ class ProviderConfig:
     model: str = ""
     temperature: float | None = None
     profile: str = ""  # a profile's name, where the address and the model do not decide
-    kind: Wire = "openai"
+    wire: str = "openai"  # one of `models.WIRES`
     ca_file: str = ""
     patience: Patience = field(default_factory=Patience)
 

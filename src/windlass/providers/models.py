@@ -4,7 +4,7 @@ models a server has, and which model servers run on this machine."""
 import asyncio
 import logging
 import re
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -22,6 +22,11 @@ from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, probe
 
 log = logging.getLogger("windlass")
+DEMO = "demo"
+WIRES: dict[str, Callable[[ProviderConfig, ByteCache], Model]] = {
+    "openai": OpenAIChat,
+    DEMO: lambda config, cache: DemoModel(),
+}
 LOCAL_PORTS = (11434, 1234, 8080, 8000)
 LIST_S = 20.0
 LOOK_S = 0.5
@@ -91,7 +96,7 @@ class Models:
     async def list_models(self, provider: str = "") -> tuple[str, ...]:
         """The names the provider's server gives; its configured model alone where it has no list."""
         config = self.config(provider)
-        if config.kind == "demo":
+        if config.wire == DEMO:
             return (DEMO_MODEL,)
         found = await fetch_models(config)
         return found or ((config.model,) if config.model else ())
@@ -107,18 +112,21 @@ class Models:
 
     def _first(self) -> str:
         """The demo model is the default only while there is no real one."""
-        real = (id for id, config in self._configs.items() if config.kind != "demo")
+        real = (id for id, config in self._configs.items() if config.wire != DEMO)
         return next(real, next(iter(self._configs), ""))
 
     def _build(self, config: ProviderConfig) -> Model:
-        if config.kind == "demo":
-            return DemoModel()
-        return OpenAIChat(config, self._cache)
+        if config.wire not in WIRES:
+            known = ", ".join(WIRES)
+            raise ModelError(
+                "unknown_wire", f"There is no wire '{config.wire}'.", hint=f"Set `wire` to one of: {known}."
+            )
+        return WIRES[config.wire](config, self._cache)
 
     def _retire(self, provider: str) -> None:
-        model = self._models.pop(provider, None)
-        if isinstance(model, OpenAIChat):
-            model.close()
+        close = getattr(self._models.pop(provider, None), "close", None)
+        if close:
+            close()
 
 
 @value_object

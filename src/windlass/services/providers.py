@@ -169,7 +169,7 @@ class Providers:
             temperature=config.temperature,
             has_key=bool(config.api_key),
             default=config.id == self._models.config().id,
-            demo=config.kind == "demo",
+            demo=config.wire == "demo",
             from_config=self._kept.get(config.id) is None,
         )
 
