@@ -29,7 +29,7 @@ Reveal = Callable[[str], str]
 
 
 class Connection:
-    """`on_change` is called when the tools changed; `ended` is set when the connection is over, `why` tells why.
+    """`on_change` is called when the tools changed; `ended` is set when the connection is over; `why` is the reason.
 
     Only the owner task opens, lists the tools again and closes. Every other task sets a flag and `_wake`, and waits."""
 

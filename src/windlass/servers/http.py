@@ -15,7 +15,7 @@ Streams = tuple[Any, Any]
 
 
 class McpHttpClient(httpx2.AsyncClient):
-    """`trouble` is the last failure in words; the SDK only passes on that something failed."""
+    """`trouble` is the reason of the last failure; the SDK only passes on that something failed."""
 
     def __init__(self, headers: Mapping[str, str], cap: int) -> None:
         timeout = httpx2.Timeout(_CONNECT_S, read=_READ_S)

@@ -352,7 +352,7 @@ def _number(request_id: object) -> int:
 
 
 # The line that a program sends most is the answer to a call, and in it nothing but text. It is read here without the
-# SDK's models, which take twenty times as long. A line that is not exactly of this form is left to them: the result is
+# SDK's models, which take four times as long. A line that is not exactly of this form is left to them: the result is
 # the same either way (tests/servers/test_fast_decode.py).
 
 

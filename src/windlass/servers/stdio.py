@@ -331,7 +331,7 @@ class LineBuffer:
 
 
 def stalls(line: bytes) -> bool:
-    """Whether parsing this would block the event loop. Its size does not tell: 8 MB in one string take 20 ms, 8 MB of
+    """Whether parsing this would block the event loop. Size is not the measure: 8 MB in one string take 20 ms, 8 MB of
     small objects 600 ms and 200 MB of memory. So the tokens are counted, less those quoted inside a string."""
     quotes = line.count(b'"') - line.count(b'\\"')
     return quotes + line.count(b"{") + line.count(b"[") > _TOKENS
