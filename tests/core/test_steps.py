@@ -1,5 +1,7 @@
 """What comes next, decided from the log alone."""
 
+import inspect
+import re
 from typing import Literal
 
 import pytest
@@ -20,7 +22,7 @@ from windlass.core.events import (
     TurnClaimed,
     TurnFinished,
 )
-from windlass.core.fold import fold
+from windlass.core.fold import LIMIT_TEXTS, fold, force
 from windlass.core.messages import ToolCall, ToolOutput, Usage
 from windlass.core.steps import AwaitPerson, CallModel, Close, Done, RunTools, Step, Wait, next_step
 
@@ -200,3 +202,9 @@ def test_a_log_must_begin_with_its_start_and_have_only_one() -> None:
         fold([TurnClaimed()])
     with pytest.raises(ValueError, match="starts once"):
         fold([started(), started()])
+
+
+def test_every_reason_to_answer_now_has_its_texts() -> None:
+    reasons = set(re.findall(r'return "(\w+)"', inspect.getsource(force)))
+    assert {"rounds", "calls"} <= reasons
+    assert all(LIMIT_TEXTS[reason].answer_now and LIMIT_TEXTS[reason].ended for reason in reasons)

@@ -7,9 +7,9 @@ import pytest
 from tests.providers.kit import Recorder, ask
 from windlass.core.errors import ModelError
 from windlass.core.events import Settings
+from windlass.core.fold import LIMIT_TEXTS
 from windlass.core.messages import ChatMessage, ToolCall, Toolset, ToolSpec
 from windlass.core.ports import DraftCall, ModelRequest, Prompt, ReasoningDelta, TextDelta
-from windlass.core.prompt import ANSWER_NOW
 from windlass.providers.demo import DemoModel, demo_reply
 
 EXPRESSION = '{"type":"object","properties":{"expression":{"type":"string"}},"required":["expression"]}'
@@ -33,7 +33,7 @@ def calls(text: str) -> list[tuple[str, object]]:
 def after(*results: tuple[str, str], asked: str = "/x", forced: bool = False) -> ModelRequest:
     made = tuple(ToolCall(f"c{n}", name) for n, (name, _) in enumerate(results))
     said = [ChatMessage("tool", text, call_id=f"c{n}", name=name) for n, (name, text) in enumerate(results)]
-    word = [ChatMessage("user", ANSWER_NOW["rounds"])] if forced else []
+    word = [ChatMessage("user", LIMIT_TEXTS["rounds"].answer_now)] if forced else []
     return ask(
         asked, ChatMessage("assistant", None, made), *said, *word, tools=TOOLS, choice="none" if forced else "auto"
     )

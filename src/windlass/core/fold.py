@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from windlass.core.events import (
     CallDecided,
@@ -172,7 +173,8 @@ def _progress(view: TurnView) -> None:
 
 
 def force(view: TurnView) -> str:
-    """Why the next request must ask for the answer without tools, or "" when it need not."""
+    """Why the next request must ask for the answer without tools, or "" when it need not. Each reason has its texts in
+    `LIMIT_TEXTS`."""
     limits = view.started.settings.limits
     if limits.rounds > 1 and len([round_ for round_ in view.rounds if round_.calls]) >= limits.rounds:
         return "rounds"
@@ -212,3 +214,38 @@ def _bad_tries(view: TurnView) -> int:
             else:
                 name, tries = call.call.name, {number}
     return len(tries)
+
+
+class LimitText(NamedTuple):
+    """`answer_now` asks the model for its answer, `ended` says to the person why the turn ended."""
+
+    answer_now: str
+    ended: str
+
+
+LIMIT_TEXTS = {
+    "rounds": LimitText(
+        "No more tool rounds are left in this turn. Answer now with what you have found; say what is missing.",
+        "Stopped at the limit of tool rounds. The answer uses what was found so far.",
+    ),
+    "calls": LimitText(
+        "No more tool calls are left in this turn. Answer now with what you have found; say what is missing.",
+        "Stopped at the limit of tool calls. The answer uses what was found so far.",
+    ),
+    "tokens": LimitText(
+        "The token budget of this turn is used up. Answer now, briefly, with what you have found.",
+        "Stopped at the token budget. The answer uses what was found so far.",
+    ),
+    "repeats": LimitText(
+        "This call gives the same result each time. Do not call it again; answer now with what you have found.",
+        "Stopped because the same call kept giving the same result.",
+    ),
+    "bad_arguments": LimitText(
+        "The last calls were not run: their arguments do not fit the tool. Answer now without that tool.",
+        "Stopped after consecutive calls whose arguments do not match the tool's schema.",
+    ),
+    "length": LimitText(
+        "",
+        "The reply was cut at the model's output limit.",
+    ),
+}

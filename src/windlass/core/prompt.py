@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from windlass.core.events import Event
-from windlass.core.fold import CallView, TurnView, fold, force
+from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force
 from windlass.core.messages import ChatMessage, PastTurn, SourceLink, ToolCall
 from windlass.core.ports import Prompt
 
@@ -22,7 +22,7 @@ def prompt_for(log: Sequence[Event], past: tuple[PastTurn, ...]) -> Prompt:
 def prompt_of(view: TurnView, past: tuple[PastTurn, ...], forced: str) -> Prompt:
     asked, current = view.started.settings, list(_messages(view))
     if forced:
-        current.append(ChatMessage("user", ANSWER_NOW[forced]))
+        current.append(ChatMessage("user", LIMIT_TEXTS[forced].answer_now))
     return Prompt(asked.system, past, tuple(current), "none" if forced else "auto" if view.rounds else asked.choice)
 
 
@@ -94,12 +94,3 @@ def _name(name: str) -> str:
 
 def _error(text: str) -> str:
     return json.dumps({"error": text}, ensure_ascii=False)
-
-
-ANSWER_NOW = {
-    "rounds": "No more tool rounds are left in this turn. Answer now with what you have found; say what is missing.",
-    "calls": "No more tool calls are left in this turn. Answer now with what you have found; say what is missing.",
-    "tokens": "The token budget of this turn is used up. Answer now, briefly, with what you have found.",
-    "repeats": "This call gives the same result each time. Do not call it again; answer now with what you have found.",
-    "bad_arguments": "The last calls were not run: their arguments do not fit the tool. Answer now without that tool.",
-}

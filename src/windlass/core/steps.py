@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from windlass.core.events import Event, ModelFailed, ToolFinished, TurnFinished
-from windlass.core.fold import CallView, TurnView, fold, force
+from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force
 from windlass.core.messages import CallState, ToolCall, ToolOutput
 from windlass.core.values import value_object
 
@@ -65,7 +65,7 @@ def _end(view: TurnView) -> TurnFinished | None:
     last = view.rounds[-1] if view.rounds else None
     if last and not last.calls:
         cut = last.forced or ("length" if last.reply.finish == "length" else "")
-        return TurnFinished("limit", cut, LIMIT_TEXTS[cut]) if cut else TurnFinished("answered")
+        return TurnFinished("limit", cut, LIMIT_TEXTS[cut].ended) if cut else TurnFinished("answered")
     if view.stop:
         return _stopped(view.stop.by)
     if view.claims > view.started.settings.limits.claims:
@@ -76,7 +76,7 @@ def _end(view: TurnView) -> TurnFinished | None:
             "Check the server's log, then continue the turn.",
         )
     if last and last.forced:
-        return TurnFinished("limit", last.forced, LIMIT_TEXTS[last.forced])
+        return TurnFinished("limit", last.forced, LIMIT_TEXTS[last.forced].ended)
     if len(view.rounds) > 1 and view.started.settings.limits.rounds == 1:
         return TurnFinished("limit", "rounds", "Multi-round tool calls not supported")
     if last and any(call.judged and call.judged.refusal == "handed_over" and call.open for call in last.calls):
@@ -165,12 +165,3 @@ UNKNOWN = (
     "The outcome of this call is unknown: it was sent, but no answer was recorded. It may have had an effect or not. "
     "Do not assume either, and do not repeat it unless the person asks for that."
 )
-
-LIMIT_TEXTS = {
-    "rounds": "Stopped at the limit of tool rounds. The answer uses what was found so far.",
-    "calls": "Stopped at the limit of tool calls. The answer uses what was found so far.",
-    "tokens": "Stopped at the token budget. The answer uses what was found so far.",
-    "repeats": "Stopped because the same call kept giving the same result.",
-    "length": "The reply was cut at the model's output limit.",
-    "bad_arguments": "Stopped after consecutive calls whose arguments do not match the tool's schema.",
-}
