@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from windlass.api import schemas
 from windlass.cli.options import USAGE
 from windlass.cli.output import as_json, clean, from_terminal, note
 from windlass.cli.session import opened
@@ -57,10 +58,14 @@ def ask(
     if json:
         as_json(turn)
     else:
-        if turn.answer and not printer.streams:
-            sys.stdout.write(clean(turn.answer).rstrip("\n") + "\n")
-        report_end(turn)
+        _report(turn, printer)
     raise typer.Exit(exit_code(turn))
+
+
+def _report(turn: schemas.Turn, printer: TurnPrinter) -> None:
+    if turn.answer and not printer.streams:
+        sys.stdout.write(clean(turn.answer).rstrip("\n") + "\n")
+    report_end(turn)
 
 
 def _refuse(options: dict[str, object]) -> None:
