@@ -45,10 +45,9 @@ def ask(
     if conversation:
         _refuse({"--tools": tools, "--no-tools": no_tools, "--persona": persona, "--system": system})
     question = _question(text or [])
-    chosen = [] if no_tools else tools
     with opened(ctx) as session:
         conversation_id = conversation or session.run(
-            session.w.begin(tools=chosen, persona=persona, system_prompt=system)
+            session.w.begin(tools=[] if no_tools else tools, persona=persona, system_prompt=system)
         )
         events = session.w.stream(
             question, conversation_id=conversation_id, model=model, web_search=search, max_rounds=rounds
