@@ -64,7 +64,7 @@ async def test_the_library_finds_the_same_messages_and_outcomes(in_process: tupl
 async def test_the_library_finishes_a_turn_that_waits_for_approval(in_process: tuple[Windlass, Opened]) -> None:
     w, at = in_process
     await w.servers.start("ledger")
-    turn = await w.settle(await w.turns.get(IDS["waiting_turn"]), approve=lambda call: call.name == "destroy")
+    turn = await w.wait(await w.turns.get(IDS["waiting_turn"]), approve=lambda call: call.name == "destroy")
     assert (turn.outcome, turn.answer) == ("answered", "Destroyed after a decision.")
     assert at.ledger.counts()["waiting"] == 1
 

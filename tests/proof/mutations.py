@@ -105,9 +105,9 @@ MUTATIONS = (
     ),
     Mutation(
         "imported orphans are not repaired",
-        "local/repair.py",
-        '        yield Message("tool", result.content if result else NO_RESULT, call_id=call.id, name=call.name)',
-        '        if result:\n            yield Message("tool", result.content, call_id=call.id, name=call.name)',
+        "services/imports.py",
+        '        yield ChatMessage("tool", result.content if result else NO_RESULT, call_id=call.id, name=call.name), at',
+        '        if result:\n            yield ChatMessage("tool", result.content, call_id=call.id, name=call.name), at',
         ("tests/web/test_conversations.py::test_a_broken_history_is_repaired_on_import_and_takes_a_next_turn",),
     ),
     Mutation(
@@ -135,7 +135,7 @@ MUTATIONS = (
     Mutation(
         "any name is ours",
         "web/guard.py",
-        "if host in self._hosts:",
+        "if host in self._hosts or _name(host) in self._hosts:",
         "if host:",
         (
             "tests/web/test_guard.py::test_only_our_own_names_are_answered",
