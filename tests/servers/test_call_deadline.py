@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from windlass.servers.call_deadline import CallDeadline
+from windlass.servers.values import CallDeadline
 
 
 class Time:

@@ -10,12 +10,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from windlass.core.errors import ToolError, Unavailable, WindlassError
-from windlass.servers.call_deadline import CallDeadline
 from windlass.servers.environment import environment
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.sandbox import sandboxed
 from windlass.servers.stdio import StdioProcess
-from windlass.servers.values import Answered, CallResult, LongLine, OnInput, OnProgress, ServerConfig, ToolDefinition
+from windlass.servers.values import (
+    Answered,
+    CallDeadline,
+    CallResult,
+    LongLine,
+    OnInput,
+    OnProgress,
+    ServerConfig,
+    ToolDefinition,
+)
 
 if TYPE_CHECKING:
     from windlass.servers.session import Session

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from windlass.servers.call_deadline import current
 from windlass.servers.sdk import SessionMessage, httpx2, sse_client, streamable_http_client
+from windlass.servers.values import current
 
 _CONNECT_S, _READ_S = 30.0, 900.0
 _GOODBYE_S = 2.0  # a server that no longer answers must not delay closing

@@ -19,10 +19,9 @@ from typing import Any, Literal, Self
 import msgspec
 
 from windlass.core.values import value_object
-from windlass.servers.call_deadline import CallDeadline, current
 from windlass.servers.sdk import MCPError, SessionMessage, anyio, types
 from windlass.servers.stdio import PEEK, StdioProcess
-from windlass.servers.values import CallResult, LongLine, TextPart
+from windlass.servers.values import CallDeadline, CallResult, LongLine, TextPart, current
 
 TOO_LONG, UNREADABLE = -32010, -32011
 SPILLED = "windlass/spilled"

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 from windlass.core.errors import ToolError, Unavailable
-from windlass.servers.call_deadline import CallDeadline, current
 from windlass.servers.http import McpHttpClient, Streams, http_streams, sse_streams
 from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, Pipes, Progress, plain_result
 from windlass.servers.sdk import (
@@ -25,6 +24,7 @@ from windlass.servers.sdk import (
 )
 from windlass.servers.values import (
     Answered,
+    CallDeadline,
     CallResult,
     EmbeddedPart,
     InputReply,
@@ -36,6 +36,7 @@ from windlass.servers.values import (
     ServerConfig,
     TextPart,
     ToolDefinition,
+    current,
 )
 
 LIST_S = 30.0
