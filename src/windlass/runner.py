@@ -165,8 +165,8 @@ class Runner:
         task.add_done_callback(lambda done: self._forget(turn_id, done, new_log))
 
     def _forget(self, turn_id: str, task: "asyncio.Task[None]", new_log: TurnLog | None) -> None:
-        if new_log:
-            new_log.close()  # the task does so itself, unless it was cancelled before it ran
+        if new_log and task.cancelled():
+            new_log.close()  # a task that ran did so itself; this one may have been cancelled before it began
         if self._driving.get(turn_id) is task:
             del self._driving[turn_id]
 

@@ -1,8 +1,7 @@
 """What is kept: the log of turns, and the plain rows around them."""
 
 from windlass.store.conversations import ConversationRow, Found, Listed, TurnRow
-from windlass.store.documents import Documents
-from windlass.store.sqlite import Durability, KeptResult, Store
+from windlass.store.sqlite import Documents, Durability, KeptResult, Store
 from windlass.store.turnlog import HEAD, NO_TURN, Created, TurnLog
 
 __all__ = [

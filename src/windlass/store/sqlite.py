@@ -4,10 +4,11 @@ import asyncio
 import os
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Literal, TypeVar
+from typing import IO, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -19,7 +20,6 @@ from windlass.core.prompt import past_turn
 from windlass.core.values import value_object
 from windlass.store.codec import decode
 from windlass.store.conversations import ConversationStore
-from windlass.store.documents import Documents
 from windlass.store.history import PastTurns
 from windlass.store.migrations import migrate
 from windlass.store.turnlog import OF_TURN, TurnLogs
@@ -96,7 +96,7 @@ class Store:
         self._connection.close()
         self._lock.close()
 
-    def documents(self, kind: str, row_type: type[T]) -> Documents[T]:
+    def documents(self, kind: str, row_type: type[T]) -> "Documents[T]":
         if kind not in self._parents:
             rows = self._connection.execute("select distinct parent from documents where kind = ?", (kind,))
             self._parents[kind] = {parent for (parent,) in rows}
@@ -331,3 +331,57 @@ def _start_ids_after(connection: sqlite3.Connection) -> None:
 def _write_the_same_again(db: sqlite3.Connection) -> None:
     (version,) = db.execute("pragma user_version").fetchone()
     db.execute(f"pragma user_version = {version:d}")
+
+
+class Documents(Generic[T]):
+    """Plain rows of one kind, as JSON; only turns are event-sourced. Those with a parent go when the parent goes.
+    `parents` are those that have or had any: most conversations have none, and every turn asks."""
+
+    def __init__(
+        self, writer: Writer, reader: sqlite3.Connection, kind: str, row_type: type[T], parents: set[str]
+    ) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._kind = kind
+        self._parents = parents
+        self._decoder = msgspec.json.Decoder(row_type)
+
+    def get(self, id: str) -> T | None:
+        found = self._reader.execute(
+            "select body from documents where kind = ? and id = ?", (self._kind, id)
+        ).fetchone()
+        return self._decoder.decode(found[0]) if found else None
+
+    def all(self, parent: str = "") -> list[T]:
+        """In the order they were first put."""
+        if parent not in self._parents:
+            return []
+        rows = self._reader.execute(
+            "select body from documents where kind = ? and parent = ? order by at, id", (self._kind, parent)
+        )
+        return [self._decoder.decode(body) for (body,) in rows]
+
+    def everything(self) -> list[T]:
+        """All rows of the kind, whatever their parent."""
+        rows = self._reader.execute("select body from documents where kind = ? order by at, id", (self._kind,))
+        return [self._decoder.decode(body) for (body,) in rows]
+
+    def put(self, id: str, row: T, *, parent: str = "") -> "asyncio.Future[None]":
+        body = msgspec.json.encode(row)
+        self._parents.add(parent)
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(
+                "insert into documents values(?, ?, ?, ?, ?)"
+                " on conflict(kind, id) do update set parent = excluded.parent, body = excluded.body",
+                (self._kind, id, parent, body, time.time()),
+            )
+
+        return self._writer.put(work, durable=True)
+
+    def delete(self, id: str) -> "asyncio.Future[bool]":
+        def work(db: sqlite3.Connection) -> bool:
+            db.execute("delete from documents where parent = ?", (id,))
+            return db.execute("delete from documents where kind = ? and id = ?", (self._kind, id)).rowcount > 0
+
+        return self._writer.put(work, durable=True)
