@@ -100,8 +100,8 @@ def test_ask_for_a_model_that_is_not_there_says_which_there_are(windlass: Comman
         (["ask", "hello", "-c", "zzz"], "`windlass conversations list` shows those that are there."),
         (["turns", "show", "zzz"], "`windlass conversations show ID --json` shows what is there, with its turns."),
         (["turns", "stop", "zzz"], "`windlass conversations show ID --json` shows what is there, with its turns."),
-        (["servers", "start", "zzz"], "`windlass servers list` shows those that are there."),
-        (["tools", "list", "zzz"], "`windlass servers list` shows those that are there."),
+        (["servers", "start", "zzz"], "`windlass servers list` lists the servers."),
+        (["tools", "list", "zzz"], "`windlass servers list` lists the servers."),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )

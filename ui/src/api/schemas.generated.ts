@@ -113,10 +113,10 @@ export interface Call {
   /** ISO 8601, UTC */
   finished_at: string | null;
   result_id: string | null;
-  /** What had to be mended in the model's writing of this call */
+  /** What was repaired in the call as the model wrote it */
   repaired: string[];
   cause: string;
-  /** What the model was told */
+  /** The result as the model got it */
   result: string | null;
 }
 
@@ -258,7 +258,7 @@ export interface Decision {
   scope?: "always" | "conversation" | "once";
   /** Edited arguments; checked against the tool's schema */
   arguments?: Record<string, unknown> | null;
-  /** The model is told */
+  /** Passed to the model */
   reason?: string;
   /** `hash` of the pending call; another one is a 409 */
   hash?: string;
@@ -384,7 +384,7 @@ export interface Imported {
   conversation: Conversation;
   /** How many messages came in */
   count: number;
-  /** What had to be mended */
+  /** What was repaired */
   repairs: string[];
   success: boolean;
   message: string;
@@ -531,7 +531,7 @@ export interface NewProvider {
   base_url: string;
   /** Kept in a file of its own, never returned */
   api_key?: string;
-  /** Asked when nobody names one */
+  /** Default model */
   model?: string;
   temperature?: number | null;
   default?: boolean;
@@ -742,7 +742,7 @@ export interface Rule {
   arguments?: Record<string, string>;
   /** Only tools whose server claims this */
   hint?: "" | "destructive" | "not_read_only" | "open_world" | "read_only";
-  /** Shown to whoever is asked */
+  /** Shown on the approval card */
   name?: string;
   /** The earlier spelling of `approval` */
   then?: Approval;

@@ -239,7 +239,7 @@ export interface CallDelta extends TransientHeader {
   arguments: string;
 }
 
-/** What was heard of the last attempt is void; `attempt` begins. */
+/** Discard the previous attempt's output; `attempt` begins. */
 export interface ReplyReset extends TransientHeader {
   type: "reply_reset";
   attempt: number;
@@ -253,7 +253,7 @@ export interface ToolProgress extends TransientHeader {
   message?: string;
 }
 
-/** A tool's server asks the person something; the call's clock stands still meanwhile. */
+/** A tool's server asks the person something; the call's time limit is suspended meanwhile. */
 export interface InputNeeded extends TransientHeader {
   type: "input_needed";
   call_id: string;
@@ -262,7 +262,7 @@ export interface InputNeeded extends TransientHeader {
   url?: string;
 }
 
-/** What a reply in flight has said until now, for a watcher that joins in its middle. */
+/** The reply as far as it has been streamed, for a watcher that joins in the middle of it. */
 export interface ReplySoFar extends TransientHeader {
   type: "reply_so_far";
   attempt: number;
@@ -271,7 +271,7 @@ export interface ReplySoFar extends TransientHeader {
   calls: Omit<CallDelta, keyof TransientHeader | "type">[];
 }
 
-/** Messages of one turn that are gone from the log; those who saw them have to forget them too. */
+/** Messages of one turn that were deleted from the log; watchers discard them too. */
 export interface MessagesDeleted extends TransientHeader {
   type: "messages_deleted";
   ids: string[];
