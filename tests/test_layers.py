@@ -30,7 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("version", "core", "api", "config", "providers", "search", "servers", "store", "bus", "telemetry", "runner"),
         *("toolbox", "turns"),
     },
-    "web": {"core", "api", "bus", "turns", "services"},
+    "web": {"core", "api", "config", "bus", "turns", "services"},
     "app": {
         *("version", "core", "demo", "config", "providers", "servers", "store", "bus", "telemetry", "runner"),
         *("toolbox", "turns", "services", "web"),

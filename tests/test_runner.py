@@ -410,6 +410,31 @@ async def test_a_turn_whose_asker_left_runs_however_long_the_file_was_held(
     assert app.store.conversations.recent()[0].outcome == "answered"
 
 
+async def test_many_requests_that_could_not_be_written_are_recovered_by_one_check(
+    app: OpenedApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.runner.STORE_RETRY_S", 0)
+    checks: list[int] = []
+    check = app.store.check
+
+    def counted() -> "asyncio.Future[None]":
+        checks.append(1)
+        return check()
+
+    monkeypatch.setattr(app.store, "check", counted)
+    app.script.lines = [says("done")] * 5
+    conversations = [await app.store.conversations.create(ConversationRow("")) for _ in range(5)]
+    async with held(tmp_path):
+        asking = [asyncio.create_task(app.runner.start(one.id, HELLO)) for one in conversations]
+        await turns_of_the_loop()
+        for task in asking:
+            task.cancel()
+        await asyncio.wait(asking)
+        await turns_of_the_loop(10)
+    await until(lambda: all(one.state == "finished" for one in app.store.conversations.recent()), "the turns to end")
+    assert len(checks) == 1
+
+
 async def test_a_word_whose_speaker_left_before_it_was_on_disk_is_acted_on(
     app: OpenedApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from windlass.bus import Bus
 from windlass.config import Config, resolve_secret
 from windlass.core.ports import Model
 from windlass.core.values import value_object
-from windlass.providers import DEMO_MODEL, Models, ProviderConfig, chat_models, detect_local
+from windlass.providers import DEMO, DEMO_MODEL, Models, ProviderConfig, chat_models, detect_local
 from windlass.runner import Runner
 from windlass.servers import SandboxRules, ServerConfig, Servers, ToolOverride
 from windlass.services import Services
@@ -30,7 +30,6 @@ from windlass.version import VERSION
 from windlass.web.auth import Access
 from windlass.web.server import build
 
-DEMO = "demo"
 OWN = "own"
 GRACE_S = 20
 PURGE_S = 3600.0
@@ -46,20 +45,23 @@ class App:
     bus: Bus
     models: Models
     servers: Servers
-    search_backends: SearchBackends
     toolbox: Toolbox
-    turn_builder: TurnBuilder
     runner: Runner
     vault: Vault
     telemetry: Telemetry
     services: Services
+
+    @property
+    def answers_as_demo(self) -> bool:
+        """The demo model is the default: no other is configured or found."""
+        return self.models.config().wire == DEMO
 
     def asgi(self, access: Access | None = None) -> ASGIApp:
         """The HTTP server's application; without `access` it answers every request of this process."""
         config = self.config
         return build(
             self.services,
-            access or Access(config.home, open_to_all=True),
+            access or Access(config.home, token=config.token, open_to_all=True),
             version=VERSION,
             hosts=config.allow_hosts if config.on_loopback else [config.host, *config.allow_hosts],
             most_body=config.limits.body_bytes,
@@ -141,9 +143,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
         vault=vault,
         telemetry=telemetry,
     )
-    return App(
-        config, store, bus, models, servers, search_backends, toolbox, turn_builder, runner, vault, telemetry, services
-    )
+    return App(config, store, bus, models, servers, toolbox, runner, vault, telemetry, services)
 
 
 async def _load_saved(app: App) -> None:
@@ -158,7 +158,7 @@ async def _load_saved(app: App) -> None:
     await app.services.servers.load()
     await app.services.conversations.load()
     await app.services.v1.load()
-    if app.models.config().wire == DEMO:
+    if app.answers_as_demo:
         await app.servers.put(demo_server(app.config))
     app.servers.start_all(but=app.services.servers.unwanted())
 
@@ -185,10 +185,10 @@ def configured_providers(config: Config) -> list[ProviderConfig]:
 
 async def _found_or_demo(config: Config) -> ProviderConfig:
     """Without a configured model: one that runs on this machine, else the demo."""
-    for services in await detect_local():
-        for model in chat_models(services.models)[:1]:
+    for found in await detect_local():
+        for model in chat_models(found.models)[:1]:
             patience = patience_of(config.limits)
-            return ProviderConfig("local", services.name, services.base_url, model=model, patience=patience)
+            return ProviderConfig("local", found.name, found.base_url, model=model, patience=patience)
     return demo_provider()
 
 

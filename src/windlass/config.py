@@ -37,7 +37,7 @@ class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str = ""
     profile: str = ""
     ca_file: str = ""
-    wire: str = "openai"
+    wire: Literal["openai"] = "openai"
 
 
 class ToolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

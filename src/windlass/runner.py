@@ -38,6 +38,7 @@ class Runner:
         self._driver = new_id("driver")
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._draining = False
+        self._recovery: asyncio.TimerHandle | None = None  # at most one: it serves every request that failed
 
     async def start(
         self,
@@ -141,7 +142,7 @@ class Runner:
         except (Unavailable, asyncio.CancelledError):
             self._recover_soon()
             raise
-        reach("word_recorded")
+        reach("decision_recorded")
         if landed:
             self._update_waiting(turn_id)
         if landed and turn_id not in self._driving and not self._draining:
@@ -150,13 +151,21 @@ class Runner:
 
     def _recover_soon(self) -> None:
         """What was to be written may land all the same, although the caller got an error: then its turn must run."""
-        asyncio.get_running_loop().call_later(STORE_RETRY_S, self._recover_when_written)
+        if self._recovery is None:
+            self._recovery = asyncio.get_running_loop().call_later(STORE_RETRY_S, self._recover_when_written)
 
     def _recover_when_written(self) -> None:
         """The file may be held for longer than we waited; what is still to land lands before the check does."""
         if not self._draining:
             checked = self._store.check()
-            checked.add_done_callback(lambda done: self._recover_soon() if done.exception() else self.recover())
+            checked.add_done_callback(self._recover_checked)
+
+    def _recover_checked(self, checked: "asyncio.Future[None]") -> None:
+        self._recovery = None
+        if checked.exception():
+            self._recover_soon()
+        else:
+            self.recover()
 
     def _drive(self, conversation_id: str, turn_id: str, new_log: TurnLog | None = None) -> None:
         """The task owns the log of a new turn from here on."""

@@ -11,6 +11,7 @@ import windlass
 from tests.kit.app import RunningApp, running_app
 from tests.kit.cutting import cutting_proxy
 from windlass import Decision, PendingCall, Windlass, load_config, tool
+from windlass.api import routes
 from windlass.api.events import KINDS
 from windlass.api.routes import ROUTES
 from windlass.client.resources import Resource
@@ -202,6 +203,43 @@ async def test_any_request_can_be_sent_as_it_is(w: Windlass) -> None:
     assert status == 404 and b"not_found" in body
 
 
+async def test_a_token_of_the_settings_is_not_rotated_in_process_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WINDLASS_TOKEN", "a-token-from-the-settings")
+    monkeypatch.setenv("WINDLASS_HOME", str(tmp_path))
+    async with Windlass(config=load_config(demo=True)) as own:
+        status, body = await own.transport.raw("POST", "/token/rotate", b"{}")
+    assert status == 409 and b"from_config" in body
+    assert not (tmp_path / "token").exists()
+
+
+async def test_what_only_the_http_server_answers_is_refused_in_process() -> None:
+    async with Windlass(config=load_config(demo=True)) as own:
+        with pytest.raises(BadInput, match="over HTTP only"):
+            await own.transport.call(routes.access.rotate)
+
+
+async def test_a_stream_is_not_called_like_a_request() -> None:
+    async with Windlass("http://127.0.0.1:1") as remote:
+        with pytest.raises(BadInput, match="is a stream"):
+            await remote.transport.call(routes.turns.events, "turn-1", 0)
+
+
+class OwnModel(ScriptedModel):
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+async def test_a_model_that_a_program_brings_stays_open() -> None:
+    model = OwnModel(scripted.say("Hello."))
+    async with Windlass(model=model) as own:
+        await own.ask("Hello?")
+    assert not model.closed
+
+
 async def test_errors_are_the_same_wherever_they_happen(w: Windlass) -> None:
     with pytest.raises(NotFound):
         await w.turns.get("turn-nothing")
@@ -287,8 +325,9 @@ async def test_a_long_error_of_a_function_is_shortened() -> None:
     async with Windlass(model=model, functions=[broken]) as w:
         turn = await w.ask("Try it.")
     assert turn.calls[0].state == "error"
-    told = last_message(model.requests[1])
-    assert len(told) < 17_000 and "ValueError: no such row: xxx" in told
+    assert turn.calls[0].cause == "tool_error"
+    result = last_message(model.requests[1])
+    assert len(result) < 17_000 and "ValueError: no such row: xxx" in result
 
 
 async def test_a_function_that_asks_waits_and_one_that_fails_tells_the_model() -> None:

@@ -60,7 +60,7 @@ POINTS = (
     Point("K12-after-effect", held="started", tool="record_slow", unknown=_all),
     Point("K13-result-received", "result_received:1", unknown=_all),
     Point("K14-one-result-kept", "result_recorded:1", unknown=lambda calls: calls - 1, sure=False),
-    Point("K15-approved", "word_recorded:1", approval="ask"),
+    Point("K15-approved", "decision_recorded:1", approval="ask"),
     Point("K16-final-commit", "rows_committed:{last}"),
 )
 # Not on the list, and as dangerous: the second request, and the moment before each commit.

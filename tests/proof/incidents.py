@@ -58,7 +58,7 @@ INCIDENTS: dict[str, tuple[str, ...]] = {
     "postmark-mcp: a new field after 15 clean versions, and every rug pull": (
         f"{ACCESS}::test_postmark_mcp_a_tool_that_gains_a_field_is_off_until_it_is_accepted",
         CHANGED,
-        "tests/toolbox/test_offers.py::test_any_changed_field_changes_the_hash_and_is_named",
+        "tests/toolbox/test_offers.py::test_any_changed_field_changes_the_hash",
     ),
     "MCPTox: models obey poisoned descriptions": (
         f"{PEERS}::test_mcptox_a_poisoned_description_moves_an_obedient_model_to_nothing",

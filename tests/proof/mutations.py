@@ -106,8 +106,8 @@ MUTATIONS = (
     Mutation(
         "imported orphans are not repaired",
         "services/imports.py",
-        '        yield ChatMessage("tool", result.content if result else NO_RESULT, call_id=call.id, name=call.name), at',
-        '        if result:\n            yield ChatMessage("tool", result.content, call_id=call.id, name=call.name), at',
+        'yield ChatMessage("tool", result.content if result else NO_RESULT',
+        'if result: yield ChatMessage("tool", result.content',
         ("tests/web/test_conversations.py::test_a_broken_history_is_repaired_on_import_and_takes_a_next_turn",),
     ),
     Mutation(

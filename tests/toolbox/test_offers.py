@@ -16,7 +16,7 @@ from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site, open_site
 from windlass.servers import ServerConfig, ToolDefinition
 from windlass.testing import StrictLLM
-from windlass.toolbox.offers import arguments_hash, changed_fields, offered_names, tool_hash
+from windlass.toolbox.offers import arguments_hash, offered_names, tool_hash
 
 CONFIG = ServerConfig("srv-1", "files", command="npx", args=("-y", "files@1.0.0"), env={"TOKEN": "one"})
 TOOL = ToolDefinition("read", "Read", "Read a file.", {"type": "object"}, {"type": "object"}, {"readOnlyHint": True})
@@ -34,10 +34,9 @@ KEYS = st.lists(st.tuples(st.text(alphabet="ab_", max_size=4), st.text(max_size=
         {"annotations": {"readOnlyHint": False}},
     ],
 )
-def test_any_changed_field_changes_the_hash_and_is_named(change: dict[str, Any]) -> None:
+def test_any_changed_field_changes_the_hash(change: dict[str, Any]) -> None:
     changed = replace(TOOL, **change)
     assert tool_hash(changed, CONFIG) != tool_hash(TOOL, CONFIG)
-    assert changed_fields(TOOL, changed) == list(change)
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,13 @@ Method = Callable[Concatenate[S, P], Coroutine[Any, Any, R]]
 
 
 class RouteOptions(TypedDict, total=False):
-    shown: object  # the schema of what comes out, where no class says it
-    sent: object  # the schema of what goes in, likewise
+    response_schema: object  # the schema of what comes out, where no class says it
+    request_schema: object  # the schema of what goes in, likewise
     status: int
     kind: Kind
     public: bool  # needs no token
-    most: int  # bytes of the body
-    busy: bool  # matched before the others
+    max_bytes: int  # bytes of the body
+    match_first: bool  # matched before the others
     operation: str  # the operation's id where it is not the row's name: ids stay, clients are made from them
 
 
@@ -40,15 +40,15 @@ class Route(Generic[P, R]):
         self.method = method
         self.path = path
         self.summary = summary
-        self.gives = options.get("shown", gives)
-        takes = options.get("sent", takes)
+        self.gives = options.get("response_schema", gives)
+        takes = options.get("request_schema", takes)
         self.query = takes if method in ("GET", "DELETE") else None
         self.takes = None if self.query else takes
         self.status = options.get("status", 200)
         self.kind = options.get("kind", "json")
         self.public = options.get("public", False)
-        self.most = options.get("most", BODY)
-        self.busy = options.get("busy", False)
+        self.max_bytes = options.get("max_bytes", BODY)
+        self.match_first = options.get("match_first", False)
         self.operation = options.get("operation", "")
 
     def __set_name__(self, owner: type, name: str) -> None:

@@ -10,10 +10,12 @@ from windlass.api.route import IMPORT, Route, row
 # fmt: off
 class turns:
     chat = row("POST", "/conversations/{conversation_id}/chat", "Send a message and get the answer",
-               s.ChatAnswer, str, s.ChatRequest, kind="chat", busy=True)
+               s.ChatAnswer, str, s.ChatRequest, kind="chat", match_first=True)
     events = row("GET", "/turns/{turn_id}/events", "Watch one turn",
-                 object, str, int, kind="events", sent=s.EventsQuery, shown=s.EventStream, busy=True)
-    get = row("GET", "/turns/{turn_id}", "Read a turn, or wait for it", s.TurnAnswer, str, s.WaitQuery, busy=True)
+                 object, str, int, kind="events", request_schema=s.EventsQuery, response_schema=s.EventStream,
+                 match_first=True)
+    get = row("GET", "/turns/{turn_id}", "Read a turn, or wait for it",
+              s.TurnAnswer, str, s.WaitQuery, match_first=True)
     log = row("GET", "/turns/{turn_id}/log", "Read the whole event log", s.EventLog, str)
     prompt = row("GET", "/turns/{turn_id}/prompt", "See the exact request that was sent",
                  s.PromptSent, str, s.PromptQuery)
@@ -35,13 +37,15 @@ class turns:
 
 class conversations:
     events = row("GET", "/conversations/{conversation_id}/events", "Watch all turns of a conversation",
-                 object, str, int, kind="events", sent=s.EventsQuery, shown=s.EventStream, busy=True)
+                 object, str, int, kind="events", request_schema=s.EventsQuery, response_schema=s.EventStream,
+                 match_first=True)
     create = row("POST", "/conversations", "Start a conversation", s.ConversationAnswer, s.NewConversation, status=201)
     recent = row("GET", "/conversations", "List conversations, newest first", s.ConversationList, s.PageQuery)
     search = row("GET", "/conversations/search", "Find conversations by words in their messages",
                  s.ConversationList, s.SearchQuery)
     import_ = row("POST", "/conversations/import", "Import an export or a list of messages",
-                  s.Imported, object, status=201, most=IMPORT, sent=s.Import, operation="conversations_take_in")
+                  s.Imported, object, status=201, max_bytes=IMPORT, request_schema=s.Import,
+                  operation="conversations_take_in")
     get = row("GET", "/conversations/{conversation_id}", "Read a conversation", s.ConversationAnswer, str)
     change = row("PATCH", "/conversations/{conversation_id}", "Change a conversation",
                  s.ConversationAnswer, str, s.ConversationChange)
@@ -49,7 +53,7 @@ class conversations:
                      s.ConversationAnswer, str, s.ConversationChange)
     delete = row("DELETE", "/conversations/{conversation_id}", "Delete a conversation for good", s.Acknowledged, str)
     export = row("GET", "/conversations/{conversation_id}/export", "Export a conversation",
-                 object, str, s.ExportQuery, kind="export", shown=s.Export)
+                 object, str, s.ExportQuery, kind="export", response_schema=s.Export)
     turns = row("GET", "/conversations/{conversation_id}/turns", "List the tree of turns", s.TurnList, str)
 
 
@@ -87,7 +91,8 @@ class servers:
     add = row("POST", "/servers", "Add an MCP server", s.ServerAnswer, s.NewServer, status=201)
     all = row("GET", "/servers", "List MCP servers", s.ServerList)
     import_ = row("POST", "/servers/import", "Add servers from another client's file, as drafts",
-                  s.ImportedServers, dict, status=201, most=IMPORT, sent=s.ImportServers, operation="servers_take_in")
+                  s.ImportedServers, dict, status=201, max_bytes=IMPORT, request_schema=s.ImportServers,
+                  operation="servers_take_in")
     get = row("GET", "/servers/{server}", "Read a server", s.ServerAnswer, str)
     change = row("PATCH", "/servers/{server}", "Change a server", s.ServerAnswer, str, s.ServerChange)
     delete = row("DELETE", "/servers/{server}", "Stop and delete a server", s.Acknowledged, str)
@@ -150,9 +155,9 @@ class system:
                  s.SearchState, operation="house_search")
     ready = row("GET", "/ready", "Readiness check: the store is writable", s.Ready, operation="house_ready")
     openapi = row("GET", "/openapi.json", "This description",
-                  dict, kind="description", shown=s.Description, operation="house_openapi")
+                  dict, kind="description", response_schema=s.Description, operation="house_openapi")
     metrics = row("GET", "/metrics", "Counters in Prometheus text",
-                  str, kind="text", shown=s.Metrics, operation="house_metrics")
+                  str, kind="text", response_schema=s.Metrics, operation="house_metrics")
 # fmt: on
 
 
@@ -163,6 +168,6 @@ GROUPS = (
 ROUTES: tuple[Route[..., Any], ...] = tuple(
     sorted(
         (route for group in GROUPS for route in vars(group).values() if isinstance(route, Route)),
-        key=lambda route: not route.busy,
+        key=lambda route: not route.match_first,
     )
 )

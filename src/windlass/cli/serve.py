@@ -20,7 +20,7 @@ import uvicorn
 if sys.platform != "win32":
     import uvloop
 
-from windlass.app import DEMO, GRACE_S, App, open_app
+from windlass.app import GRACE_S, App, open_app
 from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import USAGE, Options, options_of
 from windlass.config import Config, load
@@ -126,7 +126,7 @@ async def _run(config: Config) -> None:
             stop = _stop_signal()
             with _server_file(config, port):
                 _print_url(_address(config, port, "" if access.open_to_all else access.new_key()))
-                if app.models.config().wire == DEMO and not config.demo:
+                if app.answers_as_demo and not config.demo:
                     logger.info(DEMO_ANSWERS)
                 await _until_stopped(stop, app, server, sockets)
 
@@ -168,7 +168,7 @@ def _http_server(app: App, access: Access) -> uvicorn.Server:
             access_log=False,
             lifespan="off",
             server_header=False,
-            proxy_headers=False,  # no code here uses the address of a client
+            proxy_headers=False,  # limits count by address: a forged X-Forwarded-For must not change it
             timeout_graceful_shutdown=STREAMS_S,
         )
     )

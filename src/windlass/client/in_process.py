@@ -70,7 +70,7 @@ class InProcess:
         await self._stack.aclose()
 
     async def _servers_up(self) -> None:
-        """A house just opened has its servers still starting; the first question should not find them missing."""
+        """An app just opened has its servers still starting; the first question should not find them missing."""
         if self._waited:
             return
         self._waited = True

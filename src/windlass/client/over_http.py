@@ -32,6 +32,8 @@ class OverHttp:
         self._session: aiohttp.ClientSession | None = None
 
     async def call(self, route: Route[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        if route.kind == "events":
+            raise BadInput(f"{route} is a stream.", hint="Use `watch` or `stream`.")
         path, (given,) = args[: route.path.count("{")], args[route.path.count("{") :] or (None,)
         query, body = (given, None) if route.query else (None, given)
         again = route.method == "GET" or (isinstance(body, schemas.ChatRequest) and bool(body.client_message_id))

@@ -15,14 +15,13 @@ Scope = Literal["once", "conversation", "always"]
 Texts = list[str]
 ConversationRows = list[schemas.Conversation]
 TurnRows = list[schemas.TurnSummary]
-ServerRows = list[schemas.Server]
 LocalRows = list[schemas.LocalServer]
 ModelRows = list[schemas.ModelInfo]
 
 
 class Resource:
-    def __init__(self, wire: Transport) -> None:
-        self._transport = wire
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
 
 class ConversationsResource(Resource):

@@ -210,7 +210,7 @@ class Windlass:
             await self.switch_tools(conversation_id, pattern, on=True)
 
     async def _inside(self) -> Transport:
-        # The whole house takes 0.2 s more to load (0.6 for 0.4); a client of a server over HTTP needs none of it.
+        # The whole server takes 0.2 s more to load (0.6 for 0.4); a client of a server over HTTP needs none of it.
         from windlass.client.functions import as_function
         from windlass.client.in_process import InProcess
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 SLUG = "demo"
 NAME = "Demo tools"
-READ_ONLY = ("get_time", "calculate", "list_directory", "read_file", "search_docs", "count_slowly")
 
 
 def command(notes: Path) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ class Models:
     def __init__(self, providers: Iterable[ProviderConfig] = (), default: str = "") -> None:
         self._configs: dict[str, ProviderConfig] = {}
         self._models: dict[str, Model] = {}
+        self._built: set[str] = set()  # of those, the ones this class made
         self._cache = ByteCache()
         self.default = default
         for config in providers:
@@ -59,6 +60,7 @@ class Models:
     def use(self, provider: str, model: Model) -> None:
         """Let any `Model` answer for a provider: a scripted one in a test, another wire in a program."""
         self._configs.setdefault(provider, ProviderConfig(provider))
+        self._retire(provider)
         self._models[provider] = model
 
     def remove(self, provider: str) -> None:
@@ -91,6 +93,7 @@ class Models:
         config = self.config(provider)
         if config.id not in self._models:
             self._models[config.id] = self._build(config)
+            self._built.add(config.id)
         return self._models[config.id]
 
     async def list_models(self, provider: str = "") -> tuple[str, ...]:
@@ -124,9 +127,11 @@ class Models:
         return WIRES[config.wire](config, self._cache)
 
     def _retire(self, provider: str) -> None:
+        """Closes a model that was built here; one that a program brought is the program's own."""
         close = getattr(self._models.pop(provider, None), "close", None)
-        if close:
+        if close and provider in self._built:
             close()
+        self._built.discard(provider)
 
 
 @value_object

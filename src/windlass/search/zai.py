@@ -13,7 +13,7 @@ _PATH = "/paas/v4"  # below any host: its own, a proxy before it, or a stand-in 
 
 
 def is_zai(base_url: str) -> bool:
-    return urlsplit(base_url).path.rstrip("/").endswith(_PATH)
+    return _PATH in urlsplit(base_url).path
 
 
 class _ZaiResult(msgspec.Struct):

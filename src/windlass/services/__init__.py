@@ -1,4 +1,4 @@
-"""The verbs of the API, in process: shapes in, shapes out, errors of the core. HTTP only decodes and encodes around
+"""The verbs of the API, in process: schemas in, schemas out, errors of the core. HTTP only decodes and encodes around
 them, so what the page can do a program can."""
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -7,6 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 from windlass.api.route import Route
 from windlass.bus import Bus
 from windlass.config import Config
+from windlass.core.errors import BadInput
 from windlass.providers import Models
 from windlass.runner import Runner
 from windlass.servers import Servers
@@ -68,16 +69,18 @@ class Services:
         self.policy = Policies(toolbox)
         self.retention = Retention(store, limits.keep_days)
         self.system = System(VERSION, limits, store, bus, runner, servers, telemetry, search_backends)
-        self._answer_with(store, bus, runner, turn_builder, toolbox, models, records)
+        self._build_turns(store, bus, runner, turn_builder, toolbox, models, records)
         self._methods = {
             route: method for service in list(vars(self).values()) for route, method in _served_by(service)
         }
 
     def method(self, route: Route[P, R]) -> Callable[P, Awaitable[R]]:
-        """The service's method that answers a route."""
+        """The service's method that answers a route. Some are answered by the HTTP server alone."""
+        if route not in self._methods:
+            raise BadInput(f"{route} works over HTTP only.", hint="Start `windlass serve` and use its address.")
         return self._methods[route]
 
-    def _answer_with(
+    def _build_turns(
         self,
         store: Store,
         bus: Bus,

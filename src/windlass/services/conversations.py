@@ -157,7 +157,7 @@ class Conversations:
         return schemas.Imported(self._shown(made.id), count, repairs, message="Conversation imported")
 
     def _settled(self, conversation: ConversationRow) -> ConversationRow:
-        """Without names of another house."""
+        """Without names that only another installation knows."""
         persona = conversation.persona if self._personas.has(conversation.persona) else ""
         provider = conversation.provider if self._providers.has(conversation.provider) else ""
         return replace(conversation, persona=persona, provider=provider)
@@ -302,8 +302,8 @@ def _described(document: dict[str, Any], branches: list[Branch]) -> Conversation
     except msgspec.ValidationError as error:
         raise BadInput(f"conversation: {error}") from None
     if not new.title:
-        message = (message for _, _, history in branches for turn in history.turns for message in turn)
-        new.title = title_from(next(message, ChatMessage("user", "")).content or "")
+        messages = (message for _, _, history in branches for turn in history.turns for message in turn)
+        new.title = title_from(next(messages, ChatMessage("user", "")).content or "")
     began, changed = _lasted(fields, branches)
     return ConversationRow(
         "", **msgspec.structs.asdict(new), created_at=began, updated_at=changed, imported_at=time.time()

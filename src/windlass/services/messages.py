@@ -27,8 +27,8 @@ class Messages:
     async def get_all(self, conversation_id: str, query: schemas.HeadQuery) -> schemas.MessageList:
         self._store.conversations.get(conversation_id)
         path = self._records.path(conversation_id, query.head)
-        message = [message for record in path for message in messages_shown(record)]
-        return schemas.MessageList(message, len(message))
+        messages = [message for record in path for message in messages_shown(record)]
+        return schemas.MessageList(messages, len(messages))
 
     @serves(routes.messages.add)
     async def add(self, conversation_id: str, new: schemas.NewMessage) -> schemas.MessageAnswer:
@@ -56,11 +56,11 @@ class Messages:
         if not found:
             raise _unknown(message_id)
         turn_id = f"turn-{found[1]}"
-        before = self._message(conversation_id, turn_id)
+        before = self._texts_by_id(conversation_id, turn_id)
         if message_id not in before:
             raise _unknown(message_id)
         await self._store.conversations.blank(turn_id, int(found[2]), int(found[3] or 0))
-        after = self._message(conversation_id, turn_id)
+        after = self._texts_by_id(conversation_id, turn_id)
         gone = [one for one in before if one not in after]
         if title and any(title == title_from(before[one]) for one in gone):
             await self._store.conversations.change(conversation_id, {"title": self._title(conversation_id)})
@@ -68,16 +68,16 @@ class Messages:
         self._bus.deleted(conversation_id, turn_id, gone)
         return schemas.Deleted(gone, message="Message deleted")
 
-    def _message(self, conversation_id: str, turn_id: str) -> dict[str, str]:
-        """The turn's messages by their ids."""
+    def _texts_by_id(self, conversation_id: str, turn_id: str) -> dict[str, str]:
+        """The texts of a turn's messages."""
         record = self._records.in_conversation(conversation_id, turn_id)
         return {message.id: message.content or "" for message in messages_shown(record)}
 
     def _title(self, conversation_id: str) -> str:
-        """From the first thing that is still said; a title without its message would tell what was deleted."""
+        """From the first user message that is left; otherwise the title would still show what was deleted."""
         path = self._records.path(conversation_id)
-        message = (message for record in path for message in messages_shown(record) if message.role == "user")
-        return title_from(next((message.content or "" for message in message), ""))
+        messages = (message for record in path for message in messages_shown(record) if message.role == "user")
+        return title_from(next((message.content or "" for message in messages), ""))
 
 
 def _plain(new: schemas.NewMessage) -> dict[str, object]:

@@ -65,7 +65,7 @@ class Personas:
             was_there = await self._kept.delete(persona_id)
         if not was_there:
             raise Conflict("This persona comes with Windlass.", hint="Change it instead.", code="builtin")
-        return schemas.Acknowledged(message="Persona is as it came" if persona.builtin else "Persona deleted")
+        return schemas.Acknowledged(message="Persona reset" if persona.builtin else "Persona deleted")
 
     def _found(self, persona_id: str) -> PersonaRow:
         kept = self._kept.get(persona_id)

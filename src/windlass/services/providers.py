@@ -13,7 +13,7 @@ from windlass.config import LimitSettings
 from windlass.core.errors import Conflict, ModelError, NotFound
 from windlass.core.ids import new_id
 from windlass.core.values import value_object
-from windlass.providers import Models, Patience, ProviderConfig, detect_local
+from windlass.providers import DEMO, Models, Patience, ProviderConfig, detect_local
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
 
@@ -91,7 +91,7 @@ class Providers:
             self._vault.drop(_slot(kept.id))
         if self._models.default == kept.id:
             self._models.default = ""
-        return schemas.Acknowledged(message="Provider and key forgotten")
+        return schemas.Acknowledged(message="Provider and key deleted")
 
     @serves(routes.providers.test)
     async def test(self, provider_id: str) -> schemas.ProviderTest:
@@ -169,7 +169,7 @@ class Providers:
             temperature=config.temperature,
             has_key=bool(config.api_key),
             default=config.id == self._models.config().id,
-            demo=config.wire == "demo",
+            demo=config.wire == DEMO,
             from_config=self._kept.get(config.id) is None,
         )
 

@@ -21,7 +21,7 @@ from windlass.services.tools import plain
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
 from windlass.toolbox import Offer, Toolbox
-from windlass.toolbox.results import tool_output
+from windlass.toolbox.results import not_kept, tool_output
 from windlass.toolbox.schemas import visible
 from windlass.turns.records import DeletedServers
 from windlass.turns.views import iso
@@ -105,10 +105,10 @@ class McpServers:
         return schemas.Acknowledged(message="Server removed")
 
     @serves(routes.servers.confirm)
-    async def confirm(self, server: str, setting: schemas.Confirm) -> schemas.ServerAnswer:
+    async def confirm(self, server: str, request: schemas.Confirm) -> schemas.ServerAnswer:
         async with self._changes.hold(self._own(server).config.id):
             kept = self._own(server)
-            _check_setting(kept.config, setting)
+            _check_argv(kept.config, request)
             await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
         return self._answer(kept.config.id, "Command confirmed")
 
@@ -147,7 +147,7 @@ class McpServers:
         began = time.monotonic()
         arguments = msgspec.json.encode(wanted.arguments).decode()
         result = await self._servers.call(offer.server.id, wanted.name, arguments, key=new_id("call"))
-        output = await tool_output(result, _not_kept)
+        output = await tool_output(result, not_kept)
         return schemas.ToolResultAnswer(
             schemas.ToolResult(
                 text=output.text,
@@ -161,9 +161,9 @@ class McpServers:
         )
 
     @serves(routes.servers.accept_tool)
-    async def accept_tool(self, server: str, tool: str, setting: schemas.AcceptTool) -> schemas.ServerTools:
+    async def accept_tool(self, server: str, tool: str, request: schemas.AcceptTool) -> schemas.ServerTools:
         """Agree to a changed definition, which must be the very one that was looked at."""
-        await self._toolbox.accept(server, tool, setting.hash)
+        await self._toolbox.accept(server, tool, request.hash)
         return await self.tools(server)
 
     @serves(routes.servers.log)
@@ -332,14 +332,14 @@ def _config(config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
     return replace(config, **made)
 
 
-def _check_setting(config: ServerConfig, setting: schemas.Confirm) -> None:
+def _check_argv(config: ServerConfig, request: schemas.Confirm) -> None:
     if config.transport != "stdio":
         raise Conflict(
             "Only a server that runs a command needs this.",
             hint="POST /servers/{id}/start starts it.",
             code="nothing_to_confirm",
         )
-    if tuple(setting.argv) != config.argv:
+    if tuple(request.argv) != config.argv:
         raise Conflict(
             "This is not the command that would run.", hint="Send back `argv` exactly as it is shown.", code="argv"
         )
@@ -347,7 +347,3 @@ def _check_setting(config: ServerConfig, setting: schemas.Confirm) -> None:
 
 def _leaves_sandbox(before: ServerConfig, after: ServerConfig) -> bool:
     return before.sandbox != "off" and after.sandbox == "off"
-
-
-async def _not_kept(body: bytes, mime: str) -> str:
-    return ""

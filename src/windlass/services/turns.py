@@ -270,7 +270,7 @@ class Turns:
         self, record: TurnRecord, opening: tuple[ChatMessage, ...], origin: Any, rounds: int | None
     ) -> schemas.TurnAnswer:
         wanted = TurnRequest(opening, record.id, model=_model(record), max_rounds=rounds, origin=origin)
-        return self._shown((await self._start(record.conversation_id, wanted)).turn_id, "Going on")
+        return self._shown((await self._start(record.conversation_id, wanted)).turn_id, "Continuing")
 
     async def _request(self, turn_id: str, before: list[Event]) -> dict[str, Any]:
         view = fold(before)
@@ -339,8 +339,8 @@ def _ends(event: Event, call_id: str) -> bool:
 
 def _nudge(record: TurnRecord) -> tuple[ChatMessage, ...]:
     """After an answer something must be said to get another; after a question or a result nothing need be."""
-    decided = past_turn(record.id, record.events).messages
-    return (ChatMessage("user", "Continue."),) if not decided or decided[-1].role == "assistant" else ()
+    messages = past_turn(record.id, record.events).messages
+    return (ChatMessage("user", "Continue."),) if not messages or messages[-1].role == "assistant" else ()
 
 
 def _model(record: TurnRecord) -> str:

@@ -26,7 +26,6 @@ QUIET_S = 0.05
 ROWS_TO_CHECKPOINT = 2000
 BUSY_S = 5.0  # how long another program may hold the file
 BUSY_RETRY_S = 0.01
-BUSY_MS = 5000  # the same for the other connections
 QUICK_S = 0.001
 TRUST_AFTER = 8
 _flush = getattr(os, "fdatasync", os.fsync)
@@ -412,7 +411,7 @@ class Disk:
 
 def connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
-    connection.execute(f"pragma busy_timeout = {BUSY_MS}")
+    connection.execute(f"pragma busy_timeout = {BUSY_S * 1000:.0f}")
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma secure_delete = on")
     return connection

@@ -61,7 +61,7 @@ def built_in_tools(search_for: SearchFor, whole: Whole) -> dict[str, BuiltIn]:
     async def result_read(conversation_id: str, call: ToolCall, settings: Settings, emit: Emit) -> ToolOutput:
         given = json.loads(call.arguments)
         body = await _whole(whole, conversation_id, given["result_id"])
-        return ToolOutput(read_piece(body, given.get("offset", 0), given.get("length", 12_000)), foreign=True)
+        return ToolOutput(read_piece(body, given.get("offset", 0), given.get("length", _PIECE)), foreign=True)
 
     async def result_search(conversation_id: str, call: ToolCall, settings: Settings, emit: Emit) -> ToolOutput:
         given = json.loads(call.arguments)
@@ -119,7 +119,7 @@ def _builtin(name: str, description: str, properties: dict[str, object]) -> Tool
         "required": ["result_id", *(["query"] if "query" in properties else [])],
         "additionalProperties": False,
     }
-    return ToolSpec(name, "windlass", name, description, json.dumps(schema), safe=True, approval="auto", read_only=True)
+    return ToolSpec(name, BUILT_IN, name, description, json.dumps(schema), safe=True, approval="auto", read_only=True)
 
 
 RESULT_TOOLS = (

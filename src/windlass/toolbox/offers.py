@@ -200,12 +200,6 @@ def arguments_hash(arguments: str) -> str:
         return hashlib.sha256(arguments.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def changed_fields(before: ToolDefinition, after: ToolDefinition) -> list[str]:
-    """What a person is shown before they accept the change."""
-    fields = ("name", "title", "description", "input_schema", "output_schema", "annotations")
-    return [field for field in fields if _text(getattr(before, field)) != _text(getattr(after, field))]
-
-
 def _identity(config: ServerConfig) -> dict[str, object]:
     """Where the tool comes from. Values of the environment and headers are secrets and may rotate; names may not."""
     if config.transport != "stdio":

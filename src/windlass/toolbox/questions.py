@@ -49,7 +49,7 @@ class Questions:
 
     def __init__(self, kept: Documents[KeptQuestion]) -> None:
         self._kept = kept
-        self._left = {one.call_id: one for one in kept.everything()}  # saved before this start
+        self.saved = {one.call_id: one for one in kept.everything()}  # saved before this start
         self._asked: dict[str, OpenQuestion] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -76,12 +76,12 @@ class Questions:
 
     def left(self) -> Sequence[KeptQuestion]:
         """Saved questions from before this start that nobody has answered yet."""
-        return [one for one in self._left.values() if one.answer is None]
+        return [one for one in self.saved.values() if one.answer is None]
 
     def pending(self, call_id: str) -> Question | None:
         if asked := self._asked.get(call_id):
             return None if asked.answer.done() else asked.question
-        left = self._left.get(call_id)
+        left = self.saved.get(call_id)
         return left.question if left and left.answer is None else None
 
     async def answer(self, call_id: str, answer: InputReply) -> bool:
@@ -98,13 +98,13 @@ class Questions:
         if asked:
             asked.answer.set_result(answer)
         else:
-            left = self._left[call_id] = replace(self._left[call_id], answer=answer)
+            left = self.saved[call_id] = replace(self.saved[call_id], answer=answer)
             await self._kept.put(call_id, left, parent=left.conversation_id)
         return asked is not None
 
     async def take(self, call_id: str) -> Answered | None:
         """The answer to a question that was asked before a restart, once."""
-        left = self._left.pop(call_id, None)
+        left = self.saved.pop(call_id, None)
         if left is None:
             return None
         await self._kept.delete(call_id)

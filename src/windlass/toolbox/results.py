@@ -28,6 +28,11 @@ _BARE = re.compile(r"https?://[^\s()<>\[\]{}\"'`\\|]{4,2000}")
 _URL_KEYS, _TITLE_KEYS = ("url", "link", "uri", "href"), ("title", "name", "headline")
 
 
+async def not_kept(body: bytes, mime: str) -> str:
+    """A `Keep` that keeps nothing."""
+    return ""
+
+
 async def tool_output(result: CallResult, keep: Keep, *, untrusted: bool = False, foreign: bool = False) -> ToolOutput:
     """`keep` stores the whole and gives its result id; it is only called where the model is not shown everything."""
     if result.spilled:

@@ -24,7 +24,7 @@ from windlass.search.search import SearchCaps, WebSearch, chosen
 from windlass.search.searxng import SearXNG
 from windlass.search.zai import ZAI, is_zai
 from windlass.servers import Servers
-from windlass.toolbox.results import tool_output
+from windlass.toolbox.results import not_kept, tool_output
 
 
 @value_object
@@ -90,14 +90,9 @@ class SearchBackends:
     def _caller(self, server: str, tool: str) -> Callable[[dict[str, object]], Awaitable[ToolOutput]]:
         async def call(arguments: dict[str, object]) -> ToolOutput:
             result = await self.servers.call(server, tool, json.dumps(arguments), safe=True)
-            output = await tool_output(result, _not_kept, untrusted=True)
+            output = await tool_output(result, not_kept, untrusted=True)
             if output.failed:
                 raise ToolError(output.text, cause="search_failed")
             return output
 
         return call
-
-
-async def _not_kept(body: bytes, mime: str) -> str:
-    """What the search shows is kept with the search's own result."""
-    return ""

@@ -98,8 +98,9 @@ class TurnTools:
             self._clock.over(call.id)
 
     async def _call(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
-        answered = await self._context.questions.take(call.id)
         offer = await self._unchanged(spec)
+        # Taken last: whatever ends the turn before the call is sent leaves the person's answer for the next try.
+        answered = await self._context.questions.take(call.id) if call.id in self._context.questions.saved else None
         result = await self._context.servers.call(
             spec.server,
             spec.tool,
@@ -123,7 +124,7 @@ class TurnTools:
             message = f"{type(error).__name__}: {error}"
             if len(message) <= LONGEST:
                 raise
-            return CallResult((TextPart(message),), failed=True)
+            raise ToolError(f"{message[:LONGEST]}...", cause="tool_error") from error
 
     async def _output(self, result: CallResult, *, untrusted: bool = False, foreign: bool = False) -> ToolOutput:
         try:

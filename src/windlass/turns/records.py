@@ -1,4 +1,4 @@
-"""Turns read from the store, ready for the views, and waiting for them."""
+"""Turns read from the store, ready for the views; waiting for a turn; the names of deleted servers."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence

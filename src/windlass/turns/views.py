@@ -184,10 +184,10 @@ def _opening(record: TurnRecord) -> Iterator[schemas.Message]:
         raise ValueError("a turn's log begins with TurnStarted")
     for part, message in enumerate(started.opening):
         if part not in started.blanked:
-            messages = _message(record, first, message, part)
+            shown = _message(record, first, message, part)
             if started.origin == "added" and 0 < part == len(started.opening) - 1:
-                messages.timestamp = iso(record.rows[-1].at)  # its rows keep when the turn began and when it ended
-            yield messages
+                shown.timestamp = iso(record.rows[-1].at)  # its rows keep when the turn began and when it ended
+            yield shown
 
 
 def _replies(record: TurnRecord, view: TurnView) -> Iterator[schemas.Message]:
@@ -197,16 +197,16 @@ def _replies(record: TurnRecord, view: TurnView) -> Iterator[schemas.Message]:
         reply = round_.reply
         if reply.blanked:
             continue
-        messages = _message(
+        shown = _message(
             record, row, ChatMessage("assistant", reply.text or None, reply.calls, reasoning=reply.reasoning)
         )
         if reply.usage != Usage():
-            messages.usage = _usage(reply.usage)
+            shown.usage = _usage(reply.usage)
         if round_ is view.rounds[-1] and not reply.calls and (sources := record.sources):
-            messages.sources = sources
+            shown.sources = sources
             if unknown := citations(reply.text, len(sources)).unknown:
-                messages.unknown_citations = list(unknown)
-        yield messages
+                shown.unknown_citations = list(unknown)
+        yield shown
         for call in round_.calls:
             if end := ends.get(call.call.id):
                 result = ChatMessage("tool", result_text(call), call_id=call.call.id, name=call.call.name)

@@ -5,7 +5,6 @@
 
 import ipaddress
 import math
-import re
 import secrets
 import time
 from collections.abc import Callable, Collection
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from windlass.config import HOST_NAME
 from windlass.core.errors import WindlassError
 from windlass.web.errors import Forbidden, NotJson, TooMany
 from windlass.web.http import send_error
@@ -32,7 +32,6 @@ SAFE_HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
 ]
-_NAME = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?")
 NOTHING = b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 
@@ -173,7 +172,7 @@ def _foreign() -> Forbidden:
 
 def _name(host: str) -> str:
     """Without its port; "" for what is no host name at all."""
-    found = _NAME.fullmatch(host)
+    found = HOST_NAME.fullmatch(host)
     return found[1] if found else ""
 
 

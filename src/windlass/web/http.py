@@ -1,4 +1,4 @@
-"""Finished responses, sent as they are: bytes, a status, few headers."""
+"""The small parts of HTTP: finished responses, a request's headers and its query."""
 
 from urllib.parse import parse_qsl
 

@@ -40,7 +40,7 @@ def build(
 ) -> ASGIApp:
     by_path: dict[str, dict[str, Endpoint]] = {}
     for route in ROUTES:
-        most = most_import if route.most == IMPORT else most_body
+        most = most_import if route.max_bytes == IMPORT else most_body
         by_path.setdefault(route.path, {})[route.method] = _endpoint(route, services, access, version, most)
     page, rates = Static(access), Rates(requests_min)
     routes = [StarletteRoute(path, Path(methods, access, rates)) for path, methods in _literal_first(by_path)]

@@ -1,4 +1,4 @@
-"""What all shapes share: plain field types with their bounds, the two bases, errors and paging."""
+"""What all schemas share: plain field types with their bounds, the two bases, errors and paging."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""The house itself: sessions, health, and conversations on their way in and out."""
+"""The server itself: sessions, health, search, and conversations on their way in and out."""
 
 from typing import Annotated, Any, Literal
 
