@@ -16,7 +16,7 @@ QUICK := tests/core tests/test_layers.py tests/test_suite.py tests/test_makefile
 # Directories count too, so that a deleted file also rebuilds the page.
 UI_SOURCES := $(shell [ ! -f ui/package.json ] || find ui -name node_modules -prune -o -print)
 
-.PHONY: help setup page run test quick test-tools lint lint-code lint-page fmt bench figures proof dist docs golden types pictures pins clean
+.PHONY: help setup page run test quick test-tools lint lint-code lint-page fmt bench figures proof steady dist docs golden types pictures pins clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1@/p' Makefile | awk -F@ '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -60,6 +60,9 @@ figures: setup  ## write the section on speed in docs/figures.md and its picture
 proof: export SCALE := full
 proof: setup test-tools  ## run the fault, kill and abuse matrix (PART=kills for one part, PART=? lists them)
 	$(BIN)/python -m tests.proof $(if $(PART),--only '$(PART)')
+
+steady: setup test-tools  ## run the tests that depend on time twenty times on a busy machine (ARGS='--times 3')
+	$(BIN)/python -m tests.proof.steady $(ARGS)
 
 dist: setup  ## build sdist and wheel into dist/
 	rm -rf dist
