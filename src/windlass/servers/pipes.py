@@ -21,11 +21,11 @@ import msgspec
 from windlass.core.values import value_object
 from windlass.servers.sdk import MCPError, SessionMessage, anyio, types
 from windlass.servers.stdio import PEEK, StdioProcess
+from windlass.servers.stray_lines import StrayLines
 from windlass.servers.values import CallDeadline, CallResult, LongLine, TextPart, current
 
 TOO_LONG, UNREADABLE = -32010, -32011
 SPILLED = "windlass/spilled"
-BAD_LINES = 1000  # after so many the program is killed: it does not speak MCP
 SECOND_CHANCE_S = 2.0
 FIRST_ID = 1_000_000_000  # the SDK counts from 0
 LONGEST_PLAIN = 1 << 20
@@ -48,13 +48,17 @@ class Pipes:
 
     def __init__(self, make: MakeProcess, on_lost: Callable[[], None]) -> None:
         self.process = make(self._on_line, self._on_long, self._on_end)
-        self.bad_lines = 0
         self.lost = False
         self.spilled: dict[int | str, LongLine] = {}
         self._on_lost = on_lost
         self._waiting: set[int | str] = set()  # ids that were sent and not answered: the only answers let through
         self._direct = DirectCalls()
         self._inbox = _Inbox(lambda: self.process.pause(False))
+        self._stray = StrayLines()
+
+    @property
+    def bad_lines(self) -> int:
+        return self._stray.count
 
     async def __aenter__(self) -> tuple["_Inbox", "_Outbox"]:
         try:
@@ -119,6 +123,7 @@ class Pipes:
             return
         # Here, in the order of the lines, and not in a task: an answer must not overtake the progress before it.
         if (answer := plain_answer(text)) and self._direct.waits_for(answer.id) and self._expected(answer.id):
+            self._stray.good_message()
             self._direct.answer(answer.id, answer.result)
             return
         try:
@@ -138,6 +143,7 @@ class Pipes:
             if not self._expected(message.id):
                 self._bad()
                 return
+        self._stray.good_message()
         self._hand_over(message)
         if self._inbox.size > _CROWDED:
             self.process.pause(True)
@@ -158,6 +164,7 @@ class Pipes:
     def _on_long(self, line: LongLine) -> None:
         peeked = peek(line.head, line.tail)
         if peeked.kind == "result" and peeked.id is not None and line.file and self._expected(peeked.id):
+            self._stray.good_message()
             self.spilled[peeked.id] = line
             # `isError` keeps the SDK from checking content that is not there; `session` finds the file by the mark.
             body = {"content": [], "isError": True, "resultType": "complete", "_meta": {SPILLED: peeked.id}}
@@ -180,9 +187,8 @@ class Pipes:
             self._hand_over(types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
 
     def _bad(self) -> None:
-        self.bad_lines += 1
-        if self.bad_lines >= BAD_LINES:
-            self.process.kill()
+        if self._stray.add(asyncio.get_running_loop().time()):
+            self.process.kill()  # it does not speak MCP
 
     def _on_end(self) -> None:
         self.lost = True
