@@ -96,5 +96,5 @@ async def server_screens(own_app: OwnApp, folder: Path) -> AsyncIterator[tuple[O
         await app.button("Add server").click()
         yield app, "adding a server"
         await app.button("Import JSON").click()
-        await app.page.get_by_label("The file of another client").fill(json.dumps({"mcpServers": drafts}))
+        await app.page.get_by_label("Paste your MCP config").fill(json.dumps({"mcpServers": drafts}))
         yield app, "importing servers"

@@ -38,7 +38,7 @@ async def test_a_call_in_doubt_after_a_kill_is_asked_about_and_resolved(app: Ope
     await app.server.start()
     card = app.card("Did Record slow happen?")
     await expect(card.get_by_text("No answer was recorded.")).to_be_visible()
-    await expect(app.page.get_by_text("1 call needs your word.")).to_be_visible()
+    await expect(app.page.get_by_text("1 call needs your approval.")).to_be_visible()
     assert app.llm.unused != []
     await app.decide("Did Record slow happen?", "Mark done")
     await expect(app.log.get_by_text("Noted.")).to_be_visible()

@@ -57,7 +57,7 @@ async def test_a_phone_can_import_servers_too(app: OpenedApp) -> None:
     await expect(app.button("Add server")).to_be_visible()
     await app.button("Import").click()
     panel = app.page.get_by_role("region", name="Import servers")
-    await expect(panel.get_by_label("The file of another client")).to_be_visible()
+    await expect(panel.get_by_label("Paste your MCP config")).to_be_visible()
 
 
 async def test_another_clients_file_becomes_drafts_that_run_only_when_confirmed(app: OpenedApp, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ async def test_another_clients_file_becomes_drafts_that_run_only_when_confirmed(
     await app.go("/ui/servers")
     await app.button("Import JSON").click()
     panel = app.page.get_by_role("region", name="Import servers")
-    await panel.get_by_label("The file of another client").fill(json.dumps(file))
+    await panel.get_by_label("Paste your MCP config").fill(json.dumps(file))
     await panel.get_by_role("button", name="Import 2 drafts").click()
     card = app.page.get_by_role("region", name="shelf, draft")
     await expect(card.get_by_role("list", name="Command").get_by_role("listitem")).to_have_count(1 + len(args))

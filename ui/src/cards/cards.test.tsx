@@ -248,7 +248,7 @@ describe("editing arguments", () => {
   test("stays off until every field is valid", () => {
     edit();
     fireEvent.change(screen.getByLabelText("title"), { target: { value: "" } });
-    expect(screen.getByText("Needed")).toBeTruthy();
+    expect(screen.getByText("Required")).toBeTruthy();
     expect(allow().disabled).toBe(true);
   });
 

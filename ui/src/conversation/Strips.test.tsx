@@ -25,7 +25,7 @@ function draw(driver: string): void {
 test("a turn taken up by another program says so, and how many calls wait", () => {
   draw("two");
   expect(screen.getByText(/Windlass restarted at 14:02/).textContent).toBe(
-    "Windlass restarted at 14:02. This turn picked up where it stopped; 2 calls need your word.",
+    "Windlass restarted at 14:02. This turn picked up where it stopped; 2 calls need your approval.",
   );
 });
 

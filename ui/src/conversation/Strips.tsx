@@ -66,7 +66,7 @@ function Restarted({ turn }: { turn: Turn }) {
         <>
           ;{" "}
           <strong>
-            {plural(calls, "call")} {calls === 1 ? "needs" : "need"} your word.
+            {plural(calls, "call")} {calls === 1 ? "needs" : "need"} your approval.
           </strong>
         </>
       )}

@@ -38,7 +38,7 @@ const STARTERS: readonly Starter[] = [
   {
     icon: "person",
     title: "A call that asks first",
-    means: "It writes a note, so it waits for your word.",
+    means: "It writes a note, so it asks you first.",
     demo: '/write_note title="Hello" text="From Windlass"',
     words: "Write a note titled “Hello” that says “From Windlass”.",
     demoNeeds: ["write_note"],

@@ -45,7 +45,8 @@ export function defaultsOf(fields: readonly FieldSpec[]): Values {
 
 /** What is wrong with a value, or "" when nothing is. */
 export function problemOf(field: FieldSpec, value: unknown): string {
-  if (value === undefined || value === "") return field.required && field.kind !== "boolean" ? "Needed" : "";
+  if (value === undefined || value === "")
+    return field.required && field.kind !== "boolean" ? "Required" : "";
   if (
     field.choices.length > 0 &&
     field.kind === "choice" &&

@@ -45,7 +45,7 @@ async function open(list: Provider[], answers: Answers = {}) {
 
 test("a kept key is never shown, and stays when the field is left empty", async () => {
   const { asked, user } = await open([ZAI], { "PATCH /providers/zai": { provider: ZAI } });
-  expect(screen.getByText("kept, never shown")).toBeTruthy();
+  expect(screen.getByText("Saved. Hidden for security.")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Edit" }));
   const key = screen.getByLabelText<HTMLInputElement>(/^Key/);
   expect([key.value, key.type]).toEqual(["", "password"]);

@@ -105,7 +105,7 @@ function OnThisComputer({ known, onAdd }: LocalProps) {
         </span>
         <span className="grow" />
         <Button small look="ghost" icon="retry" onClick={again}>
-          Look again
+          Rescan
         </Button>
       </div>
       <div className="stack picks">

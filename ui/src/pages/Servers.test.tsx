@@ -16,6 +16,7 @@ const SERVER: Server = {
   command: "/usr/bin/npx",
   args: ["-y", "@acme/weather@latest"],
   env_names: ["WEATHER_KEY"],
+  env_values: {},
   cwd: "",
   url: "",
   header_names: [],
@@ -82,7 +83,24 @@ describe("a draft", () => {
       "-y",
       "@acme/weather@latestversion not pinned",
     ]);
-    expect(screen.getByText("WEATHER_KEY")).toBeTruthy();
+    expect(screen.getByRole("list", { name: "Environment" }).textContent).toBe("WEATHER_KEY value hidden");
+  });
+
+  test("b4: shows variables with their values, secrets by name, and confirms the very values", async () => {
+    const env_values = { PERLLIB: "/tmp/lib", NOTE: "a\u202eb\nX=1", EMPTY: "" };
+    const { asked, user } = await open([
+      { env_names: ["EMPTY", "NOTE", "PERLLIB", "WEATHER_KEY"], env_values },
+    ]);
+    const variables = within(screen.getByRole("list", { name: "Environment" })).getAllByRole("listitem");
+    expect(variables.map((variable) => variable.textContent)).toEqual([
+      "EMPTY=",
+      "NOTE=a⟨U+202E⟩b⟨U+A⟩X=1",
+      "PERLLIB=/tmp/lib",
+      "WEATHER_KEY value hidden",
+    ]);
+    await user.type(screen.getByLabelText("Type the command to confirm it"), SERVER.argv.join(" "));
+    await user.keyboard("{Enter}");
+    expect(sent(asked)[0]?.body).toEqual({ argv: SERVER.argv, env_values });
   });
 
   test("starts only when the command was typed back, and sends the very parts", async () => {
@@ -96,7 +114,7 @@ describe("a draft", () => {
     await user.keyboard(" @acme/weather@latest");
     await user.click(start);
     expect(sent(asked).map(({ path, body }) => [path, body])).toEqual([
-      ["/servers/server-1/confirm", { argv: SERVER.argv }],
+      ["/servers/server-1/confirm", { argv: SERVER.argv, env_values: {} }],
       ["/servers/server-1/start", {}],
     ]);
   });
@@ -208,7 +226,7 @@ describe("adding", () => {
   test("imports the file of another client as drafts", async () => {
     const { asked, user } = await open([], { "POST /servers/import": { servers: [], notes: [] } });
     await user.click(screen.getAllByRole("button", { name: "Import JSON" })[0]!);
-    await user.click(screen.getByLabelText("The file of another client"));
+    await user.click(screen.getByLabelText("Paste your MCP config"));
     await user.paste('{"mcpServers": {"files": {"command": "npx", "args": ["-y"]}}}');
     expect(screen.getByText("npx -y")).toBeTruthy();
     await user.click(screen.getByRole("button", { name: "Import 1 draft" }));

@@ -122,9 +122,7 @@ function Nothing({ onImport }: { onImport: () => void }) {
   return (
     <div className="nothing">
       <Icon name="server" />
-      <p>
-        No servers yet. Add one, or import the file of another client; nothing starts until you confirm it.
-      </p>
+      <p>No servers yet. Add one, or paste your MCP config; nothing starts until you confirm it.</p>
       <Button onClick={onImport}>Import JSON</Button>
     </div>
   );

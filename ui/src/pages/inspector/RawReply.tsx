@@ -58,7 +58,7 @@ function Reply({ round }: { round: Round }) {
 
 function keptText(raw: boolean, repairs: number): string {
   if (raw) return "As the provider sent it.";
-  if (repairs > 0) return "As it was read. What was mended is shown below.";
+  if (repairs > 0) return "As it was read. Repairs are shown below.";
   return "Nothing was repaired, so the reply is kept as it was read, not as it was sent.";
 }
 

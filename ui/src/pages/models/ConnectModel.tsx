@@ -97,11 +97,15 @@ function Places({ added, onPick }: { added: Provider | null; onPick: (preset: Pr
           <span className="grow">
             <b>On this computer</b>
             <small className="num">
-              {value ? "none answers at 11434, 1234, 8080, 8000" : error ? "could not look" : "looking"}
+              {value
+                ? "No local model found (checked ports 11434, 1234, 8080, 8000)"
+                : error
+                  ? "could not look"
+                  : "looking"}
             </small>
           </span>
           <Button small onClick={again}>
-            Look again
+            Rescan
           </Button>
         </div>
       )}

@@ -74,7 +74,7 @@ function Facts({ provider }: { provider: Provider }) {
       <dt>Model</dt>
       <dd>{provider.model ? <code>{provider.model}</code> : <span className="dim">none chosen</span>}</dd>
       <dt>Key</dt>
-      <dd>{provider.has_key ? "kept, never shown" : <span className="dim">none</span>}</dd>
+      <dd>{provider.has_key ? "Saved. Hidden for security." : <span className="dim">none</span>}</dd>
       {provider.temperature !== null && (
         <>
           <dt>Temperature</dt>

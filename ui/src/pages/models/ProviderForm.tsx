@@ -101,7 +101,7 @@ export function ProviderForm({ provider, preset, submitLabel, onSaved, onCancel 
           mono
           value={model}
           onText={setModel}
-          help="Asked when nobody names another."
+          help="Default model"
           placeholder="glm-4.7"
         />
       </div>
@@ -138,8 +138,8 @@ export function ProviderForm({ provider, preset, submitLabel, onSaved, onCancel 
 }
 
 function keyHelp(provider: Provider | undefined): string {
-  if (provider?.has_key) return "One is kept and is never shown. Empty leaves it; another replaces it.";
-  return "Kept on this computer, never shown again. env:NAME reads it from the environment.";
+  if (provider?.has_key) return "Saved. Hidden for security. Leave empty to keep it.";
+  return "Saved on this computer and hidden. env:NAME reads it from the environment.";
 }
 
 type Wrong = Partial<Record<"name" | "base_url" | "temperature" | "api_key", string>>;

@@ -64,7 +64,7 @@ export function ImportPanel({ text: given, onClose }: Props) {
       </div>
       <div className="panel-body">
         <AreaField
-          label="The file of another client"
+          label="Paste your MCP config"
           mono
           rows={8}
           value={text}

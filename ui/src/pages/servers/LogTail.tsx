@@ -39,7 +39,7 @@ export function LogTail({ server, lines }: Props) {
             </LinkButton>
           )}
           <LinkButton icon="retry" onClick={again}>
-            Read again
+            Refresh
           </LinkButton>
           <CopyButton text={value.lines.join("\n")} />
         </span>

@@ -86,7 +86,7 @@ function Facts({ server }: { server: Server }) {
       </dd>
       <dt>Trust</dt>
       <dd>
-        {server.trusted ? "Its claims are believed." : "Its claims are not checked and not believed."}
+        {server.trusted ? "Its claims are believed." : "Not trusted: hints from this server are ignored."}
         {server.approval && <Tag>{server.approval}</Tag>}
       </dd>
     </dl>
