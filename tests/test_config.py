@@ -65,3 +65,9 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "windlass.toml").write_bytes(b"port = 1 \xff")
     with pytest.raises(BadInput, match=r"windlass\.toml is not UTF-8 text"):
         load(env={"WINDLASS_HOME": str(tmp_path)})
+
+
+def test_a4_a_token_is_read_without_the_blanks_around_it(tmp_path: Path) -> None:
+    """As `$(cat file)` or an env file leaves them; a request's header has none."""
+    for given, meant in ((" a-token-of-my-own\n", "a-token-of-my-own"), ("  ", "")):
+        assert load(env={"WINDLASS_HOME": str(tmp_path), "WINDLASS_TOKEN": given}).token == meant

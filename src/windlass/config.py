@@ -24,6 +24,11 @@ ZAI_MODEL = "glm-4.7"
 ENVIRONMENT = "environment"  # the name of the provider that the environment sets
 HOST_NAME = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?")
 UNSPECIFIED = {"0.0.0.0", "[::]"}  # noqa: S104 - refused: an address to listen on is not a name to reach it by
+SHORTEST_TOKEN = 16
+HOW_TO_MAKE_ONE = (
+    'Make one with `python3 -c "import secrets; print(secrets.token_urlsafe(32))"`, or unset WINDLASS_TOKEN: one is '
+    "then created and saved."
+)
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 FIX = "Correct that line; docs/settings.md lists every setting."
 Approval = Literal["auto", "ask", "deny"]
@@ -164,7 +169,7 @@ def load(
         home=home,
         host=host or env.get("WINDLASS_HOST") or file.host or "127.0.0.1",
         port=port if port is not None else _port(env, file),
-        token=env.get("WINDLASS_TOKEN", ""),
+        token=env.get("WINDLASS_TOKEN", "").strip(),  # a header has no blanks around it
         auth=auth,
         durability=_durability(env, file),
         providers=[_with_key(provider, env) for provider in _providers(file, env)],
@@ -181,6 +186,12 @@ def load(
             hint="Drop --no-auth, or listen on 127.0.0.1.",
         )
     return found
+
+
+def check_token(token: str) -> None:
+    """Refuse one that can be guessed; none at all is fine, since one is made then."""
+    if 0 < len(token) < SHORTEST_TOKEN:
+        raise BadInput(f"WINDLASS_TOKEN is too short: {SHORTEST_TOKEN} characters are the least. {HOW_TO_MAKE_ONE}")
 
 
 def resolve_secret(text: str, env: Mapping[str, str] = os.environ) -> str:

@@ -60,6 +60,10 @@ def test_a_key_whose_variable_is_not_set(alone: Commands, home: Path) -> None:
     assert not missed(alone, "MY_KEY is not set", "Set MY_KEY")
 
 
+def test_a4_a_token_that_is_too_short(alone: Commands) -> None:
+    assert not missed(alone, "WINDLASS_TOKEN is too short", "secrets.token_urlsafe", "--offline", WINDLASS_TOKEN="1")
+
+
 def test_a_data_folder_that_is_a_file(alone: Commands) -> None:
     alone.home.write_text("")
     assert not missed(alone, "is not a folder", "WINDLASS_HOME")

@@ -73,6 +73,17 @@ def test_an_open_server_on_all_addresses_is_refused(alone: Commands) -> None:
     assert "hint: " in done.err
 
 
+@pytest.mark.parametrize("verb", ["serve", "demo"])
+@pytest.mark.parametrize("token", ["1", "fifteen-letters", "fifteen-letters   \n"])
+def test_a4_a_short_token_ends_the_start_with_the_way_to_make_one(alone: Commands, verb: str, token: str) -> None:
+    done = alone(verb, "--port", "0", WINDLASS_TOKEN=token)
+    assert done.code == 2
+    [line] = done.err.splitlines()
+    assert line.startswith("error: WINDLASS_TOKEN is too short")
+    assert "secrets.token_urlsafe" in line and "fifteen" not in line
+    assert not alone.home.exists(), "nothing was opened"
+
+
 def test_a_missing_page_is_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ from tests.cli.conftest import Commands
 from tests.web.kit import TOKEN, Site, open_site
 from windlass.api.route import Route
 from windlass.api.routes import ROUTES
-from windlass.core.errors import Conflict, Unavailable
+from windlass.core.errors import BadInput, Conflict, Unavailable
 from windlass.web.auth import Access, Credentials
 from windlass.web.errors import TooMany, Unauthorized
 
@@ -112,6 +112,38 @@ async def test_the_token_logs_in_and_failed_tries_are_slowed(site: Site) -> None
     assert bad[-1].headers["Retry-After"] == "60"
 
 
+@pytest.mark.parametrize("site_of_link", ["cross-site", "same-site", "none", ""], ids=lambda text: text or "no header")
+async def test_a4_links_elsewhere_with_a_bad_key_do_not_lock_the_owner_out(site: Site, site_of_link: str) -> None:
+    """Another server on this machine is "same-site"; a browser on plain http sends nothing to a name of the network."""
+    link = {"Sec-Fetch-Site": site_of_link} if site_of_link else {}
+    link |= {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    for path in ["/?key=bad", "//?key=bad", "/?key=%F0%9F%94%91"] * 10:
+        opened = await site.call("GET", path, token="", headers=link)
+        assert "login=failed" in opened.headers["Location"]
+    assert (await site.call("POST", "/session", {"token": TOKEN}, token="", headers=SAME_ORIGIN)).status == 200
+    key = (await site.post("/session/keys"))["url"].rpartition("=")[2]
+    assert "Set-Cookie" in (await site.call("GET", f"/?key={key}", token="", headers=link)).headers
+
+
+async def test_a4_failures_of_our_own_page_still_lock(site: Site) -> None:
+    for _ in range(5):
+        await site.call("GET", "/?key=bad", token="", headers=SAME_ORIGIN)
+        await site.call("POST", "/session", {"token": "guess"}, token="", headers=SAME_ORIGIN)
+    assert (await site.call("POST", "/session", {"token": TOKEN}, token="", headers=SAME_ORIGIN)).status == 429
+
+
+def test_a4_a_short_token_is_refused_wherever_it_comes_from(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="WINDLASS_TOKEN"):
+        Access(tmp_path / "new", token="1")
+    (tmp_path / "token").write_text("fifteen-letters\n")
+    with pytest.raises(Unavailable, match="too short") as refused:
+        Access(tmp_path)
+    assert str(tmp_path / "token") in refused.value.message and "Delete it" in refused.value.hint
+    Access(tmp_path, open_to_all=True)
+    (tmp_path / "token").write_text("sixteen-letters.\n")
+    assert Access(tmp_path).token == "sixteen-letters."
+
+
 async def test_without_auth_requests_pass_but_foreign_ones_do_not(tmp_path: Path) -> None:
     async with open_site(tmp_path, auth=False) as site:
         assert (await site.call("POST", "/conversations", {}, token="")).status == 201
@@ -192,7 +224,7 @@ def unwritable(folder: Path, name: str) -> Iterator[None]:
 
 def test_a_token_from_the_settings_is_not_rotated_here(tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="WINDLASS_TOKEN"):
-        Access(tmp_path, token="mine").rotate()
+        Access(tmp_path, token="a-token-of-my-own").rotate()
 
 
 def test_no_credentials_are_no_failed_try(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from windlass.api import schemas
 from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import Options
 from windlass.cli.session import Connected
-from windlass.config import Config, ServerSettings, resolve_secret
+from windlass.config import HOW_TO_MAKE_ONE, SHORTEST_TOKEN, Config, ServerSettings, resolve_secret
 from windlass.core.errors import WindlassError
 
 Level = Literal["ok", "note", "warn", "bad"]
@@ -63,6 +63,10 @@ def folder_findings(config: Config) -> Iterator[CheckResult]:
 
 
 def settings_findings(config: Config) -> Iterator[CheckResult]:
+    if 0 < len(config.token) < SHORTEST_TOKEN:
+        yield CheckResult(
+            "token", "bad", f"WINDLASS_TOKEN is too short: {SHORTEST_TOKEN} characters are the least.", HOW_TO_MAKE_ONE
+        )
     url, _ = find_server(Options(), config)
     if not config.providers and not url:  # a running server has its own settings; live_findings asks it
         yield CheckResult(

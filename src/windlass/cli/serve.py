@@ -23,7 +23,7 @@ if sys.platform != "win32":
 from windlass.app import GRACE_S, App, open_app
 from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import USAGE, Options, options_of
-from windlass.config import Config, load
+from windlass.config import Config, check_token, load
 from windlass.core.errors import BadInput, Unavailable
 from windlass.telemetry.logs import Form, log_to
 from windlass.web.auth import Access
@@ -86,6 +86,7 @@ def _serve(
     options = options_of(ctx)
     try:
         config = load(config=options.config, host=host, port=port, auth=auth, demo=demo, allow_hosts=allow_hosts)
+        check_token(config.token if config.auth else "")
     except BadInput as error:
         sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
         raise typer.Exit(USAGE) from None

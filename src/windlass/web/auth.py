@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 from starlette.types import Scope
 
+from windlass.config import SHORTEST_TOKEN, check_token
 from windlass.core.errors import Conflict, Unavailable
 from windlass.core.values import value_object
 from windlass.web.errors import TooMany, Unauthorized
@@ -76,6 +77,9 @@ class Access:
         self._fixed = bool(token)
         self.open_to_all = open_to_all
         self.token = token or _kept_token(self._file)
+        if not open_to_all:
+            check_token(token)
+            _check_kept(self.token, self._file)
         self._digest = _digest(self.token)
         self._keys: dict[bytes, float] = {}
         self._sessions = _kept_sessions(self._sessions_file)
@@ -102,12 +106,14 @@ class Access:
         self._keys[_digest(key)] = now + KEY_S
         return key
 
-    def log_in(self, *, key: str = "", token: str = "", address: str = "") -> str:
-        """A new session's id for a one-time key or the token."""
+    def log_in(self, *, key: str = "", token: str = "", address: str = "", counts: bool = True) -> str:
+        """A new session's id for a one-time key or the token. A failure that `counts` slows this address down; one that
+        a link on another site can cause must not, or any page could lock the owner out."""
         self._failed_logins.check(address)
         good = self._keys.get(_digest(key), 0.0) > time.time() if key else self._is_token(token)
         if not good:
-            self._failed_logins.add(address)
+            if counts:
+                self._failed_logins.add(address)
             raise Unauthorized("This key does not fit, or was used already.", hint="`windlass token --url` makes one.")
         session = secrets.token_urlsafe(32)
         sessions = {**self._sessions, _digest(session).hex(): time.time() + SESSION_S}
@@ -172,6 +178,11 @@ def _same_origin(scope: Scope, headers: dict[bytes, bytes]) -> bool:
     return b"origin" in headers or scope["method"] in {"GET", "HEAD"}
 
 
+def from_our_page(scope: Scope) -> bool:
+    """The browser says so. Without a word of it, a link on another site may have led here."""
+    return (b"sec-fetch-site", b"same-origin") in scope["headers"]
+
+
 def cookie_name(scope: Scope) -> str:
     """Cookies do not know ports, so that two servers on one machine need two names."""
     return f"windlass_{(scope.get('server') or ('', 0))[1]}"
@@ -208,6 +219,15 @@ def _kept_token(file: Path) -> str:
     token = secrets.token_urlsafe(32)
     _write_private(file, token.encode())
     return token
+
+
+def _check_kept(token: str, file: Path) -> None:
+    if len(token) < SHORTEST_TOKEN:
+        raise Unavailable(
+            f"The token in {file} is too short: {SHORTEST_TOKEN} characters are the least.",
+            hint="Delete it and start again: a token is made. Programs need the new one; `windlass token` shows it.",
+            code="token_too_short",
+        )
 
 
 def _damaged(file: Path) -> Unavailable:

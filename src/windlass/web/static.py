@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from windlass.core.errors import NotFound, WindlassError
 from windlass.core.values import value_object
-from windlass.web.auth import Access, address_of, cookie_name
+from windlass.web.auth import Access, address_of, cookie_name, from_our_page
 from windlass.web.errors import NotAllowed
 from windlass.web.guard import new_nonce
 from windlass.web.http import Headers, header_of, query_of, send_bytes, send_error
@@ -71,7 +71,7 @@ class Static:
         headers: Headers = []
         rest = [(name, value) for name, value in query_of(scope) if name != "key"]
         try:
-            session = self._access.log_in(key=key, address=address_of(scope))
+            session = self._access.log_in(key=key, address=address_of(scope), counts=from_our_page(scope))
             headers.append((b"set-cookie", session_cookie(scope, session)))
         except WindlassError:
             rest.append(("login", "failed"))
