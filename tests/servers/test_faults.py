@@ -64,6 +64,7 @@ async def test_b6_a_burst_between_good_answers_still_ends_it(servers: Servers, l
     await servers.put(ledger_config(ledger, "--fault", "junk", "--times", str(MOST - 1)))
     servers.start("ledger")
     await until(lambda: servers.status("ledger").state == "failed", "the end of the noise")
+    assert servers.status("ledger").starts == 1 and servers.status("ledger").tools == 0
 
 
 async def test_an_answer_too_long_to_parse_is_given_whole_in_a_file(servers: Servers, ledger: Ledger) -> None:
