@@ -91,7 +91,8 @@ async def test_progress_does_not_renew_the_deadline_for_ever(
     def note(progress: float, total: float | None, message: str) -> None:
         heard.append(progress)
         clock.jump(60)
-        ledger.open(f"gate.{int(progress) + 1}")
+        if progress < 3:  # the third ends the call's 150 s; a fourth could overtake the deadline
+            ledger.open(f"gate.{int(progress) + 1}")
 
     ledger.open("gate.1")
     with pytest.raises(ToolError) as caught:

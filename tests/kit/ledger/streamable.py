@@ -162,7 +162,10 @@ class Exchange(BaseHTTPRequestHandler):
 
     def _gone(self) -> bool:
         readable, _, _ = select.select([self.connection], [], [], 0)
-        return bool(readable) and self.connection.recv(1, socket.MSG_PEEK) == b""
+        try:
+            return bool(readable) and self.connection.recv(1, socket.MSG_PEEK) == b""
+        except ConnectionResetError:  # a client that went without reading what was on its way
+            return True
 
 
 def _placed(fault: str) -> tuple[int, str]:
