@@ -246,6 +246,23 @@ def test_imported_servers_are_drafts_until_their_command_was_looked_at(windlass:
     assert "No servers were found" in windlass("servers", "import", str(file)).err
 
 
+def test_b4_a_draft_is_confirmed_with_its_environment_in_view(windlass: Commands, tmp_path: Path) -> None:
+    file = tmp_path / "other.json"
+    env = {"PERLLIB": "/tmp/lib", "API_KEY": "hidden-value", "NOTE": "a\n  LOOKS=like another\u202e"}
+    argv = [sys.executable, "-m", "windlass.demo.server", "--notes", str(tmp_path)]
+    file.write_text(json.dumps({"mcpServers": {"viewed": {"command": argv[0], "args": argv[1:], "env": env}}}))
+    assert windlass("servers", "import", str(file)).code == 0
+    try:
+        refused = windlass("servers", "confirm", "viewed", stdin="n\n")
+        lines = refused.err.splitlines()
+        assert refused.code == 1 and "hidden-value" not in refused.err
+        assert "  PERLLIB=/tmp/lib" in lines and "  API_KEY (value hidden)" in lines
+        assert r"  NOTE='a\n  LOOKS=like another\u202e'" in lines
+        assert windlass("servers", "confirm", "viewed", "--yes").code == 0
+    finally:
+        windlass("servers", "remove", "viewed")
+
+
 def test_an_imported_address_is_looked_at_before_it_is_reached(alone: Commands, tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     file.write_text(json.dumps({"mcpServers": {"far": {"url": "http://127.0.0.1:9/mcp"}}}))

@@ -168,16 +168,19 @@ async def _add_things(server: Ears, canary: Canaries, ledger: Ledger, model: str
             "POST" if verb == "test" else "GET", f"/providers/{dead}/{verb}", {} if verb == "test" else None
         )
     command, *args = ledger.argv("--fault", "exit")
-    env = {f"V{n}": canary[f"env {n} of the API"] for n in range(4)}
+    env = {f"V{n}_KEY": canary[f"env {n} of the API"] for n in range(4)}
     made = await server.post("/servers", {"name": "mine", "command": command, "args": args, "env": env})
     await server.post("/servers/mine/confirm", {"argv": made["server"]["argv"]})
     await server.call("POST", "/servers/mine/start", {})
-    await server.call("PATCH", "/servers/mine", {"env": {"V9": canary["a changed env"]}})
+    await server.call("PATCH", "/servers/mine", {"env": {"V9_TOKEN": canary["a changed env"]}})
     headers = {f"X-{n}": canary[f"header {n} of the API"] for n in range(3)}
     await server.call("POST", "/servers", {"name": "web", "url": "http://127.0.0.1:9/mcp", "headers": headers})
     await server.call("POST", "/servers/web/start", {})
     listed = {
-        "a": {"command": "x", "env": {"K": canary["an imported env"], "L": canary["another imported env"]}},
+        "a": {
+            "command": "x",
+            "env": {"K_SECRET": canary["an imported env"], "password": canary["another imported env"]},
+        },
         "b": {"url": "https://x.example/mcp", "headers": {"Authorization": canary["an imported header"]}},
     }
     await server.call("POST", "/servers/import", {"mcpServers": listed})

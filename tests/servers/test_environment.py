@@ -3,7 +3,7 @@
 import pytest
 
 from windlass.core.errors import BadInput
-from windlass.servers.environment import INHERITED, denied, environment
+from windlass.servers.environment import INHERITED, denied, environment, is_secret
 
 OURS = {"PATH": "/bin", "HOME": "/h", "LANG": "C", "OPENAI_API_KEY": "sk", "WINDLASS_TOKEN": "t", "SHELL": "() { :; }"}
 
@@ -34,3 +34,17 @@ def test_what_makes_programs_run_other_code_needs_the_operator(name: str) -> Non
 
 def test_nothing_on_the_short_list_is_dangerous() -> None:
     assert denied(dict.fromkeys(INHERITED, "")) == []
+
+
+@pytest.mark.parametrize("name", ["A_KEY", "a_token", "My_Secret", "DB_PASSWORD", "KEY", "token", "SECRET", "Password"])
+def test_b4_a_secret_is_known_by_the_end_of_its_name(name: str) -> None:
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize("name", ["MONKEY", "TOKENS", "KEY_FILE", "SECRET_PATH", "PGPASSWORD", "CLASSPATH", "PATH"])
+def test_b4_every_other_name_is_none(name: str) -> None:
+    assert not is_secret(name)
+
+
+def test_b4_nothing_on_the_short_list_is_a_secret() -> None:
+    assert not any(map(is_secret, INHERITED))

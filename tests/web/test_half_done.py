@@ -36,14 +36,25 @@ async def test_a_server_that_could_not_be_kept_is_not_there(site: Site) -> None:
 async def test_a_secret_whose_change_could_not_be_kept_reaches_the_program_the_next_time(
     site: Site, ledger: Ledger
 ) -> None:
-    await site.add_ledger(ledger, env={"LEDGER_NOTE": "old"})
+    await site.add_ledger(ledger, env={"LEDGER_TOKEN": "old"})
     async with held(site.app.config.home):
-        refused = await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_NOTE": "new"}})
+        refused = await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_TOKEN": "new"}})
     assert refused.status == 503
-    assert (await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_NOTE": "new"}})).status == 200
+    assert (await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_TOKEN": "new"}})).status == 200
     await site.app.servers.wait_ready("ledger", 20)
     dumped = await site.post("/servers/ledger/tools/call", {"name": "env_dump"})
-    assert json.loads(dumped["result"]["text"])["LEDGER_NOTE"] == "new"
+    assert json.loads(dumped["result"]["text"])["LEDGER_TOKEN"] == "new"
+
+
+async def test_b4_a_variable_whose_change_could_not_be_kept_stays_as_it_was_confirmed(
+    site: Site, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger, env={"PERLLIB": "/old"})
+    async with held(site.app.config.home):
+        refused = await site.call("PATCH", "/servers/ledger", {"env": {"PERLLIB": "/new"}})
+    assert refused.status == 503 and site.app.vault.values() == ["/old"]
+    again = await site.call("PATCH", "/servers/ledger", {"env": {"PERLLIB": "/new"}})
+    assert (again.body["server"]["status"], again.body["server"]["env_values"]) == ("draft", {"PERLLIB": "/new"})
 
 
 async def test_a_provider_that_could_not_be_deleted_is_there_until_it_is(site: Site) -> None:
@@ -114,9 +125,9 @@ async def test_a_server_started_while_it_is_being_deleted_leaves_no_process(site
 
 
 async def test_a_server_stopped_while_it_is_changed_stays_stopped(site: Site, ledger: Ledger) -> None:
-    await site.add_ledger(ledger, env={"LEDGER_NOTE": "old"})
+    await site.add_ledger(ledger, env={"LEDGER_TOKEN": "old"})
     changed, stopped = await asyncio.gather(
-        site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_NOTE": "new"}}),
+        site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_TOKEN": "new"}}),
         site.call("POST", "/servers/ledger/stop"),
     )
     assert (changed.status, stopped.status) == (200, 200)

@@ -47,8 +47,14 @@ async def test_a_changed_command_must_be_confirmed_again(site: Site, ledger: Led
     assert (await site.call("POST", "/servers/ledger/start")).status == 409
 
 
-@pytest.mark.parametrize("name", ["PATH", "HOME", "Path", "HTTPS_PROXY", "XDG_CONFIG_HOME", "UV_INDEX_URL"])
-async def test_a_variable_that_decides_which_program_runs_must_be_confirmed_when_it_changes(
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PATH", "HOME", "Path", "HTTPS_PROXY", "XDG_CONFIG_HOME", "UV_INDEX_URL", "PERLLIB", "CLASSPATH"),
+        *("JDK_JAVA_OPTIONS", "DOTNET_STARTUP_HOOKS", "LOG_LEVEL", "MONKEY", "API_KEYS", "KEY_FILE", "TOKEN_URL"),
+    ],
+)
+async def test_b4_a_variable_that_is_no_secret_must_be_confirmed_when_it_changes(
     site: Site, ledger: Ledger, name: str
 ) -> None:
     await site.add_ledger(ledger, env={name: "/usr/bin:/bin", "KEY": "old"})
@@ -59,6 +65,54 @@ async def test_a_variable_that_decides_which_program_runs_must_be_confirmed_when
     changed = await site.call("PATCH", "/servers/ledger", {"env": {name: "/tmp/evil:/bin", "KEY": "new"}})
     assert changed.body["server"]["status"] == "draft"
     assert (await site.call("POST", "/servers/ledger/start")).code == "draft"
+
+
+@pytest.mark.parametrize("name", ["API_KEY", "github_token", "CLIENT_SECRET", "DB_Password", "NODE_AUTH_TOKEN", "KEY"])
+async def test_b4_a_secret_rotates_without_a_confirmation(site: Site, ledger: Ledger, name: str) -> None:
+    await site.add_ledger(ledger, env={name: "old", "LOG_LEVEL": "info"})
+
+    rotated = await site.call("PATCH", "/servers/ledger", {"env": {name: "new", "LOG_LEVEL": "info"}})
+
+    assert rotated.body["server"]["status"] in {"starting", "running"}
+
+
+@pytest.mark.parametrize("after", [{}, {"A": "1", "B": "2"}, {"B": "1"}, {"A": "1", "NEW_KEY": "k"}])
+async def test_b4_a_variable_that_comes_or_goes_must_be_confirmed(
+    site: Site, ledger: Ledger, after: dict[str, str]
+) -> None:
+    await site.add_ledger(ledger, env={"A": "1"})
+
+    changed = await site.call("PATCH", "/servers/ledger", {"env": after})
+
+    assert changed.body["server"]["status"] == "draft"
+
+
+async def test_b4_a_draft_shows_what_is_confirmed_with_its_command(site: Site, ledger: Ledger) -> None:
+    env = {"PERLLIB": "/lib", "API_KEY": "hidden-1", "token": "hidden-2", "EMPTY": ""}
+    command, *args = ledger.argv()
+    added = await site.call("POST", "/servers", {"name": "ledger", "command": command, "args": args, "env": env})
+    shown = {"EMPTY": "", "PERLLIB": "/lib"}
+    assert added.body["server"]["env_values"] == shown and "hidden" not in added.text
+    assert added.body["server"]["env_names"] == ["API_KEY", "EMPTY", "PERLLIB", "token"]
+
+    await site.call("PATCH", "/servers/ledger", {"env": {**env, "PERLLIB": "/other"}})
+    confirm = {"argv": added.body["server"]["argv"], "env_values": shown}
+    outdated = await site.call("POST", "/servers/ledger/confirm", confirm)
+    assert (outdated.status, outdated.code) == (409, "env_values")
+    confirm["env_values"] = {**shown, "PERLLIB": "/other"}
+    for _ in "ab":  # twice, as a double click does
+        confirmed = await site.post("/servers/ledger/confirm", confirm)
+        assert (confirmed["server"]["status"], confirmed["server"]["env_values"]) == ("configured", {})
+
+
+async def test_b4_a_change_names_no_other_servers_secret_to_look_unchanged(site: Site, ledger: Ledger) -> None:
+    other = await site.add_ledger(ledger, slug="other", env={"KEY": "/lib"})
+    await site.add_ledger(ledger, env={"PERLLIB": "/lib"})
+
+    changed = await site.call("PATCH", "/servers/ledger", {"env": {"PERLLIB": f"secret:{other}/env/KEY"}})
+
+    assert changed.body["server"]["status"] == "draft"
+    assert changed.body["server"]["env_values"] == {"PERLLIB": f"secret:{other}/env/KEY"}
 
 
 async def test_a_command_that_leaves_its_sandbox_must_be_confirmed_again(site: Site, ledger: Ledger) -> None:
@@ -83,9 +137,9 @@ async def test_a_refused_change_leaves_the_secrets_as_they_were(site: Site, ledg
 
 
 async def test_a_new_secret_reaches_the_program_at_once(site: Site, ledger: Ledger) -> None:
-    await site.add_ledger(ledger, env={"LEDGER_NOTE": "old"})
+    await site.add_ledger(ledger, env={"LEDGER_TOKEN": "old"})
 
-    changed = await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_NOTE": "new"}})
+    changed = await site.call("PATCH", "/servers/ledger", {"env": {"LEDGER_TOKEN": "new"}})
     await site.app.servers.wait_ready("ledger", 20)
 
     assert changed.status == 200 and len(ledger.pids()) == 2

@@ -59,7 +59,7 @@ def add(
     with opened(ctx) as session:
         made = session.run(session.w.servers.add(name, **fields))
         if made.status == "draft":
-            session.run(session.w.servers.confirm(made.id, made.argv))
+            session.run(session.w.servers.confirm(made.id, made.argv, made.env_values))
         _finish(session, _started(session, made.id), json)
 
 
@@ -101,11 +101,12 @@ def confirm(
         over_http = found.status == "draft" and found.transport != "stdio"
         for part in [found.url] if over_http else found.argv:
             note(f"  {part}", "")
+        _show_environment(found)
         question = "Connect to this address?" if over_http else "Run this command on this machine?"
         if not yes and not typer.confirm(question, err=True):
             raise typer.Exit(FAILED)
         if not over_http:
-            session.run(session.w.servers.confirm(found.id, found.argv))
+            session.run(session.w.servers.confirm(found.id, found.argv, found.env_values))
         _finish(session, _started(session, found.id), json)
 
 
@@ -150,6 +151,18 @@ def remove(ctx: typer.Context, server: Named) -> None:
     with opened(ctx) as session:
         session.run(session.w.servers.delete(server))
     note(f"Removed {server}.", "")
+
+
+def _show_environment(server: schemas.Server) -> None:
+    if server.env_names:
+        note("Environment:", "")
+    for name in server.env_names:
+        value = server.env_values.get(name)
+        if value is None:
+            note(f"  {name} (value hidden)", "")
+        else:
+            # A line break in a value must not look like the next variable.
+            note(f"  {name}={value if value.isprintable() else ascii(value)}", "")
 
 
 def _started(session: Connected, server: str) -> schemas.Server:

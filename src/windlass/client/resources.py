@@ -221,8 +221,9 @@ class ServersResource(Resource):
         body = _converted(schemas.ServerChange, fields)
         return (await self._transport.call(routes.servers.change, server, body)).server
 
-    async def confirm(self, server: str, argv: Texts) -> schemas.Server:
-        body = schemas.Confirm(argv)
+    async def confirm(self, server: str, argv: Texts, env_values: dict[str, str] | None = None) -> schemas.Server:
+        """With the `env_values` that were looked at, it is refused when they are others by now."""
+        body = schemas.Confirm(argv, UNSET if env_values is None else env_values)
         return (await self._transport.call(routes.servers.confirm, server, body)).server
 
     async def start(self, server: str) -> schemas.Server:

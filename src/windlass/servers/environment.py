@@ -17,13 +17,7 @@ _DENIED = frozenset(
         *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EXTERNAL_DIFF", "SSH_ASKPASS", "EDITOR", "PAGER"),
     }
 )
-_STEERING_PREFIXES = ("XDG_", "UV_", "PYTHON", "NODE_", "DENO_", "BUN_", "GIT_", "DOCKER_", "SSL_CERT_")
-_STEERING = frozenset(
-    {
-        *("PATH", "PATHEXT", "HOME", "USERPROFILE", "APPDATA", "SHELL", "COMSPEC", "TMPDIR", "VIRTUAL_ENV"),
-        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
-    }
-)
+_SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 
 
 def environment(
@@ -46,7 +40,7 @@ def denied(names: Mapping[str, str]) -> list[str]:
     return sorted(name for name in names if name.upper() in _DENIED or name.upper().startswith(_DENIED_PREFIXES))
 
 
-def steered_by(names: Mapping[str, str]) -> list[str]:
-    """Those that decide which program a command is, or where it gets its code: as powerful as the command itself."""
-    powerful = (name for name in names if name.upper() in _STEERING or name.upper().startswith(_STEERING_PREFIXES))
-    return sorted({*powerful, *denied(names)})
+def is_secret(name: str) -> bool:
+    """Known by the end of its name. Any other variable may decide which code a program loads: no list of those is ever
+    complete, so each counts as a part of the command."""
+    return name.upper().rpartition("_")[2] in _SECRETS

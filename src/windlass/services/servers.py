@@ -15,7 +15,7 @@ from windlass.core.errors import BadInput, Conflict
 from windlass.core.ids import new_id
 from windlass.core.values import value_object
 from windlass.servers import ServerConfig, Servers, ServerStatus, imported_servers
-from windlass.servers.environment import steered_by
+from windlass.servers.environment import is_secret
 from windlass.services.keyed_lock import KeyedLock
 from windlass.services.tools import plain
 from windlass.store import Documents, Store
@@ -90,6 +90,7 @@ class McpServers:
             same = self._what_was_confirmed(config) == self._what_was_confirmed(kept.config)
             if not same or _leaves_sandbox(kept.config, config):
                 config = replace(config, confirmed=False)
+                await self._unconfirm(kept, config)
             await self._put(replace(kept, config=config))
         return self._answer(config.id, "Server changed")
 
@@ -109,6 +110,7 @@ class McpServers:
         async with self._changes.hold(self._own(server).config.id):
             kept = self._own(server)
             _check_argv(kept.config, request)
+            self._check_values(kept.config, request)
             await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
         return self._answer(kept.config.id, "Command confirmed")
 
@@ -209,10 +211,32 @@ class McpServers:
             await self._servers.restart(config.id)  # rows only name secrets, so nothing else sees that one is new
         self._rotated.discard(config.id)
 
+    async def _unconfirm(self, kept: KeptServer, changed: ServerConfig) -> None:
+        """Before anything of the change is kept: values are in the vault, which is written before the row, and none may
+        reach a program by a row that is still confirmed."""
+        self._servers.check(changed)
+        if kept.config.confirmed:
+            await self._put(replace(kept, config=replace(kept.config, confirmed=False)))
+
     def _what_was_confirmed(self, config: ServerConfig) -> tuple[object, ...]:
-        """Values of the environment may rotate, but not those that decide which program the command is."""
-        steering = {name: self._vault.reveal(config.env[name]) for name in steered_by(config.env)}
-        return config.argv, config.cwd, set(config.env), steering
+        """The values of secrets may rotate."""
+        return config.argv, config.cwd, set(config.env), self._values(config)
+
+    def _values(self, config: ServerConfig) -> dict[str, str]:
+        """The variables that are confirmed with the command: all but secrets."""
+        return {name: self._value(config, name) for name in sorted(config.env) if not is_secret(name)}
+
+    def _value(self, config: ServerConfig, name: str) -> str:
+        value = config.env[name]
+        return self._vault.reveal(value) if value == f"{PREFIX}{config.id}/env/{name}" else value
+
+    def _check_values(self, config: ServerConfig, request: schemas.Confirm) -> None:
+        if config.draft and request.env_values not in (msgspec.UNSET, self._values(config)):
+            raise Conflict(
+                "These are not the variables the command would run with.",
+                hint="Look at `env_values` again and send it back exactly as it is shown.",
+                code="env_values",
+            )
 
     def _rotates(self, config: ServerConfig) -> bool:
         slots = {f"{config.id}/env/{name}": value for name, value in config.env.items()}
@@ -249,6 +273,8 @@ class McpServers:
     def _shown(self, status: ServerStatus) -> schemas.Server:
         kept = self._kept.get(status.config.id)
         shown = server_shown(status, created_at=kept.created_at if kept else None)
+        if status.config.draft:
+            shown.env_values = self._values(status.config)
         if kept and not kept.wanted and status.config.transport != "stdio" and shown.status == "configured":
             shown.status = "draft"  # there is no command to confirm: starting it is the consent
         return shown

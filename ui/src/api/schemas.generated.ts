@@ -21,6 +21,7 @@ export type ErrorCode =
   | "data_folder_in_use"
   | "data_folder_unusable"
   | "draft"
+  | "env_values"
   | "error"
   | "fenced"
   | "file_damaged"
@@ -164,6 +165,8 @@ export interface ChatRequest {
 export interface Confirm {
   /** Exactly as `argv` shows it */
   argv: string[];
+  /** As `env_values` shows it; refused when it is outdated */
+  env_values?: Record<string, string>;
 }
 
 export interface ContextAnswer {
@@ -828,6 +831,8 @@ export interface Server {
   retry_at: string | null;
   /** ISO 8601, UTC */
   created_at: string | null;
+  /** Of a draft: the variables that are confirmed with its command. Secrets are only named */
+  env_values: Record<string, string>;
 }
 
 export interface ServerAnswer {
@@ -836,7 +841,7 @@ export interface ServerAnswer {
   message: string;
 }
 
-/** Changing what would be run makes a stdio server a draft again. */
+/** Changing what would be run, or its environment, makes a stdio server a draft again; secrets rotate freely. */
 export interface ServerChange {
   name?: string;
   slug?: string;

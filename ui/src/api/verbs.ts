@@ -82,7 +82,9 @@ export const servers = {
   forget: (id: string) => remove(server(id)),
   import: (mcpServers: Record<string, unknown>) =>
     post<api.ImportedServers>("/servers/import", { mcpServers }),
-  confirm: (id: string, argv: string[]) => post<api.ServerAnswer>(`${server(id)}/confirm`, { argv }),
+  /** Both as they were shown; refused when either is another by now. */
+  confirm: (id: string, argv: string[], env_values: Record<string, string>) =>
+    post<api.ServerAnswer>(`${server(id)}/confirm`, { argv, env_values }),
   start: (id: string) => post<api.ServerAnswer>(`${server(id)}/start`),
   stop: (id: string) => post<api.ServerAnswer>(`${server(id)}/stop`),
   tools: (id: string) => get<Omit<api.ServerTools, "tools"> & { tools: ServerTool[] }>(`${server(id)}/tools`),

@@ -9,6 +9,14 @@ from windlass.api.schemas.base import Approval, Name, Object, Request, Response,
 Argument = Annotated[str, Meta(max_length=10_000)]
 Secret = Annotated[str, Meta(max_length=10_000, description="Kept, never returned")]
 Pairs = Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Secret], Meta(max_length=200)]
+Value = Annotated[
+    str,
+    Meta(
+        max_length=10_000,
+        description="Kept. A draft shows it, unless the name is or ends in KEY, TOKEN, SECRET or PASSWORD",
+    ),
+]
+Variables = Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Value], Meta(max_length=200)]
 Url = Annotated[
     str, Meta(pattern=r"^https?://[^\s/?#@]+([/?#]|$)", max_length=2000, examples=["https://example.com/mcp"])
 ]
@@ -23,7 +31,7 @@ class NewServer(Request):
     transport: Transport | UnsetType = UNSET
     command: Annotated[str, Meta(max_length=1000, examples=["npx"])] = ""
     args: Annotated[list[Argument], Meta(max_length=500)] = field(default_factory=list)
-    env: Pairs = field(default_factory=dict)
+    env: Variables = field(default_factory=dict)
     cwd: Annotated[str, Meta(max_length=4000)] = ""
     url: Url | UnsetType = UNSET
     headers: Pairs = field(default_factory=dict)
@@ -37,14 +45,14 @@ class NewServer(Request):
 
 
 class ServerChange(Request):
-    """Changing what would be run makes a stdio server a draft again."""
+    """Changing what would be run, or its environment, makes a stdio server a draft again; secrets rotate freely."""
 
     name: Name | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
     transport: Transport | UnsetType = UNSET
     command: Annotated[str, Meta(min_length=1, max_length=1000)] | UnsetType = UNSET
     args: Annotated[list[Argument], Meta(max_length=500)] | UnsetType = UNSET
-    env: Pairs | UnsetType = UNSET
+    env: Variables | UnsetType = UNSET
     cwd: Annotated[str, Meta(max_length=4000)] | UnsetType = UNSET
     url: Url | UnsetType = UNSET
     headers: Pairs | UnsetType = UNSET
@@ -88,6 +96,10 @@ class Server(Response):
     errors: Annotated[int, Meta(description="How many of the calls failed")] = 0
     retry_at: Annotated[Time | None, Meta(description="When a failed one is tried again; null: not by itself")] = None
     created_at: Time | None = None
+    env_values: Annotated[
+        dict[str, str],
+        Meta(description="Of a draft: the variables that are confirmed with its command. Secrets are only named"),
+    ] = field(default_factory=dict)
 
 
 class ServerAnswer(Response):
@@ -105,6 +117,9 @@ class ServerList(Response):
 
 class Confirm(Request):
     argv: Annotated[list[Argument], Meta(min_length=1, max_length=501, description="Exactly as `argv` shows it")]
+    env_values: (
+        Annotated[dict[str, str], Meta(description="As `env_values` shows it; refused when it is outdated")] | UnsetType
+    ) = UNSET
 
 
 ImportServers = Annotated[

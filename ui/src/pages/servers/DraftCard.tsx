@@ -2,6 +2,7 @@ import { useId, useState, type ReactNode } from "react";
 
 import { servers, type Server } from "../../api";
 import { serverList } from "../../app/resources";
+import { visible } from "../../conversation/KeyValues";
 import { useVerb } from "../../conversation/useVerb";
 import { Button, Icon, Tag } from "../../parts";
 import { Problem } from "../Problem";
@@ -19,7 +20,7 @@ export function DraftCard({ server }: { server: Server }) {
   const reached = server.transport !== "stdio";
   const start = () =>
     run(async () => {
-      if (!reached) await servers.confirm(server.id, server.argv);
+      if (!reached) await servers.confirm(server.id, server.argv, server.env_values);
       await servers.start(server.id);
     }).then(() => serverList.refresh());
   const others = (
@@ -124,14 +125,7 @@ function Facts({ server }: { server: Server }) {
   return (
     <dl className="facts">
       <dt>Environment</dt>
-      <dd>
-        {server.env_names.map((name) => (
-          <code key={name}>{name}</code>
-        ))}
-        <span className="dim">
-          {server.env_names.length > 0 ? "values hidden" : "none of yours is passed on"}
-        </span>
-      </dd>
+      <Environment server={server} />
       {server.cwd && (
         <>
           <dt>Folder</dt>
@@ -144,6 +138,44 @@ function Facts({ server }: { server: Server }) {
       <dd>{sandboxText(server)}</dd>
     </dl>
   );
+}
+
+/** Variables are confirmed with the command, so their values are in view; secrets are only named. */
+function Environment({ server }: { server: Server }) {
+  if (server.env_names.length === 0)
+    return (
+      <dd>
+        <span className="dim">none of yours is passed on</span>
+      </dd>
+    );
+  return (
+    <dd className="wide">
+      <ul className="argv unnumbered" aria-label="Environment">
+        {server.env_names.map((name) => (
+          <li key={name}>
+            <Variable name={name} value={server.env_values[name]} />
+          </li>
+        ))}
+      </ul>
+    </dd>
+  );
+}
+
+function Variable({ name, value }: { name: string; value: string | undefined }) {
+  if (value !== undefined) return <span>{`${name}=${onOneLine(visible(value))}`}</span>;
+  return (
+    <span>
+      {name} <span className="dim">value hidden</span>
+    </span>
+  );
+}
+
+/** A line break in a value must not look like the next variable. */
+function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (letter) => {
+    const code = letter.codePointAt(0) ?? 0;
+    return `⟨U+${code.toString(16).toUpperCase()}⟩`;
+  });
 }
 
 interface ConfirmProps {

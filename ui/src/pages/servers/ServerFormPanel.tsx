@@ -293,7 +293,9 @@ function keptHelp(names: readonly string[] | undefined, words: string): string {
 
 function hintFor(server: Server | undefined, transport: Server["transport"]): string {
   if (transport !== "stdio") return "Windlass connects to the address; nothing runs here.";
-  return server ? "Another command must be confirmed anew." : "Nothing starts until you confirm the command.";
+  return server
+    ? "Another command or variable must be confirmed anew; secrets need not."
+    : "Nothing starts until you confirm the command.";
 }
 
 function refusalOf(problem: unknown): { error: string; problems: Problems } {
