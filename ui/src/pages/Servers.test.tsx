@@ -226,7 +226,7 @@ describe("adding", () => {
   test("imports the file of another client as drafts", async () => {
     const { asked, user } = await open([], { "POST /servers/import": { servers: [], notes: [] } });
     await user.click(screen.getAllByRole("button", { name: "Import JSON" })[0]!);
-    await user.click(screen.getByLabelText("The file of another client"));
+    await user.click(screen.getByLabelText("Paste your MCP config"));
     await user.paste('{"mcpServers": {"files": {"command": "npx", "args": ["-y"]}}}');
     expect(screen.getByText("npx -y")).toBeTruthy();
     await user.click(screen.getByRole("button", { name: "Import 1 draft" }));
