@@ -20,6 +20,7 @@ from windlass.app import App, open_app
 from windlass.config import Config, ProviderSettings
 from windlass.testing import StrictLLM
 from windlass.web.auth import Access
+from windlass.web.protocol import BoundedProtocol
 from windlass.web.server import build
 
 TOKEN = "the-token-of-the-tests"
@@ -44,6 +45,7 @@ class Site:
     access: Access
     port: int
     session: aiohttp.ClientSession = field(repr=False)
+    connections: set[Any] = field(repr=False)  # the server's ends of them
 
     @property
     def url(self) -> str:
@@ -167,11 +169,13 @@ async def open_site(
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.bind(("127.0.0.1", 0))
         listener.listen(512)
-        server = _Server(uvicorn.Config(asgi, log_config=None, access_log=False, lifespan="off"))
+        server = _Server(
+            uvicorn.Config(asgi, http=BoundedProtocol, ws="none", log_config=None, access_log=False, lifespan="off")
+        )
         serving = asyncio.create_task(server.serve([listener]))
         try:
             async with aiohttp.ClientSession() as session:
-                yield Site(app, access, listener.getsockname()[1], session)
+                yield Site(app, access, listener.getsockname()[1], session, server.server_state.connections)
         finally:
             await app.runner.drain(0)
             server.closing.set()

@@ -42,6 +42,8 @@ class Path:
                 self._rates.count(address_of(scope))
             if not endpoint.route.public:
                 self._access.admit(credentials_of(scope))
+                if accepted := scope["state"].pop("accepted", None):  # web/protocol.py counts who was never admitted
+                    accepted()
             await endpoint.answer(scope, receive, send)
         except WindlassError as error:
             await endpoint.fail(send, error)

@@ -229,7 +229,7 @@ class Rates:
     def count(self, address: str) -> None:
         most = self.most
         if most is None:
-            if _is_this_machine(address):
+            if is_this_machine(address):
                 return
             most = USUAL
         left = self._left_of(address, most) - 1
@@ -253,7 +253,7 @@ class Rates:
 
 
 @lru_cache(maxsize=256)
-def _is_this_machine(address: str) -> bool:
+def is_this_machine(address: str) -> bool:
     try:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
