@@ -6,7 +6,7 @@ import pytest
 
 from tests.kit.waiting import turns_of_the_loop
 from windlass.bus import Bus, Frame, Watcher
-from windlass.bus.bus import MOST_QUEUED
+from windlass.bus.bus import MOST_BYTES, MOST_QUEUED
 from windlass.core.events import (
     Committed,
     Event,
@@ -19,7 +19,16 @@ from windlass.core.events import (
     TurnStarted,
 )
 from windlass.core.messages import ChatMessage
-from windlass.core.ports import CallDelta, InputNeeded, ReasoningDelta, ReplyReset, ReplySoFar, TextDelta, ToolProgress
+from windlass.core.ports import (
+    CallDelta,
+    InputNeeded,
+    LiveEvent,
+    ReasoningDelta,
+    ReplyReset,
+    ReplySoFar,
+    TextDelta,
+    ToolProgress,
+)
 
 CONVERSATION = "conv-1"
 
@@ -31,8 +40,8 @@ class Disk:
         self.rows: list[Committed] = []
         self.bus = Bus(lambda conversation, after: [one for one in self.rows if one.rows[0].number > after][:100])
 
-    def commit(self, turn_id: str = "turn-1", event: Event | None = None) -> None:
-        row = Recorded(0, len(self.rows) + 1, 0.0, event or TurnStarted((ChatMessage("user", "x"),)))
+    def commit(self, turn_id: str = "turn-1", event: Event | None = None, body: bytes = b"") -> None:
+        row = Recorded(0, len(self.rows) + 1, 0.0, event or TurnStarted((ChatMessage("user", "x"),)), body)
         done = Committed(CONVERSATION, turn_id, None, (row,))
         self.rows.append(done)
         self.bus.committed(done)
@@ -103,6 +112,70 @@ async def test_a_stalled_watcher_is_brought_up_to_date_from_the_log(disk: Disk) 
     assert [frame.what for frame in frames if isinstance(frame.what, ReplySoFar)] == [
         ReplySoFar(1, "x" * MOST_QUEUED * 3, "", ())
     ]
+
+
+async def stalled(disk: Disk) -> Watcher:
+    """Up to date after its first row, and then it reads no more."""
+    watcher = disk.bus.watch(CONVERSATION)
+    disk.commit()
+    await watcher.frames()
+    idle = asyncio.create_task(watcher.frames())
+    await turns_of_the_loop()
+    idle.cancel()
+    return watcher
+
+
+@pytest.mark.parametrize("letter", ["x", "é", "水", "😀"])
+async def test_e3_a_stalled_watcher_falls_behind_by_bytes_and_is_brought_up_to_date(disk: Disk, letter: str) -> None:
+    watcher = await stalled(disk)
+    piece = letter * (MOST_BYTES // 10 // len(letter.encode()))
+    for _ in range(30):
+        disk.bus.emit(CONVERSATION, "turn-1", TextDelta(1, piece))
+        assert watcher.queued_bytes <= MOST_BYTES
+    disk.commit()
+    frames = [*await watcher.frames(), *await watcher.frames()]
+    assert numbers(frames) == [2]
+    assert [frame.what for frame in frames[1:]] == [ReplySoFar(1, piece * 30, "", ())]
+    assert watcher.queued_bytes == 0
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ReasoningDelta(1, "x" * MOST_BYTES),
+        CallDelta(1, 0, "look", "x" * MOST_BYTES),
+        ToolProgress("c1", 1, 2, "x" * MOST_BYTES),
+        InputNeeded("c1", "Name?", "x" * MOST_BYTES),
+    ],
+)
+async def test_e3_whatever_is_large_counts(disk: Disk, event: LiveEvent) -> None:
+    watcher = await stalled(disk)
+    disk.bus.emit(CONVERSATION, "turn-1", TextDelta(1, "x"))
+    disk.bus.emit(CONVERSATION, "turn-1", event)
+    assert watcher.queued_bytes == 0
+
+
+async def test_e3_rows_count_by_what_is_stored_of_them(disk: Disk) -> None:
+    watcher = await stalled(disk)
+    for _ in range(30):
+        disk.commit(body=b"x" * (MOST_BYTES // 10))
+        assert watcher.queued_bytes <= MOST_BYTES
+    assert numbers(await watcher.frames()) == list(range(2, 32))
+
+
+async def test_e3_one_event_larger_than_the_bound_reaches_who_is_up_to_date(disk: Disk) -> None:
+    watcher = await stalled(disk)
+    large = TextDelta(1, "x" * 2 * MOST_BYTES)
+    disk.bus.emit(CONVERSATION, "turn-1", large)
+    assert [frame.what for frame in await watcher.frames()] == [large]
+
+
+async def test_e3_who_reads_in_time_never_falls_behind(disk: Disk) -> None:
+    watcher = await stalled(disk)
+    piece = TextDelta(1, "x" * (MOST_BYTES // 2))
+    for _ in range(10):
+        disk.bus.emit(CONVERSATION, "turn-1", piece)
+        assert [frame.what for frame in await watcher.frames()] == [piece]
 
 
 async def test_only_one_turn_can_be_watched(disk: Disk) -> None:

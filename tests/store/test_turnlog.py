@@ -21,6 +21,7 @@ from windlass.core.events import (
 )
 from windlass.core.messages import ChatMessage, Toolset, ToolSpec
 from windlass.store import ConversationRow, Store, TurnLog
+from windlass.store.conversations import PAGE_BYTES
 
 HELLO = TurnStarted((ChatMessage("user", "hello"),))
 
@@ -225,6 +226,20 @@ async def test_no_number_leads_into_another_conversation(store: Store, number: i
     seen = {done.turn_id for done in store.conversations.events_after(conversation_id, number)}
     assert seen == ({second} if number < 0 else set())
     assert first not in seen
+
+
+async def test_e3_a_long_past_is_read_in_pages_of_bytes_too(store: Store) -> None:
+    turn_id = await new_turn(store)
+    conversation_id = store.conversations.turn(turn_id).conversation_id
+    for _ in range(20):
+        await store.logs.append(turn_id, [ModelFailed("network", "x" * (PAGE_BYTES // 4))])
+    pages: list[int] = []
+    last = 0
+    while rows := store.conversations.events_after(conversation_id, last):
+        pages.append(len(rows))
+        assert [done.rows[0].number for done in rows] == list(range(last + 1, last + 1 + len(rows)))
+        last += len(rows)
+    assert max(pages) <= 5 and last == len(store.conversations.log(turn_id))
 
 
 async def test_a_branch_has_one_running_turn(store: Store) -> None:

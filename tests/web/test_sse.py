@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from tests.kit.ledger_file import Ledger
-from tests.web.kit import Site, SseEvent, open_site
+from tests.kit.waiting import until
+from tests.web.kit import TOKEN, Site, SseEvent, open_site
+from tests.web.test_protocol import connected, request, server_end
 from windlass.core.ports import TextDelta
 from windlass.testing import Gate, StrictLLM, call, calls, loop, say, think, wait_for
+from windlass.web.sse import PIECE
 
 CUTS = {"small": 50, "full": 1000}[os.environ.get("SCALE", "small")]
 DURABLE = {
@@ -162,6 +165,21 @@ async def test_a_stalled_reader_holds_nothing_up_and_still_gets_everything(site:
         assert body["outcome"] == "answered"
         seen = await stalled.until("turn_finished")
     assert durable(seen) == await log_of(site, body["turn_id"])
+
+
+async def test_e3_a_stalled_socket_is_sent_a_long_past_piece_by_piece(site: Site, strict_llm: StrictLLM) -> None:
+    id = await site.conversation()
+    strict_llm.then(say(*(["x" * 20_000] * 150)))
+    body = await site.post(f"/conversations/{id}/chat", {"content": "Go"})
+    async with connected(site) as (reader, writer):
+        end = await server_end(site, writer)
+        writer.write(request(site, f"/turns/{body['turn_id']}/events", token=TOKEN))
+        await until(lambda: end.flow.write_paused, "the stream to back up")
+        assert end.transport.get_write_buffer_size() <= 4 * PIECE
+        received = b""
+        while not received.endswith(b"\r\n0\r\n\r\n"):
+            received += await reader.read(PIECE)
+    assert received.count(b"x") > 3_000_000 and b"event: turn_finished" in received
 
 
 async def test_a_reader_that_goes_is_forgotten(site: Site) -> None:

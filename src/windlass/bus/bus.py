@@ -2,6 +2,7 @@
 is brought up to date from the log, so every one of them sees each event once and in order."""
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from windlass.core.ports import (
 )
 
 MOST_QUEUED = 1000
+MOST_BYTES = 128 * 1024  # of one watcher's queue
 RIDE_S = 0.03  # what no reader waits for may wait so long for company: each write to a reader costs as much as a step
 
 T = TypeVar("T")
@@ -37,6 +39,7 @@ Replay = Callable[[str, int], list[Committed]]
 
 
 _PATIENT = frozenset({CallDelta, ToolProgress})
+_HEAD_BYTES = 100  # of an event on the wire: its name, its turn, its number
 
 
 @dataclass(slots=True)
@@ -175,8 +178,10 @@ class Bus:
         return "".join(partial.text) if partial else ""
 
     def _send(self, conversation_id: str, frames: list[Frame], urgent: bool) -> None:
-        for watcher in self._watchers.get(conversation_id, ()):
-            watcher.put(frames, urgent)
+        if watchers := self._watchers.get(conversation_id):
+            size = sum(map(_size, frames))
+            for watcher in watchers:
+                watcher.put(frames, size, urgent)
 
     def _reply_over(self, turn_id: str, _: ModelReplied | ModelFailed | TurnFinished) -> None:
         self._partial.pop(turn_id, None)
@@ -227,20 +232,25 @@ class Watcher:
         self._last = after
         self._turn_id = turn_id
         self._queue: deque[Frame] = deque()
+        self.queued_bytes = 0
         self._behind = behind  # the queue is then empty, and rows are read from the log instead
         self._waiter: asyncio.Future[None] | None = None  # of the one reader; a second one would never wake
         self._ride: asyncio.TimerHandle | None = None
         self._nudged = False
 
-    def put(self, frames: list[Frame], urgent: bool) -> None:
+    def put(self, frames: list[Frame], size: int, urgent: bool) -> None:
         """Words, questions and ends are urgent; the steps between them come along with the next of those."""
         if self._behind:
             return self._wake()
-        if len(self._queue) >= MOST_QUEUED:  # a slow reader holds up nobody: it reads the log when it comes back
+        if self._queue and (len(self._queue) >= MOST_QUEUED or self.queued_bytes + size > MOST_BYTES):
+            # A slow reader holds up nobody: it reads the log when it comes back. What is larger than the bound by
+            # itself still reaches a reader whose queue is empty.
             self._queue.clear()
+            self.queued_bytes = 0
             self._behind = True
         else:
             self._queue.extend(frames)
+            self.queued_bytes += size
         if urgent:
             self._wake()
         elif self._waiter and self._ride is None:
@@ -282,6 +292,7 @@ class Watcher:
         if not self._behind:
             found = self._new(self._queue)
             self._queue.clear()
+            self.queued_bytes = 0
             return found
         rows = self._bus.catch_up(self.conversation_id, self._last)
         found = self._new(rows)
@@ -313,3 +324,18 @@ class Watcher:
             self._ride = None
         if self._waiter and not self._waiter.done():
             self._waiter.set_result(None)
+
+
+def _size(frame: Frame) -> int:
+    """About as many bytes as it keeps in memory. A row that was just committed has its stored form with it."""
+    match frame.what:
+        case Recorded(body=body):
+            return _HEAD_BYTES + len(body)
+        case TextDelta(text=text) | ReasoningDelta(text=text) | CallDelta(arguments=text) | ToolProgress(message=text):
+            return _HEAD_BYTES + sys.getsizeof(text)
+        case InputNeeded(message=message, schema=schema):
+            return _HEAD_BYTES + sys.getsizeof(message) + sys.getsizeof(schema)
+        case MessagesDeleted(ids=ids):
+            return _HEAD_BYTES * (1 + len(ids))
+        case _:
+            return _HEAD_BYTES

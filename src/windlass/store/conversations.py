@@ -95,6 +95,7 @@ class Found:
 _TURN = "t.id, c.id, t.parent_id, t.state, t.outcome, t.approvals, t.unknowns, t.created_at, t.revision"
 _ALL = "select id, title, hidden, created_at, updated_at, body from conversations"
 _ONE = f"{_ALL} where id = ?"
+PAGE_BYTES = 256 * 1024  # of rows that a watcher reads at once: it holds them until its reader has taken them
 _LIST = "GET /conversations shows those that are there."
 _PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
 
@@ -246,17 +247,24 @@ class ConversationStore:
         return rows
 
     def events_after(self, conversation_id: str, number: int, limit: int = 1000) -> list[Committed]:
-        """Rows of all turns of a conversation in order, one by one, for a watcher that reconnects."""
+        """Rows of all turns of a conversation in order, one by one, for a watcher that reconnects. So many, or as many
+        as are about a page of bytes; none only if there are none."""
         rows = self._reader.execute(
             "select e.turn_id, t.parent_id, e.seq, e.number, e.at, e.kind, e.body, e.version"  # noqa: S608
             f" from conversations c join events e on e.place between (c.n << {BITS}) + ? and (c.n << {BITS}) + {LAST}"
             " join turns t on t.id = e.turn_id where c.id = ? order by e.place limit ?",
             (max(number, 0) + 1, conversation_id, limit),
         )
-        return [
-            Committed(conversation_id, turn, parent, (Recorded(seq, n, at, decode(kind, body, version)),))
-            for turn, parent, seq, n, at, kind, body, version in rows
-        ]
+        found: list[Committed] = []
+        size = 0
+        for turn, parent, seq, n, at, kind, body, version in rows:
+            row = Recorded(seq, n, at, decode(kind, body, version))
+            found.append(Committed(conversation_id, turn, parent, (row,)))
+            size += len(body)
+            if size >= PAGE_BYTES:
+                break
+        rows.close()  # a read that is left open holds back the journal's checkpoints
+        return found
 
     def tokens_since(self, moment: float) -> int:
         """What all replies since then have used, by the providers' own figures. Read once, counted from there on."""

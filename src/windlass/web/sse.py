@@ -11,6 +11,7 @@ from windlass.core.events import Recorded
 from windlass.turns.views import event_position
 
 PING_S = 15
+PIECE = 64 * 1024  # of one write: a socket whose reader stalls then holds little more than that
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),
@@ -53,11 +54,23 @@ async def _pump(stream: Stream, send: Send) -> None:
     pings = Pings(stream)
     try:
         while not stream.ended:
+            if len(body) > PIECE:
+                body = await _send_all_but_last(send, body)
             await send({"type": "http.response.body", "body": body, "more_body": True})
             body = _bytes(stream, await stream.frames()) or (b"" if stream.ended else PING)
     finally:
         pings.stop()
+    if len(body) > PIECE:
+        body = await _send_all_but_last(send, body)
     await send({"type": "http.response.body", "body": body})
+
+
+async def _send_all_but_last(send: Send, body: bytes) -> bytes:
+    """Piece by piece, each once the reader has taken most of those before; gives the last."""
+    last = (len(body) - 1) // PIECE * PIECE
+    for start in range(0, last, PIECE):
+        await send({"type": "http.response.body", "body": body[start : start + PIECE], "more_body": True})
+    return body[last:]
 
 
 class Pings:
