@@ -14,6 +14,7 @@ from windlass.core.errors import Conflict, ModelError, NotFound
 from windlass.core.ids import new_id
 from windlass.core.values import value_object
 from windlass.providers import DEMO, Models, Patience, ProviderConfig, detect_local
+from windlass.services.origins import moved
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
 
@@ -74,6 +75,8 @@ class Providers:
         key = given.pop("api_key", None)
         async with self._changes:
             kept = self._own(provider_id)
+            if key is None and kept.has_key and moved(kept.base_url, given.get("base_url", kept.base_url)):
+                return await self._move_without_key(replace(kept, **given, has_key=False))
             if key is not None:
                 self._vault.drop(_slot(provider_id))
                 if key:
@@ -123,6 +126,15 @@ class Providers:
             failed = schemas.Error(error.code, error.message, error.hint or msgspec.UNSET)
             return schemas.ModelList(known, len(known), failed, success=False)
         return schemas.ModelList([schemas.ModelInfo(name, config.id) for name in names], len(names))
+
+    async def _move_without_key(self, kept: KeptProvider) -> schemas.ProviderAnswer:
+        """The row comes first: a change that could not be kept leaves the key where it was."""
+        await self._keep(kept)
+        self._vault.drop(_slot(kept.id))
+        return self._answer(
+            kept.id,
+            "Provider changed. Its key was deleted, because the address is another server's: enter a key for it",
+        )
 
     async def _keep(self, kept: KeptProvider) -> None:
         """All rows are enqueued before any is awaited: a caller that disconnects in between leaves no server without

@@ -17,6 +17,7 @@ from windlass.core.values import value_object
 from windlass.servers import ServerConfig, Servers, ServerStatus, imported_servers
 from windlass.servers.environment import is_secret
 from windlass.services.keyed_lock import KeyedLock
+from windlass.services.origins import moved
 from windlass.services.tools import plain
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
@@ -86,13 +87,15 @@ class McpServers:
     async def change(self, server: str, change: schemas.ServerChange) -> schemas.ServerAnswer:
         async with self._changes.hold(self._own(server).config.id):
             kept = self._own(server)
-            config = _config(kept.config, _given(change))
+            config, message = _config(kept.config, _given(change)), "Server changed"
+            if kept.config.headers and moved(kept.config.url, config.url):
+                kept, config, message = await self._move_without_headers(kept, config)
             same = self._what_was_confirmed(config) == self._what_was_confirmed(kept.config)
             if not same or _leaves_sandbox(kept.config, config):
                 config = replace(config, confirmed=False)
                 await self._unconfirm(kept, config)
             await self._put(replace(kept, config=config))
-        return self._answer(config.id, "Server changed")
+        return self._answer(config.id, message)
 
     @serves(routes.servers.delete)
     async def delete(self, server: str) -> schemas.Acknowledged:
@@ -210,6 +213,21 @@ class McpServers:
         if config.id in self._rotated and self._servers.status(config.id).state in {"running", "starting"}:
             await self._servers.restart(config.id)  # rows only name secrets, so nothing else sees that one is new
         self._rotated.discard(config.id)
+
+    async def _move_without_headers(
+        self, kept: KeptServer, changed: ServerConfig
+    ) -> tuple[KeptServer, ServerConfig, str]:
+        """Its headers were given for another address. Only those that the request has in full go to the new one; a
+        reference to what was kept does not count. The row comes first: it must name no secret that is not there."""
+        self._servers.check(changed)
+        slot = f"{PREFIX}{kept.config.id}/headers/"
+        given = {name: value for name, value in changed.headers.items() if value != slot + name}
+        bare = replace(kept, config=replace(kept.config, headers={}))
+        await self._kept.put(kept.config.id, bare)
+        self._vault.drop(f"{kept.config.id}/headers/")
+        gone = ", ".join(sorted(set(kept.config.headers) - set(given)))
+        why = f". These headers were deleted, because the address is another server's: {gone}" if gone else ""
+        return bare, replace(changed, headers=given), f"Server changed{why}"
 
     async def _unconfirm(self, kept: KeptServer, changed: ServerConfig) -> None:
         """Before anything of the change is kept: values are in the vault, which is written before the row, and none may
