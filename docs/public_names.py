@@ -221,6 +221,8 @@ def _metrics() -> Iterator[str]:
                 yield f"windlass_{_text(name)}_total"
             case ast.Call(func=ast.Name(id="_gauge"), args=[name, *_]):
                 yield f"windlass_{_text(name)}"
+            case ast.Call(func=ast.Name(id="_histogram"), args=[name, *_]):
+                yield from (f"windlass_{_text(name)}{part}" for part in ("_bucket{le}", "_sum", "_count"))
 
 
 def _log_lines() -> Iterator[str]:

@@ -86,6 +86,8 @@ async def open_app(
     async with AsyncExitStack() as closing:  # each part is closed although another failed or the caller was cancelled
         closing.push_async_callback(store.close)
         app = await _build(config, store, bus, functions)
+        closing.callback(app.telemetry.loop_lag.stop)
+        app.telemetry.loop_lag.start()
         closing.push_async_callback(app.models.aclose)
         closing.push_async_callback(app.servers.aclose)
         closing.push_async_callback(app.runner.drain, grace_s)

@@ -13,7 +13,7 @@ from windlass.providers import Models
 from windlass.runner import Runner
 from windlass.servers import Servers
 from windlass.store import Store
-from windlass.telemetry import Telemetry
+from windlass.telemetry import LoopLag, Telemetry
 from windlass.toolbox.search_backends import SearchBackends
 
 
@@ -82,6 +82,9 @@ class System:
             _gauge("watchers", self._bus.watchers),
             "# TYPE windlass_servers gauge",
             *(f'windlass_servers{{status="{state}"}} {count}' for state, count in sorted(states.items())),
+            *_histogram(
+                "loop_lag_seconds", "How late the event loop is, looked at by a timer.", self._telemetry.loop_lag
+            ),
         ]
         return "\n".join(lines) + "\n"
 
@@ -92,6 +95,16 @@ def _counter(name: str, value: int) -> str:
 
 def _gauge(name: str, value: int) -> str:
     return f"# TYPE windlass_{name} gauge\nwindlass_{name} {value}"
+
+
+def _histogram(name: str, meaning: str, lag: LoopLag) -> list[str]:
+    return [
+        f"# HELP windlass_{name} {meaning}",
+        f"# TYPE windlass_{name} histogram",
+        *(f'windlass_{name}_bucket{{le="{bound}"}} {count}' for bound, count in lag.buckets()),
+        f"windlass_{name}_sum {lag.sum_s:.6f}",
+        f"windlass_{name}_count {lag.count}",
+    ]
 
 
 class SearchTests:

@@ -1,5 +1,5 @@
 """Logs and metrics, as listeners on the bus."""
 
-from windlass.telemetry.metrics import Telemetry
+from windlass.telemetry.metrics import LoopLag, Telemetry
 
-__all__ = ["Telemetry"]
+__all__ = ["LoopLag", "Telemetry"]

@@ -1,8 +1,12 @@
 """Log lines and counters for the operator, from events on the bus. Prompts, arguments and results appear at DEBUG at
 most; keys never do."""
 
+import asyncio
 import logging
+from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator
+from itertools import accumulate
 
 from windlass.bus import Bus
 from windlass.core.events import (
@@ -14,6 +18,9 @@ from windlass.core.events import (
     TurnStarted,
 )
 
+LAG_EVERY_S = 0.25
+LAG_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
 log = logging.getLogger("windlass")
 
 
@@ -22,6 +29,7 @@ class Telemetry:
 
     def __init__(self, bus: Bus) -> None:
         self.counts: Counter[str] = Counter()
+        self.loop_lag = LoopLag()
         self._names: dict[str, dict[str, str]] = {}
         bus.listen(TurnStarted, self._started)
         bus.listen(ModelReplied, self._replied)
@@ -65,3 +73,41 @@ class Telemetry:
 
     def _name(self, turn_id: str, call_id: str) -> str:
         return self._names.get(turn_id, {}).get(call_id, "?")
+
+
+class LoopLag:
+    """How late the event loop is: what holds it up holds up every request and every turn. A timer looks at it from
+    `start` to `stop`."""
+
+    def __init__(self) -> None:
+        self.sum_s = 0.0
+        self._counts = [0] * (len(LAG_BUCKETS_S) + 1)
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def count(self) -> int:
+        return sum(self._counts)
+
+    def buckets(self) -> Iterator[tuple[str, int]]:
+        """Upper bounds as Prometheus writes them, and how many were at most so late."""
+        names = [*(f"{bound:g}" for bound in LAG_BUCKETS_S), "+Inf"]
+        return zip(names, accumulate(self._counts), strict=True)
+
+    def start(self) -> None:
+        loop = asyncio.get_running_loop()
+        due = loop.time() + LAG_EVERY_S
+        self._timer = loop.call_at(due, self._look, loop, due)
+
+    def stop(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def observe(self, seconds: float) -> None:
+        late = max(seconds, 0.0)  # a timer may fire within the clock's resolution before its time
+        self._counts[bisect_left(LAG_BUCKETS_S, late)] += 1
+        self.sum_s += late
+
+    def _look(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        self.observe(loop.time() - due)
+        self.start()
