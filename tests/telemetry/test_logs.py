@@ -6,10 +6,15 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from tests.kit.windlass_process import model_settings, windlass
 from windlass.telemetry.logs import DirectLogger, JsonLineHandler, LineHandler
+from windlass.testing import StrictLLM, call, say
+
+FORGED = "x\r\n2026-01-01 00:00:00,000 INFO forged\x1b[2J\x9b31m\x7f\x00\x85\u2028\u202e\ud800é"
 
 
 def record(message: str, *values: object, at: float = 1_700_000_000.25) -> logging.LogRecord:
@@ -41,7 +46,7 @@ def test_an_internal_error_comes_with_its_traceback() -> None:
         made = record("Turn failed inside Windlass")
         made.exc_info = (type(error), error, error.__traceback__)
     LineHandler(stream).handle(made)
-    assert "INFO Turn failed inside Windlass\nTraceback" in stream.getvalue()
+    assert "INFO Turn failed inside Windlass\n  Traceback" in stream.getvalue()
     assert "RuntimeError: broken" in stream.getvalue()
 
 
@@ -116,3 +121,46 @@ def test_another_handler_gets_every_line_too() -> None:
         logger.info("written to %s", "both")
     assert stream.getvalue().endswith("INFO written to both\n")
     assert other.getvalue() == "written to both\n"
+
+
+@pytest.mark.parametrize("handler", [LineHandler, JsonLineHandler])
+def test_f3_a_logged_value_stays_on_its_line(handler: type[LineHandler]) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, "utf-8", newline="")
+    handler(stream).handle(record("Processing tool: %s", FORGED))
+    handler(stream).info("windlass", f"Processing tool: {FORGED}")
+    lines = raw.getvalue().decode().splitlines()
+    assert len(lines) == 2 and all(line.isprintable() and "é" in line for line in lines)
+    if handler is JsonLineHandler:
+        assert json.loads(lines[0])["message"] == "Processing tool: " + FORGED.replace("\ud800", "\\ud800")
+    else:
+        assert r"x\r\n2026-01-01 00:00:00,000 INFO forged\x1b[2J\x9b31m\x7f\x00\x85\u2028\u202e\ud800é" in lines[0]
+
+
+@pytest.mark.parametrize("handler", [LineHandler, JsonLineHandler])
+def test_f3_the_text_of_an_error_cannot_pass_for_a_line(handler: type[LineHandler]) -> None:
+    stream = io.StringIO()
+    made = record("Turn failed")
+    try:
+        raise RuntimeError(FORGED)
+    except RuntimeError as error:
+        made.exc_info = (type(error), error, error.__traceback__)
+    handler(stream).handle(made)
+    first, *rest = stream.getvalue().splitlines()
+    assert "Turn failed" in first
+    assert all(line.isprintable() and line.startswith("  ") for line in rest)
+    assert "RuntimeError: x" in stream.getvalue()
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+async def test_f3_a_models_tool_name_forges_no_line_of_the_server(tmp_path: Path, log_format: str) -> None:
+    script = [call("x\n2026-01-01 00:00:00,000 INFO forged\x1b[2J"), say("Done.")]
+    async with StrictLLM(script) as llm:
+        env = model_settings(llm.base_url)
+        async with windlass(tmp_path / "home", "--log-format", log_format, env=env) as server:
+            conversation = (await server.post("/conversations", {}))["conversation"]["id"]
+            await server.call("POST", f"/conversations/{conversation}/chat", {"content": "go"})
+            assert await server.stop() == 0
+            lines = server.log.splitlines()
+    assert any("forged" in line for line in lines)
+    assert all(line.isprintable() and not line.startswith("2026-01-01 00:00:00") for line in lines)

@@ -5,7 +5,7 @@ import sys
 from typing import Any, Literal
 
 from windlass.api import routes, schemas
-from windlass.cli.output import clean, err, from_terminal, note
+from windlass.cli.output import err, from_terminal, line, note
 from windlass.cli.session import Connected
 from windlass.core.errors import Conflict
 
@@ -80,10 +80,10 @@ def _form(call: schemas.PendingCall) -> dict[str, Any] | None:
     """The answers by name, or None for "no"."""
     question = call.question if isinstance(call.question, str) else "The tool asks for input."
     schema = call.question_schema if isinstance(call.question_schema, dict) else {}
-    note(f"? {call.name} asks: {question}", "bold yellow")
+    note(f"? {line(call.name)} asks: {question}", "bold yellow")
     given: dict[str, Any] = {}
     for name, field in schema.get("properties", {}).items():
-        text = _read(f"  {clean(field.get('title') or name)} ({field.get('type', 'text')}, empty to decline): ")
+        text = _read(f"  {line(field.get('title') or name)} ({field.get('type', 'text')}, empty to decline): ")
         if not text:
             return None
         given[name] = _typed(text, field.get("type", "string"))
@@ -105,13 +105,13 @@ def _edited(call: schemas.PendingCall) -> dict[str, Any] | None:
 
 
 def _introduce(call: schemas.PendingCall, why: str) -> None:
-    note(f"? {call.name} on {call.server_slug} {why}", "bold yellow")
+    note(f"? {line(call.name)} on {call.server_slug} {why}", "bold yellow")
     try:
         values = json.loads(call.arguments)
     except ValueError:
         values = {"arguments": call.arguments}
     for name, value in values.items():
-        note(f"    {name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}", "")
+        note(f"    {line(name)}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}", "")
 
 
 def _read(prompt: str) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from windlass.api import schemas
 from windlass.cli.options import FAILED
-from windlass.cli.output import as_json, clean, note, out, shown_arguments, table
+from windlass.cli.output import as_json, clean, line, note, out, shown_arguments, table
 from windlass.cli.session import opened
 from windlass.core.errors import BadInput
 
@@ -104,4 +104,4 @@ def _print(message: schemas.Message) -> None:
     if message.content:
         out.print(clean(message.content))
     for call in message.tool_calls if message.tool_calls is not msgspec.UNSET else ():
-        out.print(clean(f"→ {call.function.name} {shown_arguments(call.function.arguments)}"))
+        out.print(f"→ {line(call.function.name)} {shown_arguments(call.function.arguments)}")

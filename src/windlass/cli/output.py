@@ -11,6 +11,7 @@ from rich.text import Text
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_HIGH = re.compile(r"[\x7f-\x9f\u2028\u2029]")
 _UNSEEN = re.compile(r"[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
@@ -30,7 +31,9 @@ def line(text: str, most: int = 200) -> str:
 
 
 def as_json(value: object) -> None:
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    # JSON may hold control characters above ASCII as they are; a terminal may act on them.
+    sys.stdout.write(_HIGH.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], empty: str) -> None:

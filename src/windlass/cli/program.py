@@ -111,9 +111,11 @@ def _root(
 
 
 def _report(error: WindlassError) -> int:
-    sys.stderr.write(f"error: {error.message}\n")
+    from windlass.telemetry.logs import one_line
+
+    sys.stderr.write(f"error: {one_line(error.message)}\n")
     if error.hint:
-        sys.stderr.write(f"hint: {_in_commands(error.hint)}\n")
+        sys.stderr.write(f"hint: {one_line(_in_commands(error.hint))}\n")
     return FAILED
 
 

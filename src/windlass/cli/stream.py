@@ -88,10 +88,10 @@ def exit_code(turn: schemas.Turn) -> int:
 def report_end(turn: schemas.Turn) -> None:
     """What follows the answer: its sources, calls that wait for a decision, or the reason there is no answer."""
     for source in turn.sources:
-        note(f"[{source.n}] {source.title}  {source.url}")
+        note(f"[{source.n}] {line(source.title)}  {line(source.url, 2000)}")
     for call in turn.pending_calls if turn.state != "finished" else ():
         step = NEXT_STEPS[call.kind].format(turn=turn.id, call=call.call_id)
-        note(f"{call.name} {step}", "yellow")
+        note(f"{line(call.name)} {step}", "yellow")
     if turn.outcome == "stopped":
         note("Stopped.", "yellow")
     if turn.error:
@@ -132,7 +132,7 @@ class TurnPrinter:
                 self._write(text[len(self._shown) :] if text.startswith(self._shown) else "")
                 self._shown = ""
                 self._names.update(
-                    {call.id: f"{call.name} {shown_arguments(call.arguments)}".strip() for call in calls}
+                    {call.id: f"{line(call.name)} {shown_arguments(call.arguments)}".strip() for call in calls}
                 )
             case ModelFailed(message=message, retryable=True):
                 self._note(f"{message} Retrying.")
@@ -247,4 +247,4 @@ class RunningCall:
     def __rich__(self) -> Spinner:
         seconds = time.monotonic() - self.began
         tail = f"  {self.progress}" if self.progress else ""
-        return Spinner("dots", Text(f"{self.name}{tail}  {seconds:.1f} s"))
+        return Spinner("dots", Text(f"{line(self.name)}{tail}  {seconds:.1f} s"))

@@ -30,7 +30,7 @@ def show(ctx: typer.Context, turn: Turn, json: Json = False) -> None:
     began = _when(log[0]["at"])
     for event in log:
         after = (_when(event["at"]) - began).total_seconds()
-        out.print(clean(f"{after:9.3f} s  {event['event']:<16} {_detail(event)}"))
+        out.print(f"{after:9.3f} s  {event['event']:<16} {line(_detail(event), 1000)}".rstrip())
     note(f"{found.outcome or found.state}, {found.rounds} rounds, {found.usage.total_tokens} tokens", "bold")
     report_end(found)
 

@@ -3,6 +3,7 @@ a search for the caller) costs more than most steps of a turn, so the lines of a
 
 import asyncio
 import logging
+import re
 import time
 from typing import Any, Literal, TextIO
 
@@ -10,6 +11,24 @@ import msgspec
 
 Form = Literal["text", "json"]
 FLUSH_DELAY_S = 0.05
+# Characters that end a line, steer a terminal, reorder text, or cannot be written at all.
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def one_line(text: str) -> str:
+    """The text with such characters escaped: names come from models and servers, and must not forge a line."""
+    return text if text.isprintable() else _UNSAFE.sub(_escaped, text)
+
+
+def json_line(value: object) -> str:
+    """JSON may hold some of them as they are; escaped, they mean the same."""
+    text = msgspec.json.encode(value).decode()
+    return text if text.isprintable() else _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
 
 
 class LineHandler(logging.Handler):
@@ -63,15 +82,19 @@ class LineHandler(logging.Handler):
             self.flush()
 
     def _line(self, record: logging.LogRecord) -> str:
-        message = self.format(record) if record.exc_info or record.stack_info else record.getMessage()
-        return self._shape(record.created, record.levelname, record.name, message)
+        line = self._shape(record.created, record.levelname, record.name, record.getMessage())
+        if not (record.exc_info or record.stack_info):
+            return line
+        trace = self.format(record).removeprefix(record.getMessage())
+        # Indented, so that no line of an error's text passes for one of the log's.
+        return "\n".join([line, *(f"  {one_line(rest)}" for rest in trace.strip("\n").split("\n"))])
 
     def _shape(self, at: float, level: str, name: str, message: str) -> str:
         second = int(at)
         if second != self._second:
             self._stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
             self._second = second
-        return f"{self._stamp},{int(at % 1 * 1000):03d} {level} {message}"
+        return f"{self._stamp},{int(at % 1 * 1000):03d} {level} {one_line(message)}"
 
 
 class JsonLineHandler(LineHandler):
@@ -84,7 +107,8 @@ class JsonLineHandler(LineHandler):
     def _shape(self, at: float, level: str, name: str, message: str, **more: str) -> str:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
         head = {"time": f"{stamp}.{int(at % 1 * 1000):03d}Z", "level": level.lower(), "logger": name}
-        return msgspec.json.encode({**head, "message": message, **more}).decode()
+        texts = {"message": message, **more}
+        return json_line(head | {key: _SURROGATE.sub(_escaped, text) for key, text in texts.items()})
 
 
 class DirectLogger(logging.Logger):
