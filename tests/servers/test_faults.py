@@ -12,8 +12,7 @@ from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
 from tests.servers.kit import ERAS, alive, ledger_config, program, run, text_of
 from windlass.core.errors import ToolError
 from windlass.servers import ServerConfig, Servers
-from windlass.servers.stdio import STDERR_CAP
-from windlass.servers.stray_lines import MOST, WITHIN_S
+from windlass.servers.stdio import MOST_STRAY, STDERR_CAP, STRAY_WITHIN_S
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -40,7 +39,7 @@ async def test_noise_is_counted(servers: Servers, ledger: Ledger) -> None:
 
 
 async def test_a_server_that_only_makes_noise_is_cut_off(servers: Servers) -> None:
-    noise = f"import sys, time\nfor _ in range({MOST}): print('noise')\nsys.stdout.flush()\ntime.sleep(60)"
+    noise = f"import sys, time\nfor _ in range({MOST_STRAY}): print('noise')\nsys.stdout.flush()\ntime.sleep(60)"
     await servers.put(program([sys.executable, "-c", noise]))
     servers.start("server")
     await until(lambda: servers.status("server").state == "failed", "the end of the noise")
@@ -55,13 +54,13 @@ async def test_b6_a_server_that_prints_beside_its_answers_may_do_so_all_its_life
     await run(servers, ledger_config(ledger, "--era", era, "--fault", "junk", "--times", "300"))
     pid = servers.status("ledger").pid
     for number in range(10):
-        clock.jump(WITHIN_S + 1)
+        clock.jump(STRAY_WITHIN_S + 1)
         assert text_of(await servers.call("ledger", "echo", json.dumps({"text": str(number)}))) == str(number)
-    assert servers.status("ledger").pid == pid and servers.status("ledger").bad_lines > 3 * MOST
+    assert servers.status("ledger").pid == pid and servers.status("ledger").bad_lines > 3 * MOST_STRAY
 
 
 async def test_b6_a_burst_between_good_answers_still_ends_it(servers: Servers, ledger: Ledger) -> None:
-    await servers.put(ledger_config(ledger, "--fault", "junk", "--times", str(MOST - 1)))
+    await servers.put(ledger_config(ledger, "--fault", "junk", "--times", str(MOST_STRAY - 1)))
     servers.start("ledger")
     await until(lambda: servers.status("ledger").state == "failed", "the end of the noise")
     assert servers.status("ledger").starts == 1 and servers.status("ledger").tools == 0

@@ -20,8 +20,7 @@ import msgspec
 
 from windlass.core.values import value_object
 from windlass.servers.sdk import MCPError, SessionMessage, anyio, types
-from windlass.servers.stdio import PEEK, StdioProcess
-from windlass.servers.stray_lines import StrayLines
+from windlass.servers.stdio import PEEK, StdioProcess, StrayLines
 from windlass.servers.values import CallDeadline, CallResult, LongLine, TextPart, current
 
 TOO_LONG, UNREADABLE = -32010, -32011

@@ -361,3 +361,28 @@ class _Spill:
 
     def line(self) -> LongLine:
         return LongLine(self._head, self._tail, self.size, self._file)
+
+
+MOST_STRAY = 1000
+STRAY_WITHIN_S = 10.0
+
+
+class StrayLines:
+    """Lines on a program's standard output that are not MCP messages. Many good servers print some, a few with every
+    call and for weeks: what counts is their rate, never their sum."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._since_good = 0
+        self._times: deque[float] = deque(maxlen=MOST_STRAY)  # of the last ones
+
+    def add(self, now: float) -> bool:
+        """Whether there are too many now: `MOST_STRAY` of them within `STRAY_WITHIN_S`, or without a good message in between."""
+        self.count += 1
+        self._since_good += 1
+        self._times.append(now)
+        in_a_burst = len(self._times) == MOST_STRAY and now - self._times[0] <= STRAY_WITHIN_S
+        return in_a_burst or self._since_good >= MOST_STRAY
+
+    def good_message(self) -> None:
+        self._since_good = 0
