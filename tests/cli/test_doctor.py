@@ -106,6 +106,19 @@ def test_a_token_that_others_can_read(alone: Commands, home: Path) -> None:
     assert not missed(alone, "Others on this machine can read", "chmod 600", "--offline")
 
 
+@pytest.mark.parametrize("name", ["windlass.db", "windlass.db-wal", "windlass.v1.bak", "blobs"])
+def test_f4_data_that_others_can_read(alone: Commands, home: Path, name: str) -> None:
+    (home / name).mkdir() if name == "blobs" else (home / name).touch()
+    (home / name).chmod(0o755)
+    assert not missed(alone, f"can read {home / name}", f"chmod -R go= {home / name}", "--offline")
+
+
+def test_f4_a_data_folder_that_others_can_list_is_named(alone: Commands, home: Path) -> None:
+    home.chmod(0o755)
+    found = [one for one in alone("doctor", "--json", "--offline").json if str(home) in one["told"] and one["fix"]]
+    assert [(one["level"], one["fix"]) for one in found] == [("warn", f"chmod 700 {home}")]
+
+
 def test_a_damaged_database(alone: Commands, home: Path) -> None:
     with sqlite3.connect(home / "windlass.db") as db:
         db.execute("create table things (a)")

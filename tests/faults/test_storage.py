@@ -110,6 +110,30 @@ async def test_a_turn_under_way_waits_for_space_and_goes_on_by_itself(tmp_path: 
     assert ledger.counts() == {"a": 1}
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may mount a small disk")
+async def test_f4_a_full_disk_is_507_for_writes_and_not_ready(tmp_path: Path, ledger: Ledger) -> None:
+    keyed = {"name": "Mine", "base_url": "http://127.0.0.1:9/v1", "model": "m", "api_key": "a-key"}
+    keyless = {name: value for name, value in keyed.items() if name != "api_key"}
+    far = {"name": "Far", "slug": "far", "url": "http://127.0.0.1:9/mcp", "headers": {"X-Key": "a-key"}}
+    writes = [("/providers", keyed), ("/providers", keyless), ("/servers", far), ("/conversations", {})]
+    with small_disk(tmp_path / "disk") as disk:
+        async with running(disk, ledger) as (_, server):
+            assert (await server.call("GET", "/ready")).status == 200
+            with filled(disk):
+                for _ in range(2):
+                    refused = [await server.call("POST", path, body) for path, body in writes]
+                    assert [answer.status for answer in refused] == [507] * 4, refused
+                    assert all("full" in answer.body["error"]["hint"] for answer in refused)
+                    login = await server.call("POST", "/session", {"token": server.token})
+                    assert login.status == 507
+                    ready = await server.call("GET", "/ready")
+                    assert ready.status == 503 and "full" in ready.body["error"]["hint"]
+                    assert (await server.call("GET", "/health")).status == 200
+            assert (await server.call("GET", "/ready")).status == 200
+            assert [(await server.call("POST", path, body)).status for path, body in writes] == [201] * 4
+            assert "Internal error" not in server.log
+
+
 @contextlib.contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
     folder.mkdir()

@@ -1,7 +1,9 @@
 """The file: one owner, one format, nothing lost, nothing left behind."""
 
 import asyncio
+import os
 import sqlite3
+import stat
 import time
 from pathlib import Path
 
@@ -319,3 +321,31 @@ async def test_a_deleted_message_is_gone_from_prompts_although_nobody_waited_for
     await store.check()
     assert "zebra" not in str(store.conversations.log(turn_id))
     assert "zebra" not in str(store.history.up_to(turn_id, conversation.id))
+
+
+def open_to_others(folder: Path) -> list[str]:
+    return [path.name for path in sorted(folder.rglob("*")) if stat.S_IMODE(path.stat().st_mode) & 0o077]
+
+
+@pytest.mark.parametrize("left_by", ["nobody", "an earlier edition"])
+async def test_f4_what_is_kept_is_private_whatever_the_folders_mode(tmp_path: Path, left_by: str) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    folder.chmod(0o755)
+    before = os.umask(0)
+    try:
+        if left_by == "an earlier edition":
+            (folder / "windlass.db").touch(0o644)
+            (folder / "blobs" / "conv-old").mkdir(parents=True, mode=0o755)
+            (folder / "blobs" / "conv-old" / "result-old").touch(0o644)
+        store = Store(folder)
+        await store.conversations.create(ConversationRow("conv-1"))
+        await store.keep_result("conv-1", "turn-1", b"x" * 100_000, "text/plain")
+        names = {path.name for path in folder.rglob("*")}
+        assert {"windlass.db", "windlass.db-wal", "windlass.db-shm", "blobs", "conv-1"} <= names
+        assert open_to_others(folder) == []
+        store.backup(tmp_path / "copy.db")
+        assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o600
+        await store.close()
+    finally:
+        os.umask(before)

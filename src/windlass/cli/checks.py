@@ -114,6 +114,11 @@ def _readable_by_others(home: Path) -> Iterator[CheckResult]:
         path = home / name
         if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) and os.name == "posix":
             yield CheckResult("secrets", "bad", f"Others on this machine can read {path}.", f"chmod 600 {path}")
+    for path in sorted([*home.glob("windlass.db*"), *home.glob("windlass.*.bak"), *home.glob("blobs")]):
+        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) and os.name == "posix":
+            yield CheckResult("data", "bad", f"Others on this machine can read {path}.", f"chmod -R go= {path}")
+    if home.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) and os.name == "posix":
+        yield CheckResult("folder", "warn", f"Others on this machine can look into {home}.", f"chmod 700 {home}")
 
 
 def _database(path: Path) -> CheckResult:

@@ -34,6 +34,12 @@ class Unavailable(WindlassError):
     code = "unavailable"
 
 
+class DiskFull(Unavailable):
+    """Nothing more can be written until somebody frees some space."""
+
+    code = "store_unavailable"
+
+
 class Fenced(WindlassError):
     """Another driver claimed this turn; the one that gets this stops at once."""
 

@@ -8,7 +8,7 @@ from windlass.api import routes, schemas
 from windlass.api.route import serves
 from windlass.bus import Bus
 from windlass.config import LimitSettings
-from windlass.core.errors import ModelError
+from windlass.core.errors import DiskFull, ModelError, Unavailable
 from windlass.providers import Models
 from windlass.runner import Runner
 from windlass.servers import Servers
@@ -63,7 +63,11 @@ class System:
 
     @serves(routes.system.ready)
     async def ready(self) -> schemas.Ready:
-        await self._store.check()
+        try:
+            await self._store.check()
+            await self._store.check_space()
+        except DiskFull as error:  # for a probe this is "not ready", as any other reason
+            raise Unavailable(error.message, hint=error.hint, code=error.code) from None
         waiting = [turn for turn in self._store.conversations.unfinished() if turn.state == "awaiting_person"]
         states = self._states()
         return schemas.Ready(

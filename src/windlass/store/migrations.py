@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from windlass.core.errors import Unavailable
+from windlass.store.files import make_private
 
 STEPS = (
     """
@@ -90,6 +91,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     if 0 < version < len(STEPS):
         backup = path.with_suffix(f".v{version}.bak")
         backup.unlink(missing_ok=True)
+        make_private(backup)  # an empty file is vacuumed into as well
         connection.execute("vacuum into ?", (str(backup),))
     for number, step in enumerate(STEPS[version:], version + 1):
         connection.executescript(f"begin immediate; {step} pragma user_version = {number}; commit;")

@@ -20,6 +20,7 @@ from windlass.core.prompt import past_turn
 from windlass.core.values import value_object
 from windlass.store.codec import decode
 from windlass.store.conversations import ConversationStore
+from windlass.store.files import check_space, close_to_others, make_private, private_folder
 from windlass.store.history import PastTurns
 from windlass.store.migrations import migrate
 from windlass.store.turnlog import OF_TURN, TurnLogs
@@ -175,6 +176,7 @@ class Store:
         return KeptResult(result_id, conversation_id, turn_id, mime, size, offset, piece)
 
     def backup(self, to: Path) -> None:
+        make_private(to)
         source, copy = connect(self._folder / "windlass.db"), sqlite3.connect(to)
         try:
             source.backup(copy)
@@ -210,6 +212,9 @@ class Store:
         committed in order, so every earlier job has landed or failed by then."""
         return self._writer.put(_write_the_same_again, durable=True)
 
+    async def check_space(self) -> None:
+        await asyncio.to_thread(check_space, self._folder)
+
     def _remember(self, toolset: Toolset) -> None:
         while len(self._toolsets) >= MOST_TOOLSETS:
             del self._toolsets[next(iter(self._toolsets))]
@@ -229,8 +234,9 @@ class Store:
 
     def _write_blob(self, conversation_id: str, result_id: str, body: bytes) -> None:
         folder = self._folder / "blobs" / conversation_id
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / result_id).open("wb") as file:
+        private_folder(folder.parent)
+        private_folder(folder)
+        with os.fdopen(_private(folder / result_id, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
             file.write(body)
             file.flush()
             os.fsync(file.fileno())
@@ -279,12 +285,18 @@ def _index_one(db: sqlite3.Connection) -> bool:
     return True
 
 
+def _private(path: Path, flags: int) -> int:
+    descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0), 0o600)
+    close_to_others(path)
+    return descriptor
+
+
 def _locked(folder: Path) -> IO[str]:
     """The folder's lock file, to be held for as long as the folder is used. One Windlass per data folder: the lock is
     the operating system's and goes when the process goes, in any way."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = (folder / "lock").open("a")
+        file = os.fdopen(_private(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_APPEND), "a")
     except OSError as error:
         raise Unavailable(
             f"The data folder {folder} cannot be used: {error.strerror}.",
@@ -311,6 +323,11 @@ def _take_lock(file: IO[str]) -> None:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
+    make_private(path)
+    for folder, _, files in os.walk(path.parent / "blobs"):  # an earlier edition left them to the umask
+        close_to_others(Path(folder))
+        for file in files:
+            close_to_others(Path(folder) / file)
     connection = connect(path)
     try:
         migrate(connection, path)

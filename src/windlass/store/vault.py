@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from windlass.core.errors import Unavailable
+from windlass.store.files import unavailable
 
 PREFIX = "secret:"
 
@@ -21,8 +22,7 @@ class Vault:
     def put(self, name: str, secret: str) -> str:
         """Keep a secret and return the reference to store in rows."""
         with self._lock:
-            self._secrets[name] = secret
-            self._write()
+            self._write({**self._secrets, name: secret})
         return PREFIX + name
 
     def reveal(self, value: str) -> str:
@@ -35,8 +35,7 @@ class Vault:
     def drop(self, prefix: str) -> None:
         """Forget every secret whose name begins so."""
         with self._lock:
-            self._secrets = {name: secret for name, secret in self._secrets.items() if not name.startswith(prefix)}
-            self._write()
+            self._write({name: secret for name, secret in self._secrets.items() if not name.startswith(prefix)})
 
     def keep_only(self, kind: str, prefixes: Iterable[str]) -> None:
         """Of the secrets whose names begin with `kind`, those that begin with one of these: the process may have ended
@@ -48,11 +47,19 @@ class Vault:
     def values(self) -> list[str]:
         return list(self._secrets.values())
 
-    def _write(self) -> None:
+    def _write(self, secrets: dict[str, str]) -> None:
+        """On disk first: what could not be written is not kept in memory either."""
+        try:
+            self._replace(secrets)
+        except OSError as error:
+            raise unavailable(error) from None
+        self._secrets = secrets
+
+    def _replace(self, secrets: dict[str, str]) -> None:
         fresh = self._path.with_suffix(".new")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
-            json.dump(self._secrets, file)
+            json.dump(secrets, file)
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(self._path)

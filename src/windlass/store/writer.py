@@ -17,8 +17,8 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from windlass.core.errors import Unavailable
 from windlass.core.faults import reach
+from windlass.store.files import unavailable
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -211,7 +211,7 @@ class Writer:
         if not isinstance(error, sqlite3.Error) or isinstance(error, sqlite3.IntegrityError):
             return error
         self._lost()
-        return _unavailable(error)
+        return unavailable(error)
 
     def _acknowledge_in_order(self, job: _Job) -> None:
         """Jobs are acknowledged in the order in which they were committed. Behind a promise that awaits its flush every
@@ -231,7 +231,7 @@ class Writer:
         try:
             self._disk.flush()
         except OSError as error:
-            job.error = _unavailable(error)
+            job.error = unavailable(error)
         return True
 
     def _flush(self) -> None:
@@ -250,7 +250,7 @@ class Writer:
         for _ in range(count):
             job = self._awaiting_flush.popleft()
             if error and job.durable:
-                job.error = job.error or _unavailable(error)
+                job.error = job.error or unavailable(error)
             self._acknowledge(job)
         while self._awaiting_flush and not self._awaiting_flush[0].durable:
             self._acknowledge(self._awaiting_flush.popleft())
@@ -311,19 +311,6 @@ class Writer:
     def _cancel_timer(self) -> None:
         if self._timer:
             self._timer.cancel()
-
-
-def _unavailable(error: Exception) -> Unavailable:
-    return Unavailable(f"Nothing could be written: {error}.", hint=_hint(error), code="store_unavailable")
-
-
-def _hint(error: Exception) -> str:
-    text = str(error)
-    if "full" in text or "No space" in text:
-        return "The disk is full. Free some space; turns then continue by themselves."
-    if "locked" in text:
-        return "Another program holds the database. Close it and try again."
-    return "Check that the data folder is there and writable."
 
 
 class Disk:

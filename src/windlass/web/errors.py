@@ -1,5 +1,6 @@
 """The one table from errors to statuses, and the one shape they all have."""
 
+import errno
 import logging
 
 import msgspec
@@ -8,6 +9,7 @@ from windlass.api.schemas import Error, Failed
 from windlass.core.errors import (
     BadInput,
     Conflict,
+    DiskFull,
     Fenced,
     ModelError,
     NotFound,
@@ -74,6 +76,7 @@ STATUS: dict[type[WindlassError], int] = {
     ToolError: 502,
     ModelError: 502,
     Unavailable: 503,
+    DiskFull: 507,
     WindlassError: 500,
 }
 TIMEOUTS = frozenset({"timeout", "connect_timeout", "first_byte_timeout", "silence", "turn_timeout"})
@@ -105,7 +108,9 @@ def failed(error: WindlassError) -> Failed:
 
 
 def unforeseen(error: Exception) -> WindlassError:
-    """A fault of ours: the log gets the trace, the caller only the fact."""
+    """A fault of ours: the log gets the trace, the caller only the fact. A full disk is not one."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull("Nothing could be written.", hint="The disk is full. Free some space and try again.")
     logger.exception("Internal error", exc_info=error)
     return WindlassError(
         "Internal error in Windlass.",
