@@ -377,7 +377,7 @@ class StrayLines:
         self._times: deque[float] = deque(maxlen=MOST_STRAY)  # of the last ones
 
     def add(self, now: float) -> bool:
-        """Whether there are too many now: `MOST_STRAY` within `STRAY_WITHIN_S`, or without a good message in between."""
+        """Whether there are too many now: `MOST_STRAY` within `STRAY_WITHIN_S`, or without a good message between."""
         self.count += 1
         self._since_good += 1
         self._times.append(now)
