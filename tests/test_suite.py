@@ -23,6 +23,7 @@ SLEEPS = {
     "tests/kit/windlass_process.py": (1, "the state of another process is looked at"),
     "tests/proof/test_measures.py": (4, "the pace of samples, of a model and of looking at another process"),
     "tests/providers/test_openai_chat.py": (1, "a model that is slow on purpose"),
+    "tests/web/test_protocol.py": (1, "another process's memory is looked at"),
     "tests/servers/test_big_results.py": (3, "how late a sleep ends is what is measured"),
 }
 

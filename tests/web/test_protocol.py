@@ -173,6 +173,7 @@ async def test_e1_a_stranger_who_never_reads_is_cut_off(site: Site, monkeypatch:
         end = await server_end(site, writer)
         writer.write(request(site) * REQUESTS)
         await until(lambda: end not in site.connections, "the connection to be cut")
+    assert (await site.call("GET", "/health")).status == 200, "others are served as before"
 
 
 @pytest.mark.skipif(not FULL, reason="measures memory: SCALE=full")
