@@ -9,6 +9,7 @@ from windlass.api import routes, schemas
 from windlass.api.route import serves
 from windlass.bus import Bus
 from windlass.bus.streams import Stream
+from windlass.core.actor import current_actor
 from windlass.core.errors import BadInput, Conflict, ModelError, NotFound, Unavailable, WindlassError
 from windlass.core.events import (
     CallDecided,
@@ -163,7 +164,7 @@ class Turns:
         self._check_unchanged(record, call, request.hash)
         allow = request.decision == "allow"
         arguments = self._edited(record, call, request.arguments) if allow and request.arguments is not None else ""
-        decided = CallDecided(call_id, allow, request.scope, arguments, request.reason, "person")
+        decided = CallDecided(call_id, allow, request.scope, arguments, request.reason, current_actor())
         landed = await self._runner.decide(turn_id, decided)
         if landed and allow and request.scope != "once" and call.judged:
             grant = Grant(call.judged.tool_hash, request.scope, emphatic=request.emphatic, server=call.judged.server)
@@ -172,7 +173,7 @@ class Turns:
 
     @serves(routes.turns.resolve)
     async def resolve(self, turn_id: str, call_id: str, request: schemas.Resolution) -> schemas.TurnAnswer:
-        landed = await self._runner.resolve(turn_id, CallResolved(call_id, request.as_, "person"))
+        landed = await self._runner.resolve(turn_id, CallResolved(call_id, request.as_, current_actor()))
         return self._shown(turn_id, "Resolved" if landed else "Resolved already")
 
     @serves(routes.turns.answer)
@@ -182,7 +183,7 @@ class Turns:
         runs = await self._toolbox.questions.answer(call_id, InputReply(request.action, request.content))
         self._bus.answered(turn_id, call_id)
         if not runs:
-            await self._runner.resolve(turn_id, CallResolved(call_id, "retry", "person"))
+            await self._runner.resolve(turn_id, CallResolved(call_id, "retry", current_actor()))
         return self._shown(turn_id, "Answered")
 
     @serves(routes.turns.continue_)
