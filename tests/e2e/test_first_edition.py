@@ -231,6 +231,9 @@ def lost(path: str, now: Any) -> Iterator[str]:
         was = {"conversations": was["conversations"]}
     elif path == "/servers":
         was = {"servers": [{k: v for k, v in one.items() if k not in ("calls", "errors")} for one in was["servers"]]}
+    elif path.startswith("/servers/") and path.endswith("/tools"):
+        # A definition is hashed anew, by what it means; a hash of then is still understood.
+        was = {"tools": [{k: v for k, v in one.items() if k != "hash"} for one in was["tools"]]}
     elif path == "/personas":  # what comes with Windlass may be worded anew
         was, now = ({one["id"]: one for one in side["personas"] if not one["builtin"]} for side in (was, now))
     elif path == "/limits":

@@ -16,7 +16,7 @@ from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site, open_site
 from windlass.servers import ServerConfig, ToolDefinition
 from windlass.testing import StrictLLM
-from windlass.toolbox.offers import arguments_hash, offered_names, tool_hash
+from windlass.toolbox.offers import Offer, arguments_hash, first_edition_hash, offered_names, tool_hash
 
 CONFIG = ServerConfig("srv-1", "files", command="npx", args=("-y", "files@1.0.0"), env={"TOKEN": "one"})
 TOOL = ToolDefinition("read", "Read", "Read a file.", {"type": "object"}, {"type": "object"}, {"readOnlyHint": True})
@@ -36,7 +36,7 @@ KEYS = st.lists(st.tuples(st.text(alphabet="ab_", max_size=4), st.text(max_size=
 )
 def test_any_changed_field_changes_the_hash(change: dict[str, Any]) -> None:
     changed = replace(TOOL, **change)
-    assert tool_hash(changed, CONFIG) != tool_hash(TOOL, CONFIG)
+    assert tool_hash(changed) != tool_hash(TOOL)
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,58 @@ def test_any_changed_field_changes_the_hash(change: dict[str, Any]) -> None:
         {"transport": "http", "url": "https://a.example/mcp"},
     ],
 )
-def test_another_server_gives_another_tool(change: dict[str, Any]) -> None:
-    assert tool_hash(TOOL, replace(CONFIG, **change)) != tool_hash(TOOL, CONFIG)
+def test_an_update_of_the_program_leaves_its_tools_as_they_were_accepted(change: dict[str, Any]) -> None:
+    before, after = Offer(CONFIG, TOOL, tool_hash(TOOL)), Offer(replace(CONFIG, **change), TOOL, tool_hash(TOOL))
+    assert after.has(before.hash)
+    assert not after.has(first_edition_hash(TOOL, CONFIG))  # which had the program in it
 
 
-def test_what_does_not_matter_does_not_change_the_hash() -> None:
-    reordered = replace(TOOL, input_schema={**{"type": "object"}})
-    rotated = replace(CONFIG, env={"TOKEN": "two"}, name="Files", trusted=True, timeout_s=1)
-    assert tool_hash(reordered, rotated) == tool_hash(TOOL, CONFIG)
+SCHEMA = {
+    "type": ["string", "null"],
+    "required": ["path", "mode"],
+    "properties": {
+        "mode": {"enum": ["r", "w"], "default": "r"},
+        "fields": {"type": "array", "default": ["size", "name", "date"], "items": {"anyOf": [{"type": "string"}, {}]}},
+        "pair": {"prefixItems": [{"type": "string"}, {"type": "integer"}]},
+    },
+}
+
+
+def test_b5_a_schema_that_comes_in_another_order_is_the_same_tool() -> None:
+    again = {
+        "required": ["mode", "path"],
+        "properties": {
+            "pair": {"prefixItems": [{"type": "string"}, {"type": "integer"}]},
+            "fields": {
+                "items": {"anyOf": [{}, {"type": "string"}]},
+                "default": ["date", "name", "size"],
+                "type": "array",
+            },
+            "mode": {"default": "r", "enum": ["w", "r"]},
+        },
+        "type": ["null", "string"],
+    }
+    assert tool_hash(replace(TOOL, input_schema=again)) == tool_hash(replace(TOOL, input_schema=SCHEMA))
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"mode": {"enum": ["r", "w", "x"], "default": "r"}},
+        {"mode": {"enum": ["r", "w"], "default": "w"}},
+        {"fields": {"type": "array", "default": ["size", "name"]}},
+        {"pair": {"prefixItems": [{"type": "integer"}, {"type": "string"}]}},
+    ],
+)
+def test_b5_a_schema_that_means_something_else_is_another_tool(properties: dict[str, Any]) -> None:
+    changed = {**SCHEMA, "properties": {**SCHEMA["properties"], **properties}}  # type: ignore[dict-item]
+    assert tool_hash(replace(TOOL, input_schema=changed)) != tool_hash(replace(TOOL, input_schema=SCHEMA))
+
+
+def test_a_hash_of_the_first_edition_still_names_its_tool() -> None:
+    offer = Offer(replace(CONFIG, env={"TOKEN": "rotated"}), TOOL, tool_hash(TOOL))
+    assert offer.has(first_edition_hash(TOOL, CONFIG))
+    assert not offer.has(first_edition_hash(replace(TOOL, description="Read two files."), CONFIG))
 
 
 def test_arguments_are_compared_by_what_they_say() -> None:

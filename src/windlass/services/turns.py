@@ -306,7 +306,7 @@ class Turns:
             offer = self._toolbox.offer(spec.server, spec.tool) if spec else None
         except WindlassError:  # the server does not run now; the hash is compared again when the call is sent
             return
-        if offer and spec and offer.hash != spec.hash:
+        if offer and spec and not offer.has(spec.hash):
             raise Conflict(
                 "The tool changed while this waited.", hint="Look at the change before you decide.", code="tool_changed"
             )

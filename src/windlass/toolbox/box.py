@@ -3,6 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TypeVar, cast
 
@@ -259,8 +260,15 @@ class Toolbox:
 
     def _grants_in(self, conversation_id: str) -> Sequence[Grant]:
         return self._cache.get(
-            f"grants:{conversation_id}", lambda: [*self._grants.all(conversation_id), *self._grants.all()]
+            f"grants:{conversation_id}",
+            lambda: [self._as_hashed_now(grant) for grant in (*self._grants.all(conversation_id), *self._grants.all())],
         )
+
+    def _as_hashed_now(self, grant: Grant) -> Grant:
+        """A grant of the first edition names its tool by the hash of then."""
+        offers = self._offers.of(grant.server).values() if grant.server else self._running()
+        found = next((offer for offer in offers if offer.has(grant.tool_hash)), None)
+        return replace(grant, tool_hash=found.hash) if found else grant
 
     async def _whole(self, conversation_id: str, result_id: str) -> bytes:
         return (await self._store.result(result_id, within=conversation_id)).body

@@ -3,7 +3,8 @@ for each list a server gives, since a turn must not pay for the size of the cata
 
 A pin keeps the definition of a tool that somebody accepted: by enabling the tool, or by offering all tools of a server,
 which accepts them as they were first offered. A definition that changes afterwards, even by an invisible character, has
-another hash; the tool stays off until someone accepts the change."""
+another hash; the tool stays off until someone accepts the change. What the server runs is no part of that hash: it is
+confirmed by itself, so that an update of the program voids no approval of its tools."""
 
 import asyncio
 import hashlib
@@ -27,6 +28,8 @@ LONGEST_NAME = 64
 NameKey = tuple[str, str]  # a server's slug and the tool's own name
 PinKey = tuple[str, str, str]  # server, identity and tool
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_-]")
+_MEANING = "2-"  # marks a hash of what a definition means; those of the first edition are plain hexadecimal
+_SET_LIKE = frozenset({"enum", "required", "type", "default", "examples", "anyOf", "oneOf", "allOf"})
 
 
 @value_object
@@ -53,6 +56,12 @@ class Offer:
     def safe(self) -> bool:
         """Whether an interrupted call may be repeated: the server's claim, believed where the operator trusts it."""
         return self.server.trusted and bool(self.tool.read_only or self.tool.idempotent)
+
+    def has(self, hash: str) -> bool:
+        """Whether this is the definition that was hashed then, be it by the first edition."""
+        if hash.startswith(_MEANING):
+            return hash == self.hash
+        return hash == first_edition_hash(self.tool, self.server)
 
     def spec(self, name: str, approval: str) -> ToolSpec:
         return ToolSpec(
@@ -98,7 +107,7 @@ def _pinned_identity(config: ServerConfig) -> str:
 
 
 def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:
-    hash, approval = tool_hash(tool, config), config.approval_of(tool.name)
+    hash, approval = tool_hash(tool), config.approval_of(tool.name)
     try:
         checker = Checker(tool.input_schema)
     except BadInput as error:
@@ -140,15 +149,19 @@ class Pins:
     def agreed(self, offer: Offer) -> str:
         """The hash of the accepted definition; "" where nobody was asked yet."""
         pin = self.of(offer)
-        return pin.hash if pin else ""
+        return "" if pin is None else offer.hash if _accepted(pin, offer) else pin.hash
 
     def changed(self, offer: Offer) -> bool:
-        return self.agreed(offer) not in ("", offer.hash)
+        pin = self.of(offer)
+        return pin is not None and not _accepted(pin, offer)
 
     def first(self, offer: Offer) -> "asyncio.Future[None] | None":
-        """Accept it unless there is a pin already."""
-        known = self.of(offer) or offer.server.bundled
-        return None if known else self.renew(offer)
+        """Accept it unless there is a pin already. One of the first edition that still holds is written anew: its hash
+        is compared once, so that a later update of the program does not void it."""
+        pin = self.of(offer)
+        if pin is None:
+            return None if offer.server.bundled else self.renew(offer)
+        return self.renew(offer) if pin.hash != offer.hash and _accepted(pin, offer) else None
 
     def renew(self, offer: Offer) -> "asyncio.Future[None]":
         server_id, identity, name = key = _pin_key(offer)
@@ -173,7 +186,37 @@ def _pin_key(offer: Offer) -> PinKey:
     return offer.server.id, offer.identity, offer.tool.name
 
 
-def tool_hash(tool: ToolDefinition, config: ServerConfig) -> str:
+def _accepted(pin: Pin, offer: Offer) -> bool:
+    """A pin of a server in windlass.toml is kept for what it runs, so that its definition alone decides."""
+    return offer.has(pin.hash) or (bool(pin.identity) and tool_hash(pin.definition) == offer.hash)
+
+
+def tool_hash(tool: ToolDefinition) -> str:
+    """Of what a person would call the same tool: the order of keys, and of lists that are sets, does not matter. Some
+    servers build those anew at every start."""
+    return _MEANING + _sha256(
+        {
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description,
+            "inputSchema": _meaning(tool.input_schema),
+            "outputSchema": _meaning(tool.output_schema),
+            "annotations": tool.annotations,
+        }
+    )
+
+
+def _meaning(schema: object, key: str = "") -> object:
+    if isinstance(schema, Mapping):
+        return {name: _meaning(value, name) for name, value in schema.items()}
+    if isinstance(schema, list | tuple):
+        found = [_meaning(value) for value in schema]
+        return sorted(found, key=_text) if key in _SET_LIKE else found
+    return schema
+
+
+def first_edition_hash(tool: ToolDefinition, config: ServerConfig) -> str:
+    """As the first edition wrote it into pins, grants and turns: with the program, and with every order as it came."""
     return _sha256(
         {
             "name": tool.name,

@@ -158,7 +158,7 @@ class TurnTools:
                 why = f": {status.reason}" if status.reason else "."
                 raise ToolError(f"The server {config.slug} is not running{why}", cause="not_running")
         offer = self._context.offers.get(spec.server, spec.tool)
-        if offer is None or offer.hash != spec.hash:
+        if offer is None or not offer.has(spec.hash):
             raise ToolError(f"{spec.name} changed after this turn began, so it was not run.", cause="changed")
         return offer
 
@@ -168,8 +168,10 @@ class TurnTools:
         if offer is None:
             return TrustLevel(spec.server)
         config = offer.server
-        agreed = self._context.agreed(offer)
-        return TrustLevel(config.slug, config.trusted, offer.approval, offer.hash, agreed)
+        now, agreed = offer.hash, self._context.agreed(offer)
+        if spec.hash != now and offer.has(spec.hash):  # a turn that the first edition began
+            now, agreed = spec.hash, spec.hash if agreed == now else agreed
+        return TrustLevel(config.slug, config.trusted, offer.approval, now, agreed)
 
 
 def _in_doubt(call: ToolCall, unknown: Sequence[ToolCall], log: Sequence[Event]) -> bool:
@@ -182,7 +184,7 @@ def _in_doubt(call: ToolCall, unknown: Sequence[ToolCall], log: Sequence[Event])
 def _errors(call: ToolCall, spec: ToolSpec | None, offer: Offer | None) -> list[str]:
     if spec is None or call.broken:
         return []
-    checker = offer.checker if offer and offer.hash == spec.hash else _checker(spec)
+    checker = offer.checker if offer and offer.has(spec.hash) else _checker(spec)
     return checker.errors(json.loads(call.arguments)) if checker else []
 
 
