@@ -61,6 +61,66 @@ def test_what_is_no_host_name_ends_the_start(tmp_path: Path, given: str) -> None
     assert "mybox.local" in refused.value.hint
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("https://chat.example.org/windlass", "https://chat.example.org/windlass"),
+        (" HTTPS://Chat.Example.org:443/windlass/ ", "https://chat.example.org/windlass"),
+        ("http://mybox.local:80", "http://mybox.local"),
+        ("http://mybox.local:8080/", "http://mybox.local:8080"),
+        ("https://[FD00::5]:8443/a/b", "https://[fd00::5]:8443/a/b"),
+        ("https://bücher.example/", "https://xn--bcher-kva.example"),
+        ("", ""),
+        (" ", ""),
+    ],
+)
+def test_a_public_url_is_read_as_a_browser_sends_it(tmp_path: Path, given: str, meant: str) -> None:
+    assert load(public_url=given, env={"WINDLASS_HOME": str(tmp_path)}).public_url == meant
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(
+            "chat.example.org",
+            "ftp://x",
+            "https://",
+            "https://a b",
+            "https://me:secret@x",
+            "https://x/?a=1",
+            "https://x/#a",
+        ),
+        *("https://0.0.0.0:8420", "https://x:99999", "https://x//a", 'https://x/"><b>', "https://x/a b", "https://*.x"),
+    ],
+)
+def test_what_is_no_public_url_ends_the_start(tmp_path: Path, given: str) -> None:
+    with pytest.raises(BadInput, match="public_url") as refused:
+        load(env={"WINDLASS_HOME": str(tmp_path), "WINDLASS_PUBLIC_URL": given})
+    assert "https://example.org/windlass" in refused.value.hint
+
+
+def test_flag_environment_and_file_set_the_public_url_in_that_order(tmp_path: Path) -> None:
+    (tmp_path / "windlass.toml").write_text('[server]\npublic_url = "https://file.example"\n')
+    env = {"WINDLASS_HOME": str(tmp_path)}
+    assert load(env=env).public_url == "https://file.example"
+    env["WINDLASS_PUBLIC_URL"] = "https://env.example"
+    assert load(env=env).public_url == "https://env.example"
+    assert load(env=env, public_url="https://flag.example").public_url == "https://flag.example"
+
+
+def test_proxies_are_addresses_or_networks_from_everywhere(tmp_path: Path) -> None:
+    (tmp_path / "windlass.toml").write_text(
+        '[server]\ntrusted_proxies = ["127.0.0.1", "172.18.0.9/16"]\nops_port = 9090\n'
+    )
+    env = {"WINDLASS_HOME": str(tmp_path), "WINDLASS_TRUSTED_PROXIES": "10.0.0.1, fd00::/8,"}
+    found = load(env=env, trusted_proxies=["::1"])
+    assert found.trusted_proxies == ["127.0.0.1/32", "172.18.0.0/16", "10.0.0.1/32", "fd00::/8", "::1/128"]
+    assert found.ops_port == 9090
+    for wrong in ("nginx", "10.0.0.1/99", "*"):
+        with pytest.raises(BadInput, match="trusted_proxies"):
+            load(env=env, trusted_proxies=[wrong])
+
+
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "windlass.toml").write_bytes(b"port = 1 \xff")
     with pytest.raises(BadInput, match=r"windlass\.toml is not UTF-8 text"):

@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from starlette.types import ASGIApp
-
 from windlass import config as settings
 from windlass import demo
 from windlass.bus import Bus
@@ -28,6 +26,8 @@ from windlass.toolbox.search_backends import SearchBackends
 from windlass.turns.setup import TurnBuilder
 from windlass.version import VERSION
 from windlass.web.auth import Access
+from windlass.web.guard import RequestGuard
+from windlass.web.origin import reach_of
 from windlass.web.server import build
 
 OWN = "own"
@@ -56,7 +56,7 @@ class App:
         """The demo model is the default: no other is configured or found."""
         return self.models.config().wire == DEMO
 
-    def asgi(self, access: Access | None = None) -> ASGIApp:
+    def asgi(self, access: Access | None = None) -> RequestGuard:
         """The HTTP server's application; without `access` it answers every request of this process."""
         config = self.config
         return build(
@@ -64,6 +64,7 @@ class App:
             access or Access(config.home, token=config.token, open_to_all=True),
             version=VERSION,
             hosts=config.allow_hosts if config.on_loopback else [config.host, *config.allow_hosts],
+            reach=reach_of(config.public_url, config.trusted_proxies),
             most_body=config.limits.body_bytes,
             most_import=config.limits.import_bytes,
             requests_min=config.limits.requests_min,

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,6 +23,8 @@ ZAI_PATH = "/paas/v4"  # below any host: a proxy in front of Z.AI keeps it
 ZAI_MODEL = "glm-4.7"
 ENVIRONMENT = "environment"  # the name of the provider that the environment sets
 HOST_NAME = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?")
+BASE_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")  # nothing that a cookie or markup would need to escape
+USUAL_PORTS = {"http": ":80", "https": ":443"}  # which browsers leave out
 UNSPECIFIED = {"0.0.0.0", "[::]"}  # noqa: S104 - refused: an address to listen on is not a name to reach it by
 SHORTEST_TOKEN = 16
 HOW_TO_MAKE_ONE = (
@@ -92,7 +94,10 @@ class WebSearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 class Listener(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[server]`: how this server is reached."""
 
+    public_url: str = ""  # the address people open, with the path of a proxy
     allow_hosts: list[str] = []  # further names it goes by, besides the address it listens on
+    trusted_proxies: list[str] = []  # addresses or networks whose X-Forwarded headers count
+    ops_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] | None = None  # /health, /ready, /metrics without a token
 
 
 class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -147,6 +152,9 @@ class Config(msgspec.Struct, frozen=True):
     policy: list[RuleSettings] = []
     demo: bool = False
     allow_hosts: list[str] = []
+    public_url: str = ""
+    trusted_proxies: list[str] = []
+    ops_port: int | None = None
 
     @property
     def on_loopback(self) -> bool:
@@ -161,6 +169,9 @@ def load(
     auth: bool = True,
     demo: bool = False,
     allow_hosts: Iterable[str] = (),
+    public_url: str = "",
+    trusted_proxies: Iterable[str] = (),
+    ops_port: int | None = None,
     env: Mapping[str, str] = os.environ,
 ) -> Config:
     home = Path(env.get("WINDLASS_HOME") or user_data_path("windlass"))
@@ -168,7 +179,7 @@ def load(
     found = Config(
         home=home,
         host=host or env.get("WINDLASS_HOST") or file.host or "127.0.0.1",
-        port=port if port is not None else _port(env, file),
+        port=port if port is not None else _port(env, "WINDLASS_PORT", file.port, 8420),
         token=env.get("WINDLASS_TOKEN", "").strip(),  # a header has no blanks around it
         auth=auth,
         durability=_durability(env, file),
@@ -179,6 +190,9 @@ def load(
         policy=file.policy,
         demo=demo,
         allow_hosts=[_host_name(text) for text in (*file.server.allow_hosts, *allow_hosts)],
+        public_url=_public_url(public_url or env.get("WINDLASS_PUBLIC_URL") or file.server.public_url),
+        trusted_proxies=[_network(text) for text in _proxies(file, env, trusted_proxies)],
+        ops_port=ops_port if ops_port is not None else _port(env, "WINDLASS_OPS_PORT", file.server.ops_port, None),
     )
     if not found.auth and not found.on_loopback:
         raise BadInput(
@@ -238,30 +252,72 @@ def _with_key(provider: ProviderSettings, env: Mapping[str, str]) -> ProviderSet
     return msgspec.structs.replace(provider, api_key=resolve_secret(provider.api_key, env))
 
 
-def _port(env: Mapping[str, str], file: _File) -> int:
-    text = env.get("WINDLASS_PORT")
+P = TypeVar("P", int, int | None)
+
+
+def _port(env: Mapping[str, str], name: str, in_file: int | None, usual: P) -> int | P:
+    text = env.get(name)
     if not text:
-        return file.port if file.port is not None else 8420
+        return in_file if in_file is not None else usual
     if not text.isdecimal() or int(text) > 65535:
-        raise BadInput(f"WINDLASS_PORT is {text!r}; it must be a number from 0 to 65535.")
+        raise BadInput(f"{name} is {text!r}; it must be a number from 0 to 65535.")
     return int(text)
+
+
+def _proxies(file: _File, env: Mapping[str, str], flags: Iterable[str]) -> list[str]:
+    named = env.get("WINDLASS_TRUSTED_PROXIES", "").split(",")
+    return [text for text in (*file.server.trusted_proxies, *named, *flags) if text.strip()]
 
 
 def _host_name(text: str) -> str:
     """As a Host header writes it. An address that was pasted whole loses its scheme and path."""
     scheme, _, rest = text.strip().rpartition("://")
     name = rest.partition("/")[0] if scheme else rest.removesuffix("/")
+    if found := _as_host(name):
+        return found
+    raise BadInput(
+        f"allow_hosts: {text!r} is not a host name.",
+        hint="Write NAME or NAME:PORT, such as mybox.local or 192.168.1.5:8420; each name is listed in full.",
+    )
+
+
+def _as_host(name: str) -> str:
+    """A name with or without a port, as browsers send it; "" for what cannot be one."""
     with suppress(ValueError):
         name = f"[{ipaddress.IPv6Address(name)}]"
     with suppress(UnicodeError):
         name = name if name.isascii() else name.encode("idna").decode()
     found = HOST_NAME.fullmatch(name.lower())
     if found is None or found[1] in UNSPECIFIED or int(found[2] or 0) > 65535:
-        raise BadInput(
-            f"allow_hosts: {text!r} is not a host name.",
-            hint="Write NAME or NAME:PORT, such as mybox.local or 192.168.1.5:8420; each name is listed in full.",
-        )
+        return ""
     return found[0]
+
+
+def _public_url(text: str) -> str:
+    """Scheme, host and path as browsers send them: small letters, without the usual port and the last slash."""
+    scheme, _, rest = text.strip().partition("://")
+    host, _, path = rest.partition("/")
+    scheme, path = scheme.lower(), f"/{path}".rstrip("/")
+    name = _as_host(host)
+    if not text.strip():
+        return ""
+    if scheme not in USUAL_PORTS or not name or not BASE_PATH.fullmatch(path):
+        raise BadInput(
+            f"public_url: {text!r} is not the address of a page.",
+            hint="Write it as people open it, such as https://chat.example.org or https://example.org/windlass; its "
+            "path has letters, digits and . _ ~ - only, and no query.",
+        )
+    return f"{scheme}://{name.removesuffix(USUAL_PORTS[scheme])}{path}"
+
+
+def _network(text: str) -> str:
+    try:
+        return str(ipaddress.ip_network(text.strip(), strict=False))
+    except ValueError:
+        raise BadInput(
+            f"trusted_proxies: {text!r} is neither an address nor a network.",
+            hint="Write the proxy's address as Windlass sees it, such as 127.0.0.1, or its network: 172.18.0.0/16.",
+        ) from None
 
 
 def _durability(env: Mapping[str, str], file: _File) -> Literal["full", "normal"]:

@@ -20,6 +20,7 @@ from windlass.app import App, open_app
 from windlass.config import Config, ProviderSettings
 from windlass.testing import StrictLLM
 from windlass.web.auth import Access
+from windlass.web.origin import reach_of
 from windlass.web.protocol import BoundedProtocol
 from windlass.web.server import build
 
@@ -165,7 +166,14 @@ async def open_site(
     config = Config(home=home, token=TOKEN, auth=auth, providers=providers, demo=llm is None, **settings)
     async with open_app(config, grace_s=0) as app:
         access = Access(home, token=TOKEN, open_to_all=not auth)
-        asgi = build(app.services, access, version="0.0.test", requests_min=config.limits.requests_min)
+        asgi = build(
+            app.services,
+            access,
+            version="0.0.test",
+            hosts=config.allow_hosts,
+            requests_min=config.limits.requests_min,
+            reach=reach_of(config.public_url, config.trusted_proxies),
+        )
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.bind(("127.0.0.1", 0))
         listener.listen(512)

@@ -6,12 +6,13 @@ from typing import Any
 
 import aiohttp
 import pytest
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tests.kit.windlass_process import WindlassProcess, windlass
 from tests.web.kit import Site
 from windlass.api.routes import ROUTES
 from windlass.web.guard import RequestGuard, page_policy
+from windlass.web.origin import reach_of
 
 PORT = 8420
 OURS = f"127.0.0.1:{PORT}"
@@ -89,7 +90,16 @@ async def inside(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-async def passes(headers: dict[str, str], method: str = "GET", path: str = "/conversations") -> int:
+async def passes(
+    headers: dict[str, str],
+    method: str = "GET",
+    path: str = "/conversations",
+    *,
+    peer: str = "",
+    server: str = "10.0.0.5",
+    app: ASGIApp | None = None,
+    **settings: Any,
+) -> int:
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -102,10 +112,12 @@ async def passes(headers: dict[str, str], method: str = "GET", path: str = "/con
         "type": "http",
         "method": method,
         "path": path,
-        "server": ("10.0.0.5", PORT),
+        "server": (server, PORT),
+        "client": (peer, 5000),
         "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()],
     }
-    await RequestGuard(inside, ["box.example:8420", "lan.example", "[fe80::5]", "0.0.0.0", "::"])(scope, receive, send)
+    names = ["box.example:8420", "lan.example", "[fe80::5]", "0.0.0.0", "::"]
+    await RequestGuard(app or inside, names, **settings)(scope, receive, send)
     return int(sent[0]["status"])
 
 
@@ -118,6 +130,59 @@ async def test_only_our_own_names_are_answered(host: str, ours: bool) -> None:
 @pytest.mark.parametrize(("origin", "ours"), ORIGINS.items())
 async def test_only_our_own_origin_is_answered_whatever_the_method(method: str, origin: str, ours: bool) -> None:
     assert await passes({"Host": OURS, "Origin": origin}, method) == (204 if ours else 403)
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
+@pytest.mark.parametrize("port", ["", ":80", ":3000", ":18420"])
+async def test_where_a_token_is_needed_any_port_of_this_machine_is_answered(name: str, port: str) -> None:
+    assert await passes({"Host": name + port}) == 403
+    assert await passes({"Host": name + port}, any_port=True) == 204
+
+
+@pytest.mark.parametrize("host", [host for host, ours in HOSTS.items() if not ours and "localhost" not in host[:9]])
+async def test_a_token_opens_no_other_names(host: str) -> None:
+    ours = host.partition(":")[0] == "127.0.0.1" and host.partition(":")[2] in {"", "80"}
+    assert await passes({"Host": host}, any_port=True) == (204 if ours else 403)
+
+
+PUBLIC = reach_of("https://chat.example.org/windlass", ["10.0.0.1"])
+
+
+@pytest.mark.parametrize("path", ["/conversations", "/windlass/conversations", "/windlass/conversations/"])
+async def test_the_public_name_is_answered_with_and_without_its_path(path: str) -> None:
+    asked: list[str] = []
+
+    async def note(scope: Scope, receive: Receive, send: Send) -> None:
+        asked.append(scope["path"])
+        await inside(scope, receive, send)
+
+    headers = {"Host": "chat.example.org", "Origin": "https://chat.example.org"}
+    assert await passes(headers, "POST", path, app=note, reach=PUBLIC) == 204
+    assert asked == ["/conversations"]
+
+
+async def test_behind_a_proxy_that_sends_its_own_name_of_us_the_public_origin_is_ours() -> None:
+    assert await passes({"Host": OURS, "Origin": "https://chat.example.org"}, "POST", reach=PUBLIC) == 204
+    assert await passes({"Host": OURS, "Origin": "https://chat.example.org:444"}, "POST", reach=PUBLIC) == 403
+    assert await passes({"Host": OURS, "Origin": "https://evil.example"}, "POST", reach=PUBLIC) == 403
+
+
+async def test_a_forwarded_name_counts_from_a_trusted_proxy_alone() -> None:
+    headers = {"Host": OURS, "X-Forwarded-Host": "lan.example:9", "Origin": "http://lan.example:9"}
+    assert await passes(headers, "POST", peer="10.0.0.1", reach=PUBLIC) == 204
+    assert await passes(headers, "POST", peer="10.0.0.2", reach=PUBLIC) == 403
+
+
+async def test_neither_name_may_be_foreign_where_a_proxy_forwards_one() -> None:
+    """Else a page whose own name leads here could call itself localhost by that header."""
+    rebound = {"Host": f"evil.example:{PORT}", "X-Forwarded-Host": OURS}
+    forwarded = {"Host": OURS, "X-Forwarded-Host": "evil.example"}
+    for headers in (rebound, forwarded):
+        assert await passes(headers, peer="10.0.0.1", reach=PUBLIC) == 403
+
+
+async def test_an_ipv4_address_is_answered_on_a_socket_for_both_kinds() -> None:
+    assert await passes({"Host": f"10.0.0.5:{PORT}"}, server="::ffff:10.0.0.5") == 204
 
 
 async def test_a_host_header_that_comes_twice_is_refused() -> None:

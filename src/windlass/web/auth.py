@@ -21,6 +21,7 @@ from windlass.config import SHORTEST_TOKEN, check_token
 from windlass.core.errors import Conflict, Unavailable
 from windlass.core.values import value_object
 from windlass.web.errors import TooMany, Unauthorized
+from windlass.web.origin import browser_origin
 
 SESSION_S = 30 * 24 * 3600
 KEY_S = 24 * 3600
@@ -189,7 +190,7 @@ def cookie_name(scope: Scope) -> str:
 
 
 def address_of(scope: Scope) -> str:
-    return str((scope.get("client") or ("",))[0])
+    return browser_origin(scope).address
 
 
 def _cookie(header: str, name: str) -> str:

@@ -19,6 +19,7 @@ from windlass.config import HOST_NAME
 from windlass.core.errors import WindlassError
 from windlass.web.errors import Forbidden, NotJson, TooMany
 from windlass.web.http import send_error
+from windlass.web.origin import NOWHERE, BrowserOrigin, Reach, origin_of, plain_address, without_base
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -47,42 +48,64 @@ def page_policy(nonce: str) -> bytes:
 
 class RequestGuard:
     """`hosts` are further names this server goes by; one without a port is meant with any: port maps and tunnels have
-    their own. Rebinding needs a name that is not listed, so the port protects nothing."""
+    their own. Rebinding needs a name that is not listed, so the port protects nothing. `any_port` says the same of the
+    names of this machine itself, which is right where every request must bring a credential."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str] = (), version: str = "") -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Collection[str] = (),
+        version: str = "",
+        *,
+        reach: Reach = NOWHERE,
+        any_port: bool = False,
+    ) -> None:
         self._app = app
         self._headers = [*SAFE_HEADERS, (b"x-windlass-version", version.encode())]
-        self._hosts = frozenset(host.lower() for host in hosts if not _is_unspecified(host))
+        self._any_port = any_port
+        self.set_names(hosts, reach)
+
+    def set_names(self, hosts: Collection[str], reach: Reach) -> None:
+        """May be called while requests are answered: the next one is measured by these."""
+        public = (reach.host,) if reach.host else ()
+        self._hosts = frozenset(host.lower() for host in (*hosts, *public) if not _is_unspecified(host))
+        self.reach = reach
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        path: str = scope["path"]
+        origin = scope.setdefault("state", {})["origin"] = origin_of(scope, self.reach)
+        path: str = without_base(scope["path"], (origin.base, self.reach.base))
         if len(path) > 1 and path.endswith("/"):
-            scope["path"] = path.rstrip("/") or "/"
+            path = path.rstrip("/") or "/"
+        scope["path"] = path
         headed = _Headed(scope, send, self._headers)
         try:
-            self._check(scope)
+            self._check(scope, origin)
         except WindlassError as error:
             await send_error(headed, error)
             return
         await self._app(scope, receive, headed)
 
-    def _check(self, scope: Scope) -> None:
+    def _check(self, scope: Scope, origin: BrowserOrigin) -> None:
+        """Both names must be ours, where a proxy forwards another: a page under a name of its own can write the header
+        too, but it cannot choose its Host."""
         headers = _headers(scope)
-        host = headers.get(b"host", b"").decode("latin-1").lower()
-        if not self._is_ours(host, scope):
-            raise Forbidden(
-                f"This server does not go by the name {host or '(none)'}.",
-                code="bad_host",
-                hint=_how_to_allow(host),
-            )
-        _check_origin(scope, headers, host)
+        named = headers.get(b"host", b"").decode("latin-1").lower()
+        for host in (named,) if origin.host == named else (named, origin.host):
+            if not self._is_ours(host, scope):
+                raise Forbidden(
+                    f"This server does not go by the name {host or '(none)'}.",
+                    code="bad_host",
+                    hint=_how_to_allow(host),
+                )
+        _check_origin(scope, headers, origin.host)
         _check_type(scope, headers)
 
     def _is_ours(self, host: str, scope: Scope) -> bool:
-        if host in self._hosts or _name(host) in self._hosts:
+        name = _name(host)
+        if host in self._hosts or name in self._hosts or (self._any_port and name in LOOPBACK):
             return True
         address, port = scope.get("server") or ("", None)
         names = {*LOOPBACK, *self._hosts, *_as_names(address)}
@@ -97,7 +120,7 @@ class _Headed:
     def __init__(self, scope: Scope, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         self._send = send
         self._headers = headers
-        self._policy = scope.setdefault("state", {})
+        self._policy = scope["state"]
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -192,7 +215,7 @@ def _as_names(address: Any) -> tuple[str, ...]:
     """The address the connection came in on, as a Host header writes it. Rebinding needs a name, so an address is
     safe; the unspecified ones are no address anybody reaches us by."""
     try:
-        parsed = ipaddress.ip_address(str(address))
+        parsed = ipaddress.ip_address(plain_address(str(address)))
     except ValueError:
         return ()
     if parsed.is_unspecified:

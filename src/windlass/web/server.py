@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from windlass.api.route import BODY, IMPORT, Route
 from windlass.api.routes import ROUTES
@@ -24,6 +24,7 @@ from windlass.web.guard import Rates, RequestGuard
 from windlass.web.http import send_error
 from windlass.web.openai_compat import CompletionEndpoint, V1Endpoint
 from windlass.web.openapi import openapi
+from windlass.web.origin import NOWHERE, Reach
 from windlass.web.sessions import SessionEndpoint
 from windlass.web.static import Static
 
@@ -37,7 +38,8 @@ def build(
     most_body: int = BODY,
     most_import: int = IMPORT,
     requests_min: int | None = None,
-) -> ASGIApp:
+    reach: Reach = NOWHERE,
+) -> RequestGuard:
     by_path: dict[str, dict[str, Endpoint]] = {}
     for route in ROUTES:
         most = most_import if route.max_bytes == IMPORT else most_body
@@ -45,7 +47,8 @@ def build(
     page, rates = Static(access), Rates(requests_min)
     routes = [StarletteRoute(path, Path(methods, access, rates)) for path, methods in _literal_first(by_path)]
     routes += [StarletteRoute(path, page) for path in ("/", "/ui", "/ui/{rest:path}", "/docs", "/docs/{file}")]
-    return RequestGuard(Router(routes, redirect_slashes=False, default=_not_found), hosts, version)
+    router = Router(routes, redirect_slashes=False, default=_not_found)
+    return RequestGuard(router, hosts, version, reach=reach, any_port=not access.open_to_all)
 
 
 def _endpoint(route: Route[..., Any], services: Services, access: Access, version: str, most: int) -> Endpoint:
