@@ -97,6 +97,9 @@ class CallJudged:
     refusal: Refusal = ""
     reason: str = ""
     server: str = ""
+    step: int = 0  # of the steps of approval, 1 to 7; 0 where the call was decided before them
+    permission: str = ""  # id of the rule, grant or setting that decided; "" where none did
+    reads: bool = False  # it changes nothing: stopped or broken, its outcome is never in doubt
 
 
 @value_object

@@ -8,6 +8,7 @@ from windlass.core.values import value_object
 Role = Literal["user", "assistant", "system", "tool"]
 CallState = Literal["ok", "error", "denied", "cancelled", "unknown"]
 Choice = Literal["auto", "none", "required"]
+ToolClass = Literal["reads", "changes", "sends"]  # sends: its arguments choose who receives
 
 
 @value_object
@@ -83,10 +84,12 @@ class ToolSpec:
     schema: str = '{"type":"object","properties":{}}'  # cleaned for the model
     hash: str = ""  # of the definition as the server gave it
     safe: bool = False  # may be repeated: declared so, by a server the operator trusts
-    approval: str = ""  # auto, ask or deny as set for this conversation; "" leaves it to the policy
+    approval: str = ""  # auto, ask or deny as somebody explicitly set it for this conversation; "" for none
     read_only: bool = False  # these three are the server's claims, not facts
     destructive: bool = False
     open_world: bool = False
+    kind: ToolClass = "changes"  # guessed, or as a person corrected it
+    named: bool = False  # enabled one by one, by its name, rather than by a pattern
 
 
 @value_object

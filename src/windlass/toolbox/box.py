@@ -44,12 +44,16 @@ class Available:
 
 @value_object
 class EnabledToolRow:
-    """A person's choice for one tool in one conversation. `enabled` is False where it overrides a server's default."""
+    """A person's choice for one tool in one conversation. `enabled` is False where it overrides a server's default.
+
+    The first edition's picker stored `auto` from hints of untrusted servers; only an `explicit` one counts as such."""
 
     server_id: str
     tool: str
     enabled: bool = True
     approval: str = ""
+    explicit: bool = False  # the approval came with the request that enabled the tool
+    named: bool = True  # rather than matched by a pattern
 
     def key(self, conversation_id: str) -> str:
         return f"{conversation_id}/{self.server_id}/{self.tool}"

@@ -33,17 +33,50 @@ class PolicyRule:
     hint: Hint = ""
     arguments: Mapping[str, str] | None = None
     name: str = ""
+    id: str = ""  # `file:N` for the Nth rule of the operator's file
+    by: str = ""
+    at: float = 0
+    other_arguments: bool = False  # of a rule that says auto: arguments it does not name may be anything
+    expires_at: float = 0  # 0 for never
 
 
 @value_object
 class Grant:
-    """A person's lasting approval of one tool as it was defined then."""
+    """A person's lasting approval, given on a card: of one tool as it was defined then, of one tool with arguments
+    like these, or of every tool of a server."""
 
-    tool_hash: str
-    scope: Literal["conversation", "always"]
+    tool_hash: str = ""  # "" where it covers a server
+    scope: Literal["conversation", "always"] = "conversation"
     arguments_hash: str = ""  # "" for any arguments
-    emphatic: bool = False  # given once more for a tool that claims to destroy or to reach out
+    emphatic: bool = False  # of the first edition: given once more for what claims to destroy or to reach out
     server: str = ""  # its id; two servers may run the same program for two accounts
+    id: str = ""
+    covers: Literal["", "tool", "arguments", "server"] = ""  # "" for a grant of the first edition: one tool
+    tool: str = ""  # its own name
+    conditions: Mapping[str, str] | None = None  # argument -> glob
+    expires_at: float = 0  # 0 for never
+    by: str = ""
+    at: float = 0
+
+
+@value_object
+class Setting:
+    """An explicit auto, ask or deny, and its id in the list of permissions."""
+
+    choice: Choice
+    id: str
+
+
+def chat_setting_id(conversation_id: str, server_id: str, tool: str) -> str:
+    return f"conversation:{conversation_id}/{server_id}/{tool}"
+
+
+def tool_setting_id(slug: str, tool: str) -> str:
+    return f"tool:{slug}/{tool}"
+
+
+def server_setting_id(slug: str) -> str:
+    return f"server:{slug}"
 
 
 @value_object

@@ -23,6 +23,8 @@ export type Scope = "once" | "conversation" | "always";
 
 export type Role = "user" | "assistant" | "system" | "tool";
 
+export type ToolClass = "reads" | "changes" | "sends";
+
 /** A call the model asked for. `arguments` is always the text of a JSON object: it can go back on any wire. */
 export interface ToolCall {
   id: string;
@@ -164,6 +166,9 @@ export interface CallJudged extends EventHeader {
   refusal?: Refusal;
   reason?: string;
   server?: string;
+  step?: number;
+  permission?: string;
+  reads?: boolean;
 }
 
 export interface CallDecided extends EventHeader {
