@@ -6,6 +6,10 @@ const server = process.env.WINDLASS_URL ?? "http://127.0.0.1:8420";
 
 export default defineConfig({
   base: "/ui/",
+  // Chunks and fonts name each other by relative paths, so that the page can be served below any path of a proxy.
+  experimental: {
+    renderBuiltUrl: (_file, { hostType }) => (hostType === "html" ? undefined : { relative: true }),
+  },
   plugins: [react(), compress()],
   build: {
     outDir: "../src/windlass/web/static",

@@ -7,7 +7,7 @@ import jsonschema_rs
 import msgspec
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from tests.web.kit import Site
+from tests.web.kit import Site, open_site
 from windlass.api.routes import ROUTES
 from windlass.web.openapi import openapi
 
@@ -98,3 +98,10 @@ def _least(schema: dict[str, Any]) -> Any:
         case "boolean":
             return True
     return None
+
+
+async def test_below_a_proxys_path_the_description_names_it(site: Site) -> None:
+    async with open_site(site.app.config.home / "other", public_url="https://chat.example.org/windlass") as other:
+        described = await other.get("/windlass/openapi.json")
+    assert described["servers"] == [{"url": "/windlass"}]
+    assert "servers" not in await site.get("/openapi.json")

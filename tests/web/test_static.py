@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.web.kit import Site
+from tests.web.kit import Site, open_site
 from windlass.web.auth import Access
 from windlass.web.static import Static
 
@@ -51,6 +51,17 @@ async def test_every_address_of_the_page_gives_the_page(built: Path, path: str) 
     assert status == 200 and headers["content-type"].startswith("text/html")
     assert headers["cache-control"] == "no-store"
     assert "<script" in body and "__CSP_NONCE__" not in body
+
+
+async def test_below_a_proxys_path_the_page_names_its_own_addresses_with_it(site: Site) -> None:
+    async with open_site(site.app.config.home / "other", public_url="https://chat.example.org/windlass") as other:
+        here, below = [(await one.call("GET", "/ui/c/1")).text for one in (site, other)]
+        stripped, whole = [await other.call("GET", path) for path in ("/docs", "/windlass/docs")]
+
+    assert '"/ui/assets/' in here and '<meta name="windlass-base" content="/"' in here
+    assert '"/ui/assets/' not in below and '"/windlass/ui/assets/' in below
+    assert '<meta name="windlass-base" content="/windlass/"' in below
+    assert stripped.text == whole.text and 'src="/windlass/docs/docs.js"' in whole.text
 
 
 async def test_assets_are_kept_for_long_and_other_files_are_asked_for_again(built: Path) -> None:

@@ -21,10 +21,10 @@ from windlass.web.endpoints import (
     TextEndpoint,
 )
 from windlass.web.guard import Rates, RequestGuard
-from windlass.web.http import send_error
+from windlass.web.http import send_error, send_json
 from windlass.web.openai_compat import CompletionEndpoint, V1Endpoint
 from windlass.web.openapi import openapi
-from windlass.web.origin import NOWHERE, Reach
+from windlass.web.origin import NOWHERE, Reach, browser_origin
 from windlass.web.sessions import SessionEndpoint
 from windlass.web.static import Static
 
@@ -70,7 +70,15 @@ def _endpoint(route: Route[..., Any], services: Services, access: Access, versio
         case "access":
             return SessionEndpoint(route, access, most)
         case "description":
-            return Endpoint(route, Description(version).read, most)
+            return DescriptionEndpoint(route, Description(version).read, most)
+
+
+class DescriptionEndpoint(Endpoint):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        described: dict[str, Any] = await self.verb()
+        if base := browser_origin(scope).base:
+            described = {**described, "servers": [{"url": base}]}
+        await send_json(send, self.route.status, described)
 
 
 class Description:

@@ -15,6 +15,7 @@ from windlass.web.auth import Access, address_of, cookie_name, from_our_page
 from windlass.web.errors import NotAllowed
 from windlass.web.guard import new_nonce
 from windlass.web.http import Headers, header_of, query_of, send_bytes, send_error
+from windlass.web.origin import browser_origin
 
 HERE = Path(__file__).parent
 NONCE = b"__CSP_NONCE__"
@@ -79,7 +80,9 @@ class Static:
         await send_bytes(send, 303, b"text/plain", b"", headers)
 
     async def _page(self, scope: Scope, send: Send, file: File | None) -> None:
-        body = (file.body if file else NO_PAGE).replace(NONCE, new_nonce(scope).encode())
+        base = browser_origin(scope).base.encode()
+        body = (file.body if file else NO_PAGE).replace(b'="/', b'="' + base + b"/")  # its own addresses, all of them
+        body = body.replace(NONCE, new_nonce(scope).encode())
         await send_bytes(send, 200, b"text/html; charset=utf-8", body, [(b"cache-control", b"no-store")])
 
     async def _file(self, scope: Scope, send: Send, file: File, caching: bytes) -> None:

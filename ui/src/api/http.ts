@@ -1,5 +1,6 @@
 /** Requests to the server that serves this page. The session cookie goes along by itself. */
 
+import { inBase } from "./base";
 import { hintForPage } from "./hints";
 import type { ErrorCode, Failed } from "./schemas.generated";
 import { noteStatus } from "./session";
@@ -42,7 +43,7 @@ export async function send(
   more: RequestInit = {},
 ): Promise<Response> {
   try {
-    const response = await fetch(path, {
+    const response = await fetch(inBase(path), {
       method,
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

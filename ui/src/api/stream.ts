@@ -6,6 +6,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 import { decode, type Event } from "../state";
+import { inBase } from "./base";
 import { errorOf } from "./http";
 import { noteVersion } from "./version";
 
@@ -71,7 +72,7 @@ export class Stream {
     if (this.#tries === 0) this.#listener.link({ state: "connecting" });
     this.#abort = new AbortController();
     try {
-      const response = await fetch(this.#url, {
+      const response = await fetch(inBase(this.#url), {
         headers: { Accept: "text/event-stream", ...(this.#lastId && { "Last-Event-ID": this.#lastId }) },
         signal: this.#abort.signal,
       });

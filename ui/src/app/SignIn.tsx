@@ -3,6 +3,7 @@ import { useState, useSyncExternalStore, type SyntheticEvent } from "react";
 import { post } from "../api";
 import { onSignedOut, signedOut } from "../api/session";
 import { useVerb } from "../conversation/useVerb";
+import { paths } from "./router";
 import { Button, Logo, Quoted } from "../parts";
 
 export function useSignedOut(): boolean {
@@ -17,7 +18,7 @@ export function SignIn() {
     event.preventDefault();
     void run(async () => {
       await post("/session", { token: token.trim() });
-      location.assign("/ui/");
+      location.assign(paths.home);
     });
   };
   return (

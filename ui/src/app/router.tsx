@@ -2,6 +2,8 @@
 
 import { useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from "react";
 
+import { belowBase, inBase } from "../api";
+
 export type Page = "new" | "conversation" | "servers" | "models" | "settings";
 
 export interface Route {
@@ -13,11 +15,11 @@ export interface Route {
 }
 
 export const paths = {
-  home: "/ui/",
-  servers: "/ui/servers",
-  models: "/ui/models",
-  settings: "/ui/settings",
-  conversation: (id: string) => `/ui/c/${encodeURIComponent(id)}`,
+  home: inBase("/ui/"),
+  servers: inBase("/ui/servers"),
+  models: inBase("/ui/models"),
+  settings: inBase("/ui/settings"),
+  conversation: (id: string) => inBase(`/ui/c/${encodeURIComponent(id)}`),
 };
 
 export function useRoute(): Route {
@@ -68,7 +70,7 @@ function read(): Route {
 }
 
 export function parse(pathname: string, search: string): Route {
-  const [, , name = "", id = ""] = pathname.split("/");
+  const [, , name = "", id = ""] = belowBase(pathname).split("/");
   const query = new URLSearchParams(search);
   const route = {
     inspect: query.get("inspect") ?? "",

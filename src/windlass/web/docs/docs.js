@@ -6,7 +6,7 @@ const nav = document.getElementById("tags");
 start();
 
 async function start() {
-  const response = await fetch("/openapi.json");
+  const response = await fetch(new URL("../openapi.json", import.meta.url));
   if (!response.ok) {
     main.replaceChildren(el("p", "The description needs a login. Open the page with the URL that windlass serve prints, then come back."));
     return;

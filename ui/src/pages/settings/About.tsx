@@ -1,4 +1,4 @@
-import { system } from "../../api";
+import { inBase, system } from "../../api";
 import { useLoaded } from "../useLoaded";
 import { Section } from "./Section";
 
@@ -45,7 +45,7 @@ export function About() {
         </dd>
         <dt>Interface</dt>
         <dd>
-          <a href="/docs">Documentation</a>
+          <a href={inBase("/docs")}>Documentation</a>
           <a href="/openapi.json">OpenAPI</a>
         </dd>
       </dl>
