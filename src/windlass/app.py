@@ -17,6 +17,7 @@ from windlass.runner import Runner
 from windlass.servers import SandboxRules, ServerConfig, Servers, ToolOverride
 from windlass.services import Services
 from windlass.services.providers import patience_of
+from windlass.services.servers import ServerIdentities
 from windlass.store import Store
 from windlass.store.vault import Vault
 from windlass.telemetry import Telemetry
@@ -125,7 +126,11 @@ async def _purge_hourly(app: App) -> None:
 async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Function]) -> App:
     vault = Vault(config.home / "secrets.json")
     models = Models()
-    servers = Servers(on_change=lambda server_id: toolbox.servers_changed(), reveal=vault.reveal)
+    servers = Servers(
+        on_change=lambda server_id: toolbox.servers_changed(),
+        reveal=vault.reveal,
+        identities=ServerIdentities(store),
+    )
     search_backends = SearchBackends(config.web_search, models, servers)
     toolbox = Toolbox(store, servers, search_backends.for_turn, [_rule(rule) for rule in config.policy])
     for function in functions:
@@ -245,6 +250,7 @@ def _server(slug: str, server: settings.ServerSettings, home: Path) -> ServerCon
         sandbox=server.sandbox,
         sandbox_rules=_inside(slug, server.inside, home),
         operator=True,
+        pin=server.pin,
     )
 
 

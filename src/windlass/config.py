@@ -77,6 +77,7 @@ class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parallel: int = 8
     sandbox: Literal["off", "bwrap"] = "off"
     inside: SandboxSettings = SandboxSettings()  # what a sandboxed server may still touch
+    pin: Literal["", "ask"] = ""  # "ask": after its program changed it waits for a confirmation
     enabled: str = ""  # the glob of `tools`, for a file that also sets single tools
 
 

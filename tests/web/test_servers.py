@@ -47,6 +47,25 @@ async def test_a_changed_command_must_be_confirmed_again(site: Site, ledger: Led
     assert (await site.call("POST", "/servers/ledger/start")).status == 409
 
 
+async def test_b3_a_replaced_script_is_shown_and_confirmed_over_the_api(
+    site: Site, ledger: Ledger, tmp_path: Path
+) -> None:
+    script = tmp_path / "server.py"
+    interpreter, *arguments = ledger.argv()
+    for version in ("one", "two"):
+        script.write_text(f"import os  # {version}\nos.execv({interpreter!r}, {[interpreter, *arguments]!r})\n")
+        if version == "one":
+            added = await site.post("/servers", {"name": "ledger", "command": interpreter, "args": [str(script)]})
+            await site.post("/servers/ledger/confirm", {"argv": added["server"]["argv"]})
+            assert (await site.post("/servers/ledger/start"))["server"]["status"] == "running"
+            await site.post("/servers/ledger/stop")
+    refused = (await site.post("/servers/ledger/start"))["server"]
+    assert refused["status"] == "draft" and f"{script} has another content" in refused["error"]
+    assert (await site.call("POST", "/servers/ledger/start")).code == "draft"
+    await site.post("/servers/ledger/confirm", {"argv": refused["argv"]})
+    assert (await site.post("/servers/ledger/start"))["server"]["status"] == "running"
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -4,6 +4,7 @@ gives up after five consecutive failures until someone starts it again."""
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Callable, Collection, Coroutine
 from dataclasses import replace
@@ -12,6 +13,14 @@ from typing import Any, Literal
 from windlass.core.errors import Conflict, NotFound, ToolError, Unavailable
 from windlass.core.values import value_object
 from windlass.servers.connection import Connection, Reveal
+from windlass.servers.identity import (
+    Identities,
+    KnownForNow,
+    ProgramChanged,
+    ProgramIdentity,
+    difference,
+    identity_of,
+)
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ServerConfig, ToolDefinition, check
 
@@ -20,6 +29,8 @@ TRIES = 5
 LONGEST_WAIT_S = 60.0
 HEALTHY_S = 60.0  # a server that ran this long counts as healthy: its next failure is its first
 OTHERS_S = 5.0
+CONFIRM_AGAIN = "Look at its command and confirm it again: POST /servers/{id}/confirm, or `windlass servers confirm`."
+log = logging.getLogger("windlass.servers")
 _GONE = {"server_gone", "not_running", "session_gone"}
 _WORTH_ANOTHER = {*_GONE, "timeout", "bad_result"}  # a call the server refused would be refused again
 
@@ -41,6 +52,7 @@ class ServerStatus:
     starts: int = 0
     bad_lines: int = 0
     retry_at: float = 0  # when a failed one is started again; 0 for never
+    changed: str = ""  # how its program differs from the one before, where the operator's file lets it run
 
 
 class Servers:
@@ -49,10 +61,13 @@ class Servers:
         *,
         on_change: Callable[[str], None] = lambda server_id: None,
         reveal: Reveal = lambda value: value,
+        identities: Identities | None = None,
     ) -> None:
-        """`reveal` turns a stored value of `env` and `headers` into the secret it stands for."""
+        """`reveal` turns a stored value of `env` and `headers` into the secret it stands for; `identities` keeps what
+        was confirmed."""
         self._on_change = on_change
         self._reveal = reveal
+        self._identities = identities or KnownForNow()
         self._orphan_guard = OrphanGuard()
         self._lifecycles: dict[str, ServerLifecycle] = {}
 
@@ -68,11 +83,15 @@ class Servers:
         lifecycle = self._lifecycles.get(config.id)
         if lifecycle is None:
             self._lifecycles[config.id] = ServerLifecycle(
-                config, self._orphan_guard, self._reveal, lambda: self._on_change(config.id)
+                config, self._orphan_guard, self._reveal, lambda: self._on_change(config.id), self._identities
             )
             self._on_change(config.id)
         else:
             await lifecycle.change(config)
+
+    async def confirm(self, server: str) -> None:
+        """The program is confirmed as it is now."""
+        await self._lifecycle(server).confirm()
 
     async def remove(self, server: str) -> None:
         lifecycle = self._lifecycle(server)
@@ -190,12 +209,20 @@ class ServerLifecycle:
     """Keeps one server running while its owner wants it to. `_task` is None while it is not wanted."""
 
     def __init__(
-        self, config: ServerConfig, orphan_guard: OrphanGuard, reveal: Reveal, on_change: Callable[[], None]
+        self,
+        config: ServerConfig,
+        orphan_guard: OrphanGuard,
+        reveal: Reveal,
+        on_change: Callable[[], None],
+        identities: Identities,
     ) -> None:
         self.config = config
         self._orphan_guard = orphan_guard
         self._reveal = reveal
         self._on_change = on_change
+        self._identities = identities
+        self._unconfirmed = ""  # how the program differs from the confirmed one; it does not start before that is
+        self._changed = ""  # likewise, where it runs all the same
         self._state: State = "draft" if config.draft else "configured"
         self._reason = ""
         self._retry_at = 0.0
@@ -215,6 +242,8 @@ class ServerLifecycle:
                 hint="Confirm the exact command line first.",
                 code="draft",
             )
+        if self._unconfirmed:
+            raise Conflict(self._unconfirmed, hint=CONFIRM_AGAIN, code="draft")
         if self._task is None or self._task.done():
             self._move("starting")
             self._task = asyncio.create_task(self._keep_running(), name=f"lifecycle of {self.config.slug}")
@@ -232,7 +261,13 @@ class ServerLifecycle:
         if self._checking:
             self._checking.cancel()
         if self._task is None:  # not started again meanwhile
-            self._move("draft" if self.config.draft else "stopped")
+            self._move("draft" if self._is_draft else "stopped", self._unconfirmed)
+
+    async def confirm(self) -> None:
+        self._identities.keep(self.config.id, await self._identity_now())
+        self._unconfirmed = ""
+        if self._state == "draft" and not self.config.draft:
+            self._move("configured")
 
     async def change(self, config: ServerConfig) -> None:
         runs = self._task is not None and not self._task.done()
@@ -245,11 +280,16 @@ class ServerLifecycle:
         if self._connection:
             self._connection.config = config
         if config.draft or not runs:
-            self._move("draft" if config.draft else "configured" if self._state == "draft" else self._state)
+            settled: State = "configured" if self._state == "draft" else self._state
+            self._move("draft" if self._is_draft else settled, self._unconfirmed)
         elif differs:
             self.start()
         else:
             self._on_change()
+
+    @property
+    def _is_draft(self) -> bool:
+        return self.config.draft or bool(self._unconfirmed)
 
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
@@ -275,6 +315,7 @@ class ServerLifecycle:
             self._starts,
             live.bad_lines if live else 0,
             self._retry_at,
+            self._changed,
         )
 
     @property
@@ -376,6 +417,13 @@ class ServerLifecycle:
             await live.close("" if live.lost else "It stopped answering.")
 
     async def _keep_running(self) -> None:
+        try:
+            await self._restart_until_it_fails()
+        except ProgramChanged as changed:
+            self._unconfirmed = f"The program behind this server changed since it was confirmed: {changed}."
+            self._move("draft", self._unconfirmed)
+
+    async def _restart_until_it_fails(self) -> None:
         failures = 0
         while failures < TRIES:
             if failures:
@@ -400,7 +448,9 @@ class ServerLifecycle:
         live = Connection(self.config, self._orphan_guard, reveal=self._reveal, on_change=self._on_change)
         self._connection = live
         try:
+            identity = await self._compared(await self._identity_now())
             await live.open()
+            await self._compared(replace(identity, program=live.program))
             began = time.monotonic()
             self._move("running")
             await live.ended.wait()
@@ -413,6 +463,28 @@ class ServerLifecycle:
             await live.close()
             self._last_stderr = live.stderr
             self._connection = None
+
+    async def _identity_now(self) -> ProgramIdentity:
+        if self.config.transport != "stdio":
+            return ProgramIdentity(())
+        path = self.config.env.get("PATH")
+        return await asyncio.to_thread(identity_of, self.config, self._reveal(path) if path else None)
+
+    async def _compared(self, now: ProgramIdentity) -> ProgramIdentity:
+        """Raises `ProgramChanged` where a person has to confirm it. What was never seen before is remembered, and so
+        is what the operator's file lets change."""
+        known = self._identities.get(self.config.id)
+        changed = difference(known, now) if known and not self.config.bundled else ""
+        if changed and self.config.transport == "stdio" and (not self.config.operator or self.config.pin == "ask"):
+            raise ProgramChanged(changed)
+        if changed:
+            self._changed = changed[0].upper() + changed[1:] + "."
+            log.warning("The program behind %s changed: %s", self.config.slug, changed)
+        if known and known.argv == now.argv and not now.program:
+            now = replace(now, program=known.program)
+        if now != known:
+            self._identities.keep(self.config.id, now)
+        return now
 
     def _move(self, state: State, reason: str = "", *, retry_at: float = 0) -> None:
         self._state, self._reason, self._retry_at = state, reason, retry_at

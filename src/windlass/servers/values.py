@@ -68,6 +68,7 @@ class ServerConfig:
     sandbox_rules: SandboxRules = SandboxRules()
     confirmed: bool = False  # a person has seen the exact argv
     operator: bool = False  # configured by the operator in windlass.toml; may set what the environment rules deny
+    pin: Literal["", "ask"] = ""  # "ask": a changed program waits for a person, although the operator's file names it
     bundled: bool = False  # comes with Windlass, and so do the changes of its tools
 
     @property

@@ -16,6 +16,7 @@ from windlass.core.ids import new_id
 from windlass.core.values import value_object
 from windlass.servers import ServerConfig, Servers, ServerStatus, imported_servers
 from windlass.servers.environment import is_secret
+from windlass.servers.identity import ProgramIdentity
 from windlass.services.keyed_lock import KeyedLock
 from windlass.services.origins import moved
 from windlass.services.tools import plain
@@ -37,6 +38,19 @@ class KeptServer:
     config: ServerConfig
     created_at: float
     wanted: bool = True  # False for one that was imported, until a person starts it
+
+
+class ServerIdentities:
+    """What each server ran when it was confirmed or first started."""
+
+    def __init__(self, store: Store) -> None:
+        self._rows: Documents[ProgramIdentity] = store.documents("identity", ProgramIdentity)
+
+    def get(self, server_id: str) -> ProgramIdentity | None:
+        return self._rows.get(f"{server_id}/program")
+
+    def keep(self, server_id: str, identity: ProgramIdentity) -> None:
+        self._rows.put(f"{server_id}/program", identity, parent=server_id)
 
 
 class McpServers:
@@ -110,12 +124,16 @@ class McpServers:
 
     @serves(routes.servers.confirm)
     async def confirm(self, server: str, request: schemas.Confirm) -> schemas.ServerAnswer:
-        async with self._changes.hold(self._own(server).config.id):
-            kept = self._own(server)
-            _check_argv(kept.config, request)
-            self._check_values(kept.config, request)
-            await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
-        return self._answer(kept.config.id, "Command confirmed")
+        status = self._servers.status(server)
+        config = status.config
+        async with self._changes.hold(config.id):
+            _check_argv(config, request)
+            if not (config.operator and status.state == "draft"):  # one of the file's, whose program changed
+                kept = self._own(server)
+                self._check_values(kept.config, request)
+                await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
+            await self._servers.confirm(config.id)
+        return self._answer(config.id, "Command confirmed")
 
     @serves(routes.servers.start)
     async def start(self, server: str) -> schemas.ServerAnswer:
@@ -350,6 +368,7 @@ def server_shown(status: ServerStatus, *, created_at: float | None) -> schemas.S
         sandbox=config.sandbox,
         status=status.state,
         error=status.reason or None,
+        changed=status.changed or None,
         tool_count=status.tools,
         latency_ms=status.latency_ms or None,
         era=status.era,

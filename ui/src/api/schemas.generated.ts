@@ -819,6 +819,8 @@ export interface Server {
   /** The truth, now */
   status: "configured" | "draft" | "failed" | "running" | "starting" | "stopped";
   error: string | null;
+  /** How its program differs from the one that ran before, where that stops nothing */
+  changed: string | null;
   tool_count: number;
   latency_ms: number | null;
   /** The protocol version it speaks */

@@ -88,6 +88,9 @@ class Server(Response):
         Literal["draft", "configured", "starting", "running", "failed", "stopped"], Meta(description="The truth, now")
     ]
     error: str | None
+    changed: Annotated[
+        str | None, Meta(description="How its program differs from the one that ran before, where that stops nothing")
+    ]
     tool_count: int
     latency_ms: float | None
     era: Annotated[str, Meta(description="The protocol version it speaks")]
