@@ -28,6 +28,7 @@ GONE: dict[str, str] = {
         ),
         "`then` is given in every answer beside `approval`, its successor; a request may leave either out",
     ),
+    "access_log_in token required": "a login key may stand in its place",
 }
 RENAMED = {"windlass.testing: windlass.testing.ScriptedModel.reply(1 emit)"}  # what stands in its place
 

@@ -186,8 +186,10 @@ async def _add_things(server: Ears, canary: Canaries, ledger: Ledger, model: str
     await server.call("POST", "/servers/import", {"mcpServers": listed})
     session = await server.call("POST", "/session", {"token": canary["the access token"]})
     cookie = session.headers["Set-Cookie"].partition("=")[2].partition(";")[0]
-    server.heard = [text.replace(cookie, "") for text in server.heard]  # the one place where it is given
-    canary["the session"] = cookie
+    half = session.body["half"]
+    # The one answer where they are given.
+    server.heard = [text.replace(cookie, "").replace(half, "") for text in server.heard]
+    canary["the session"], canary["the session's half"] = cookie, half
     return str(added)
 
 

@@ -188,13 +188,13 @@ async def test_cve_2026_109292_tool_servers_get_none_of_our_headers(tmp_path: Pa
     async with ledger_http(ledger) as url, open_site(tmp_path / "home") as site:
         await site.post("/servers", {"name": "far", "url": url})
         await site.post("/servers/far/start")
-        session = site.access.log_in(token=TOKEN)
-        headers = {"Cookie": f"windlass_{site.port}={session}", "Sec-Fetch-Site": "same-origin", "X-Mine": "mine"}
+        headers = {**site.browser(), "X-Mine": "mine"}
         body = {"name": "echo", "arguments": {"text": "x"}}
         assert (await site.call("POST", "/servers/far/tools/call", body, headers=headers)).status == 200
     seen = ledger.path.read_text()
     assert "headers" in seen
-    assert TOKEN not in seen and session not in seen and "X-Mine" not in seen and "x-mine" not in seen
+    assert not [value for value in (TOKEN, *headers.values()) if value in seen]
+    assert "X-Mine" not in seen and "x-mine" not in seen
 
 
 async def test_llama_cpp_25790_an_address_never_sends_a_message(tmp_path: Path) -> None:

@@ -98,13 +98,18 @@ async def test_an_id_opens_nothing_where_it_does_not_belong(path: str, tmp_path:
 async def test_cve_2026_59216_a_session_is_not_an_id_that_can_be_read_or_guessed(tmp_path: Path) -> None:
     async with open_site(tmp_path) as site:
         session = site.access.log_in(token=TOKEN)
-        assert len(session) >= 32
+        assert len(session.cookie) >= 32 and len(session.half) >= 32
         told = [(await site.call("GET", path)).text for path in ("/conversations", "/providers", "/servers", "/health")]
         kept = [file.read_text(errors="replace") for file in tmp_path.rglob("*") if file.is_file()]
-        assert not any(session in text for text in (*told, *kept))
-        for wrong in (session[:-1], session + "x", session[::-1], ""):
-            headers = {"Cookie": f"windlass_{site.port}={wrong}", "Sec-Fetch-Site": "same-origin"}
+        assert not any(secret in text for text in (*told, *kept) for secret in (session.cookie, session.half))
+        cookie, half = session.cookie, session.half
+        swapped = [(cookie, ""), ("", half), (half, cookie), (cookie, cookie), (f"{cookie}.{half}", "")]
+        changed = [(cookie[:-1], half), (cookie + "x", half), (cookie, half[::-1]), (cookie, half + "x")]
+        for first, second in swapped + changed:
+            headers = {"Cookie": f"windlass_{site.port}={first}", "X-Windlass-Session": second}
             assert (await site.call("GET", "/conversations", headers=headers, token="")).status == 401
+        headers = {"Cookie": f"windlass_{site.port}={cookie}", "X-Windlass-Session": half}
+        assert (await site.call("GET", "/conversations", headers=headers, token="")).status == 200
 
 
 REBINDING = {"rebinding.test": [["93.184.215.14"], ["127.0.0.1"]]}

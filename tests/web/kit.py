@@ -78,6 +78,11 @@ class Site:
             is_json = answer.content_type == "application/json"
             return Reply(answer.status, json.loads(text) if is_json else None, dict(answer.headers), text)
 
+    def browser(self, *, key: str = "", token: str = TOKEN) -> dict[str, str]:
+        """What a page that has just signed in sends with each request."""
+        session = self.access.log_in(key=key, token="" if key else token)
+        return {"Cookie": f"windlass_{self.port}={session.cookie}", "X-Windlass-Session": session.half}
+
     async def get(self, path: str) -> Any:
         return await self._fine("GET", path)
 

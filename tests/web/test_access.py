@@ -1,5 +1,7 @@
 """Who may come in: a table of every route against every kind of stranger, made from the route table itself."""
 
+import hashlib
+import json
 import os
 import re
 import stat
@@ -17,6 +19,7 @@ from windlass.api.routes import ROUTES
 from windlass.core.errors import BadInput, Conflict, Unavailable
 from windlass.web.auth import Access, Credentials
 from windlass.web.errors import TooMany, Unauthorized
+from windlass.web.session_store import NewSession
 
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
@@ -27,16 +30,21 @@ def path_of(route: Route[..., Any]) -> str:
 
 def headers_of(site: Site, stranger: str) -> tuple[str, dict[str, str], int]:
     """The token it sends, its headers, and the status it must get."""
-    cookie = f"windlass_{site.port}={site.access.log_in(token=TOKEN)}"
+    mine = site.browser()
+    cookie, half = mine["Cookie"], {"X-Windlass-Session": mine["X-Windlass-Session"]}
     match stranger:
         case "no token":
             return "", {}, 401
         case "bad token":
             return "not-the-token", {}, 401
-        case "cookie without same-origin":
-            return "", {"Cookie": cookie}, 401
+        case "cookie alone":
+            return "", {"Cookie": cookie, **SAME_ORIGIN}, 401
+        case "half alone":
+            return "", {**half, **SAME_ORIGIN}, 401
+        case "halves of two sessions":
+            return "", {"Cookie": cookie, "X-Windlass-Session": site.browser()["X-Windlass-Session"]}, 401
         case "cookie of another port":
-            return "", {"Cookie": cookie.replace(str(site.port), "1"), **SAME_ORIGIN}, 401
+            return "", {"Cookie": cookie.replace(str(site.port), "1"), **half, **SAME_ORIGIN}, 401
         case "cross-site origin":
             return TOKEN, {"Origin": "https://evil.example"}, 403
         case "cross-site fetch":
@@ -49,13 +57,15 @@ def headers_of(site: Site, stranger: str) -> tuple[str, dict[str, str], int]:
 STRANGERS = [
     "no token",
     "bad token",
-    "cookie without same-origin",
+    "cookie alone",
+    "half alone",
+    "halves of two sessions",
     "cookie of another port",
     "cross-site origin",
     "cross-site fetch",
     "rebinding host",
 ]
-PUBLIC = {("GET", "/health"), ("POST", "/session")}
+PUBLIC = {("GET", "/health"), ("GET", "/session"), ("POST", "/session")}
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
@@ -71,7 +81,7 @@ async def test_every_route_refuses_strangers(site: Site, stranger: str) -> None:
     assert wrong == []
 
 
-def test_only_health_and_the_login_are_public() -> None:
+def test_only_health_and_the_session_are_public() -> None:
     assert {(route.method, route.path) for route in ROUTES if route.public} == PUBLIC
 
 
@@ -85,27 +95,75 @@ async def test_every_route_that_answers_is_in_the_table(site: Site) -> None:
     assert described == {(route.method, route.path) for route in ROUTES}
 
 
-async def test_the_one_time_key_becomes_a_session_and_is_then_void(site: Site) -> None:
-    url = (await site.post("/session/keys"))["url"]
-    path = "/" + url.partition("/?")[2].join(["?", ""])
+async def test_a1_the_one_time_key_becomes_a_session_and_is_then_void(site: Site) -> None:
+    key = (await site.post("/session/keys"))["url"].rpartition("=")[2]
 
-    first = await site.call("GET", path, token="")
-    again = await site.call("GET", path, token="")
+    first = await site.call("POST", "/session", {"key": key}, token="", headers=SAME_ORIGIN)
+    again = await site.call("POST", "/session", {"key": key}, token="", headers=SAME_ORIGIN)
 
     cookie = first.headers["Set-Cookie"]
-    assert (first.status, first.headers["Location"]) == (303, "/")
     assert cookie.startswith(f"windlass_{site.port}=") and "HttpOnly" in cookie and "SameSite=Strict" in cookie
-    assert TOKEN not in cookie
-    assert "Set-Cookie" not in again.headers
-    headers = {"Cookie": cookie.partition(";")[0], **SAME_ORIGIN}
+    assert TOKEN not in cookie and first.body["half"] not in cookie
+    assert (first.body["name"], first.body["scopes"]) == ("token", ["admin"]) and first.body["expires_at"]
+    assert again.status == 401 and "Set-Cookie" not in again.headers
+    headers = {"Cookie": cookie.partition(";")[0], "X-Windlass-Session": first.body["half"]}
     assert (await site.call("GET", "/conversations", token="", headers=headers)).status == 200
     assert (await site.call("DELETE", "/session", token="", headers=headers)).status == 200
     assert (await site.call("GET", "/conversations", token="", headers=headers)).status == 401
 
 
+async def test_a1_a_cookie_that_another_port_was_sent_opens_nothing(site: Site) -> None:
+    """It can forge every header, but not read the half: that lies in the storage of our origin."""
+    stolen = {"Cookie": site.browser()["Cookie"], "Origin": site.url, **SAME_ORIGIN}
+    for extra in ({}, {"X-Windlass-Session": ""}, {"X-Windlass-Session": "x" * 43}):
+        body = {"name": "x", "command": "touch", "args": ["/tmp/x"]}
+        assert (await site.call("POST", "/servers", body, token="", headers={**stolen, **extra})).status == 401
+        assert not (await site.call("GET", "/session", token="", headers={**stolen, **extra})).body["signed_in"]
+
+
+async def test_a1_a_browser_that_says_nothing_of_the_site_is_served_with_both_halves(site: Site) -> None:
+    """Over plain http under another name than this machine's it sends no Sec-Fetch headers; several cookies of other
+    services come along."""
+    mine = site.browser()
+    many = {**mine, "Cookie": f"a=1; windlass_1=other; {mine['Cookie']}; b=2"}
+    assert (await site.call("POST", "/conversations", {}, token="", headers=many)).status == 201
+
+
+async def test_a1_signing_in_again_ends_the_former_session_of_that_browser(site: Site) -> None:
+    first, other = site.browser(), site.browser()
+    await site.call("POST", "/session", {"token": TOKEN}, token="", headers=first)
+    assert (await site.call("GET", "/servers", token="", headers=first)).status == 401
+    assert (await site.call("GET", "/servers", token="", headers=other)).status == 200
+
+
+async def test_a5_who_is_signed_in_is_told_without_a_refusal(site: Site) -> None:
+    nobody = await site.call("GET", "/session", token="")
+    page = await site.call("GET", "/session", token="", headers=site.browser())
+    program = await site.call("GET", "/session")
+    wrong = await site.call("GET", "/session", token="not-the-token-at-all")
+
+    for reply in (nobody, wrong):
+        assert (reply.status, reply.body["signed_in"], reply.body["auth"]) == (200, False, True)
+        assert reply.body["name"] is None and reply.body["scopes"] == []
+    assert page.body["signed_in"] and page.body["confirmed_until"] > page.headers["Date"][:0]
+    assert (page.body["name"], page.body["scopes"]) == ("token", ["admin"])
+    assert program.body["signed_in"] and program.body["expires_at"] is None
+
+
+async def test_a5_a_server_without_a_token_says_so(tmp_path: Path) -> None:
+    async with open_site(tmp_path, auth=False) as site:
+        reply = await site.call("GET", "/session", token="")
+        assert (reply.body["signed_in"], reply.body["auth"]) == (True, False)
+
+
+@pytest.mark.parametrize("body", [{}, {"token": TOKEN, "key": "x"}, {"token": ""}, {"half": "x"}])
+async def test_a_login_names_either_a_token_or_a_key(site: Site, body: dict[str, str]) -> None:
+    assert (await site.call("POST", "/session", body, token="")).status == 422
+
+
 async def test_the_token_logs_in_and_failed_tries_are_slowed(site: Site) -> None:
     good = await site.call("POST", "/session", {"token": TOKEN}, token="")
-    bad = [await site.call("POST", "/session", {"token": "guess"}, token="") for _ in range(11)]
+    bad = [await site.call("POST", "/session", {"token": "guess"}, token="", headers=SAME_ORIGIN) for _ in range(11)]
 
     assert good.status == 200 and "Set-Cookie" in good.headers
     assert [reply.status for reply in bad] == [401] * 10 + [429]
@@ -119,17 +177,26 @@ async def test_a4_links_elsewhere_with_a_bad_key_do_not_lock_the_owner_out(site:
     link |= {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     for path in ["/?key=bad", "//?key=bad", "/?key=%F0%9F%94%91"] * 10:
         opened = await site.call("GET", path, token="", headers=link)
-        assert "login=failed" in opened.headers["Location"]
+        assert opened.status == 200 and "Set-Cookie" not in opened.headers
+        failed = await site.call("POST", "/session", {"key": "bad"}, token="", headers=SAME_ORIGIN)
+        assert (failed.status, failed.code) == (401, "unauthorized")  # which is what the page then sends
     assert (await site.call("POST", "/session", {"token": TOKEN}, token="", headers=SAME_ORIGIN)).status == 200
-    key = (await site.post("/session/keys"))["url"].rpartition("=")[2]
-    assert "Set-Cookie" in (await site.call("GET", f"/?key={key}", token="", headers=link)).headers
 
 
-async def test_a4_failures_of_our_own_page_still_lock(site: Site) -> None:
+async def test_a4_a_program_that_guesses_does_not_lock_the_owner_out(site: Site) -> None:
+    for _ in range(20):
+        assert (await site.call("POST", "/session", {"token": "guess"}, token="")).status == 401
+    assert (await site.call("POST", "/session", {"token": TOKEN}, token="", headers=SAME_ORIGIN)).status == 200
+
+
+async def test_a4_failures_of_our_own_page_still_lock_and_a_login_link_still_opens(site: Site) -> None:
+    plain_http = {"Origin": site.url}  # all that a browser sends under a name of the network
     for _ in range(5):
-        await site.call("GET", "/?key=bad", token="", headers=SAME_ORIGIN)
-        await site.call("POST", "/session", {"token": "guess"}, token="", headers=SAME_ORIGIN)
+        for headers in (SAME_ORIGIN, plain_http):
+            await site.call("POST", "/session", {"token": "guess"}, token="", headers=headers)
     assert (await site.call("POST", "/session", {"token": TOKEN}, token="", headers=SAME_ORIGIN)).status == 429
+    key = site.access.new_key()
+    assert (await site.call("POST", "/session", {"key": key}, token="", headers=SAME_ORIGIN)).status == 200
 
 
 def test_a4_a_short_token_is_refused_wherever_it_comes_from(tmp_path: Path) -> None:
@@ -165,13 +232,14 @@ def test_the_token_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -
 def test_sessions_survive_a_restart_and_end_with_the_token(tmp_path: Path) -> None:
     access = Access(tmp_path)
     session = access.log_in(key=access.new_key())
-    mine = Credentials(session=session, same_origin=True)
+    mine = both_halves(session)
 
     Access(tmp_path).admit(mine)
     old = access.token
     access.rotate()
 
-    assert session not in (tmp_path / "sessions").read_text()
+    kept = (tmp_path / "sessions").read_text()
+    assert session.cookie not in kept and session.half not in kept
     for credentials in (mine, Credentials(bearer=old)):
         with pytest.raises(Unauthorized):
             access.admit(credentials)
@@ -185,18 +253,18 @@ def test_a_key_whose_session_could_not_be_kept_is_not_spent(tmp_path: Path) -> N
     key = access.new_key()
     with unwritable(tmp_path, "sessions"), pytest.raises(OSError):
         access.log_in(key=key)
-    access.admit(Credentials(session=access.log_in(key=key), same_origin=True))
+    access.admit(both_halves(access.log_in(key=key)))
 
 
 def test_a_session_whose_end_could_not_be_kept_ends_the_next_time(tmp_path: Path) -> None:
     access = Access(tmp_path)
     session = access.log_in(key=access.new_key())
     with unwritable(tmp_path, "sessions"), pytest.raises(OSError):
-        access.log_out(session)
-    access.log_out(session)
+        access.log_out(session.principal)
+    access.log_out(session.principal)
     for app in (access, Access(tmp_path)):
         with pytest.raises(Unauthorized):
-            app.admit(Credentials(session=session, same_origin=True))
+            app.admit(both_halves(session))
 
 
 @pytest.mark.parametrize("file", ["token", "sessions"])
@@ -210,7 +278,7 @@ def test_a_token_that_could_not_be_changed_is_the_old_one(tmp_path: Path, file: 
     assert access.token == old
     access.rotate()
     with pytest.raises(Unauthorized):
-        Access(tmp_path).admit(Credentials(session=session, same_origin=True))
+        Access(tmp_path).admit(both_halves(session))
 
 
 @contextmanager
@@ -266,4 +334,26 @@ def test_torn_sessions_end_and_the_token_still_works(tmp_path: Path, content: by
     access = Access(tmp_path)
     assert access.token == token
     access.admit(Credentials(bearer=token))
-    access.admit(Credentials(session=access.log_in(token=token), same_origin=True))
+    access.admit(both_halves(access.log_in(token=token)))
+
+
+def test_a1_a_session_of_the_first_edition_is_void_and_stops_nothing(tmp_path: Path) -> None:
+    token = Access(tmp_path).token
+    old = hashlib.sha256(b"a-cookie").hexdigest()
+    (tmp_path / "sessions").write_text(json.dumps({old: 4_000_000_000.5}))
+    access = Access(tmp_path)
+    for half in ("", "a-cookie"):
+        with pytest.raises(Unauthorized):
+            access.admit(Credentials(cookie="a-cookie", half=half))
+    access.admit(both_halves(access.log_in(token=token)))
+
+
+def test_a3_another_token_in_the_settings_ends_the_sessions_of_the_former_one(tmp_path: Path) -> None:
+    session = Access(tmp_path, token="the-former-token-here").log_in(token="the-former-token-here")
+    Access(tmp_path, token="the-former-token-here").admit(both_halves(session))
+    with pytest.raises(Unauthorized):
+        Access(tmp_path, token="another-token-is-here").admit(both_halves(session))
+
+
+def both_halves(session: NewSession) -> Credentials:
+    return Credentials(cookie=session.cookie, half=session.half)

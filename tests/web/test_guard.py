@@ -315,22 +315,23 @@ async def test_no_advice_is_given_that_could_not_work(tmp_path: Path, host: str)
 
 async def _the_page_works_at(server: WindlassProcess, name: str) -> None:
     """As a browser asks: the login, then a read and a write with the session, over http or a tunnel's https."""
-    key = server.login_url.partition("?")[2]
+    key = server.login_url.partition("?key=")[2]
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
 
-        async def ask(method: str, path: str, **headers: str) -> aiohttp.ClientResponse:
+        async def ask(method: str, path: str, body: object = None, **headers: str) -> aiohttp.ClientResponse:
             sent = {"Host": name, **headers}
-            async with session.request(method, server.url + path, headers=sent, allow_redirects=False) as answer:
+            async with session.request(method, server.url + path, json=body, headers=sent) as answer:
                 await answer.read()
                 return answer
 
-        login = await ask("GET", f"/?{key}")
+        login = await ask("POST", "/session", {"key": key}, Origin=f"http://{name}")
         cookie = {"Cookie": login.headers["Set-Cookie"].partition(";")[0]}
-        secure = {**cookie, "Sec-Fetch-Site": "same-origin"}  # browsers send it over https, and not over http
-        for own, scheme in ((secure, "https"), (cookie, "http")):
+        plain = {**cookie, "X-Windlass-Session": (await login.json())["half"]}
+        secure = {**plain, "Sec-Fetch-Site": "same-origin"}  # browsers send it over https, and not over http
+        for own, scheme in ((secure, "https"), (plain, "http")):
             assert (await ask("GET", "/ui/", **own)).status == 200
             assert (await ask("GET", "/conversations", **own)).status == 200
             assert (await ask("POST", "/conversations", **own, Origin=f"{scheme}://{name}")).status == 201
             assert (await ask("POST", "/conversations", **own, Origin="https://evil.example")).status == 403
         assert (await ask("POST", "/conversations", **cookie)).status == 401
-        assert (await ask("GET", "/conversations", **cookie, **{"Sec-Fetch-Site": "same-site"})).status == 403
+        assert (await ask("GET", "/conversations", **plain, **{"Sec-Fetch-Site": "same-site"})).status == 403

@@ -1,4 +1,5 @@
 import "./insecure";
+import "./half";
 import "./trusted";
 
 import { setNonce } from "get-nonce";

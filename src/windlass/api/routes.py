@@ -141,11 +141,12 @@ class v1:
 
 
 class access:
-    log_in = row("POST", "/session", "Exchange the token for a session cookie",
-                 s.Acknowledged, s.LogIn, kind="access", public=True)
+    state = row("GET", "/session", "Who is signed in", s.SessionState, kind="access", public=True)
+    log_in = row("POST", "/session", "Exchange a token or a login key for a session",
+                 s.SessionOpened, s.LogIn, kind="access", public=True)
     log_out = row("DELETE", "/session", "End the session", s.Acknowledged, kind="access")
     new_key = row("POST", "/session/keys", "Make a one-time login URL", s.LoginUrl, status=201, kind="access")
-    rotate = row("POST", "/token/rotate", "Replace the token and end every session", s.NewToken, kind="access")
+    rotate = row("POST", "/token/rotate", "Replace the token and end its sessions", s.NewToken, kind="access")
 
 
 class system:

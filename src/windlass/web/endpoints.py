@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from windlass.api import schemas
 from windlass.api.route import Route
+from windlass.core.actor import acting_as
 from windlass.core.errors import BadInput, WindlassError
 from windlass.web import sse
 from windlass.web.auth import Access, address_of, credentials_of
@@ -40,15 +41,21 @@ class Path:
         try:
             if endpoint.counts:
                 self._rates.count(address_of(scope))
-            if not endpoint.route.public:
-                self._access.admit(credentials_of(scope))
-                if accepted := scope["state"].pop("accepted", None):  # web/protocol.py counts who was never admitted
-                    accepted()
-            await endpoint.answer(scope, receive, send)
+            if endpoint.route.public:
+                await endpoint.answer(scope, receive, send)
+            else:
+                await self._answer(endpoint, scope, receive, send)
         except WindlassError as error:
             await endpoint.fail(send, error)
         except Exception as error:  # the HTTP edge: whatever it is, the caller gets an answer
             await endpoint.fail(send, unforeseen(error))
+
+    async def _answer(self, endpoint: "Endpoint", scope: Scope, receive: Receive, send: Send) -> None:
+        principal = scope["state"]["principal"] = self._access.admit(credentials_of(scope))
+        if accepted := scope["state"].pop("accepted", None):  # web/protocol.py counts who was never admitted
+            accepted()
+        with acting_as(principal.name):
+            await endpoint.answer(scope, receive, send)
 
 
 class Endpoint:

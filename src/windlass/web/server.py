@@ -44,7 +44,7 @@ def build(
     for route in ROUTES:
         most = most_import if route.max_bytes == IMPORT else most_body
         by_path.setdefault(route.path, {})[route.method] = _endpoint(route, services, access, version, most)
-    page, rates = Static(access), Rates(requests_min)
+    page, rates = Static(), Rates(requests_min)
     routes = [StarletteRoute(path, Path(methods, access, rates)) for path, methods in _literal_first(by_path)]
     routes += [StarletteRoute(path, page) for path in ("/", "/ui", "/ui/{rest:path}", "/docs", "/docs/{file}")]
     router = Router(routes, redirect_slashes=False, default=_not_found)

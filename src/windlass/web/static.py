@@ -5,22 +5,19 @@ import hashlib
 import mimetypes
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from urllib.parse import urlencode
 
 from starlette.types import Receive, Scope, Send
 
 from windlass.core.errors import NotFound, WindlassError
 from windlass.core.values import value_object
-from windlass.web.auth import Access, address_of, cookie_name, from_our_page
 from windlass.web.errors import NotAllowed
 from windlass.web.guard import new_nonce
-from windlass.web.http import Headers, header_of, query_of, send_bytes, send_error
+from windlass.web.http import header_of, send_bytes, send_error
 from windlass.web.origin import browser_origin
 
 HERE = Path(__file__).parent
 NONCE = b"__CSP_NONCE__"
 FOREVER = b"public, max-age=31536000, immutable"
-SESSION_ATTRIBUTES = "Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
 NO_PAGE = b"""<!doctype html><meta charset="utf-8"><title>Windlass</title>
 <p>The page is not built. Run <code>make setup</code> with Node installed. The API works: <a href="/docs">/docs</a>."""
 
@@ -36,10 +33,10 @@ class File:
 
 
 class Static:
-    """`/` and every address below `/ui/` that is no file give the page, which reads its own address."""
+    """`/` and every address below `/ui/` that is no file give the page, which reads its own address: the one-time key
+    of a login link too, which it sends itself, so that a link elsewhere signs nobody in."""
 
-    def __init__(self, access: Access, built: Path = HERE / "static", docs: Path = HERE / "docs") -> None:
-        self._access = access
+    def __init__(self, built: Path = HERE / "static", docs: Path = HERE / "docs") -> None:
         self._built = built
         self._docs = docs
         self._files: dict[str, File] = {}
@@ -54,9 +51,7 @@ class Static:
 
     async def _answer(self, scope: Scope, send: Send) -> None:
         path = scope["path"]
-        if path == "/" and (key := dict(query_of(scope)).get("key")):
-            await self._log_in(scope, send, key)
-        elif path == "/docs":
+        if path == "/docs":
             await self._page(scope, send, self._read(self._docs / "index.html"))
         elif path.startswith("/docs/"):
             await self._file(scope, send, self._listed(self._docs, path.removeprefix("/docs/")), b"no-cache")
@@ -66,18 +61,6 @@ class Static:
             await self._file(scope, send, file, b"no-cache")
         else:
             await self._page(scope, send, self._read(self._built / "index.html"))
-
-    async def _log_in(self, scope: Scope, send: Send, key: str) -> None:
-        """Trade the key for a session and get it out of the address bar. A used key shows the page, which asks."""
-        headers: Headers = []
-        rest = [(name, value) for name, value in query_of(scope) if name != "key"]
-        try:
-            session = self._access.log_in(key=key, address=address_of(scope), counts=from_our_page(scope))
-            headers.append((b"set-cookie", session_cookie(scope, session)))
-        except WindlassError:
-            rest.append(("login", "failed"))
-        headers.append((b"location", ("/" + (f"?{urlencode(rest)}" if rest else "")).encode()))
-        await send_bytes(send, 303, b"text/plain", b"", headers)
 
     async def _page(self, scope: Scope, send: Send, file: File | None) -> None:
         base = browser_origin(scope).base.encode()
@@ -125,14 +108,6 @@ class Static:
 
 def _beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
-
-
-def session_cookie(scope: Scope, session: str) -> bytes:
-    return f"{cookie_name(scope)}={session}; {SESSION_ATTRIBUTES}".encode()
-
-
-def no_session_cookie(scope: Scope) -> bytes:
-    return f"{cookie_name(scope)}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0".encode()
 
 
 PLAIN = "identity"

@@ -435,8 +435,11 @@ export interface LocalServers {
   success: boolean;
 }
 
+/** One of the two. */
 export interface LogIn {
-  token: string;
+  token?: string;
+  /** The one-time key of a login URL */
+  key?: string;
 }
 
 export interface LoginUrl {
@@ -900,6 +903,32 @@ export interface ServerTools {
   tools: ServerTool[];
   count: number;
   status: string;
+  success: boolean;
+}
+
+export interface SessionOpened {
+  /** Goes with every request as `x-windlass-session`; the cookie alone is refused */
+  half: string;
+  /** Of the token that opened the session */
+  name: string;
+  scopes: string[];
+  /** ISO 8601, UTC */
+  expires_at: string;
+  success: boolean;
+  message: string;
+}
+
+/** `name` and what follows only when signed in; all of it is null where the server runs without a token. */
+export interface SessionState {
+  signed_in: boolean;
+  /** Whether this server asks for a token at all */
+  auth: boolean;
+  name: string | null;
+  scopes: string[];
+  /** ISO 8601, UTC */
+  expires_at: string | null;
+  /** Until then, what needs a fresh confirmation does not ask for one */
+  confirmed_until: string | null;
   success: boolean;
 }
 

@@ -4,6 +4,7 @@
 value of its own ("no budget").
 """
 
+from windlass.api.schemas.access import LogIn, LoginUrl, NewToken, SessionOpened, SessionState
 from windlass.api.schemas.base import Acknowledged, Error, Failed, PageQuery, Request, Response, SearchQuery
 from windlass.api.schemas.conversations import (
     CallInMessage,
@@ -77,10 +78,7 @@ from windlass.api.schemas.system import (
     Imported,
     Limit,
     LimitList,
-    LogIn,
-    LoginUrl,
     Metrics,
-    NewToken,
     Ready,
     SearchHit,
     SearchState,
@@ -241,6 +239,8 @@ __all__ = [
     "ServerLog",
     "ServerTool",
     "ServerTools",
+    "SessionOpened",
+    "SessionState",
     "Source",
     "StreamOptions",
     "TokenUsage",

@@ -1,4 +1,4 @@
-"""The server itself: sessions, health, search, and conversations on their way in and out."""
+"""The server itself: health, search, and conversations on their way in and out."""
 
 from typing import Annotated, Any, Literal
 
@@ -60,21 +60,6 @@ class Imported(Response):
     repairs: Annotated[list[str], Meta(description="What was repaired")]
     success: bool = True
     message: str = ""
-
-
-class LogIn(Request):
-    token: Annotated[str, Meta(min_length=1, max_length=1000)]
-
-
-class LoginUrl(Response):
-    url: Annotated[str, Meta(description="Opens the page and logs in, once")]
-    success: bool = True
-
-
-class NewToken(Response):
-    token: str
-    success: bool = True
-    message: str = "The old token and every session are void"
 
 
 class Health(Response):

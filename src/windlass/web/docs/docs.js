@@ -6,7 +6,10 @@ const nav = document.getElementById("tags");
 start();
 
 async function start() {
-  const response = await fetch(new URL("../openapi.json", import.meta.url));
+  // The page of this origin keeps its half of the session there, by its base path.
+  const root = new URL("..", import.meta.url);
+  const half = localStorage.getItem("windlass.session" + root.pathname.slice(0, -1));
+  const response = await fetch(new URL("openapi.json", root), { headers: half ? { "x-windlass-session": half } : {} });
   if (!response.ok) {
     main.replaceChildren(el("p", "The description needs a login. Open the page with the URL that windlass serve prints, then come back."));
     return;
