@@ -183,7 +183,15 @@ async def open_site(
         listener.bind(("127.0.0.1", 0))
         listener.listen(512)
         server = _Server(
-            uvicorn.Config(asgi, http=BoundedProtocol, ws="none", log_config=None, access_log=False, lifespan="off")
+            uvicorn.Config(
+                asgi,
+                http=BoundedProtocol,
+                ws="none",
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                proxy_headers=False,
+            )
         )
         serving = asyncio.create_task(server.serve([listener]))
         try:

@@ -357,3 +357,15 @@ def test_a3_another_token_in_the_settings_ends_the_sessions_of_the_former_one(tm
 
 def both_halves(session: NewSession) -> Credentials:
     return Credentials(cookie=session.cookie, half=session.half)
+
+
+async def test_a1_the_cookie_and_the_login_link_follow_what_the_browser_used(tmp_path: Path) -> None:
+    behind = {"public_url": "https://chat.example.org/windlass", "trusted_proxies": ["127.0.0.1"]}
+    forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "chat.example.org", "X-Forwarded-For": "1.2.3.4"}
+    async with open_site(tmp_path, **behind) as site:
+        inside = await site.call("POST", "/session", {"token": TOKEN}, token="", headers={"Origin": site.url})
+        outside = await site.call("POST", "/session", {"token": TOKEN}, token="", headers=forwarded)
+        link = await site.call("POST", "/session/keys", headers=forwarded)
+    assert "Secure" not in inside.headers["Set-Cookie"]
+    assert "; Secure" in outside.headers["Set-Cookie"] and "Path=/windlass;" in outside.headers["Set-Cookie"]
+    assert link.body["url"].startswith("https://chat.example.org/windlass/?key=")
