@@ -21,7 +21,7 @@ from windlass.config import Config, ProviderSettings
 from windlass.testing import StrictLLM
 from windlass.web.auth import Access
 from windlass.web.origin import reach_of
-from windlass.web.protocol import BoundedProtocol
+from windlass.web.protocol import protocol_behind
 from windlass.web.server import build
 
 TOKEN = "the-token-of-the-tests"
@@ -185,7 +185,7 @@ async def open_site(
         server = _Server(
             uvicorn.Config(
                 asgi,
-                http=BoundedProtocol,
+                http=protocol_behind(lambda address: asgi.reach.is_proxy(address)),
                 ws="none",
                 log_config=None,
                 access_log=False,

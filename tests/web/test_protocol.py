@@ -10,11 +10,12 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+import pytest_asyncio
 
-from tests.kit.waiting import until
+from tests.kit.waiting import PATIENCE_S, until
 from tests.kit.windlass_process import windlass
 from tests.proof.figures import note
-from tests.web.kit import TOKEN, Site
+from tests.web.kit import TOKEN, Site, open_site
 from windlass.testing import StrictLLM
 from windlass.web.protocol import MOST_WAITING, BoundedProtocol
 
@@ -25,9 +26,10 @@ REQUESTS = 4000
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-def request(site: Site, path: str = "/health", *, token: str = "", body: bytes = b"") -> bytes:
+def request(site: Site, path: str = "/health", *, token: str = "", body: bytes = b"", forwarded: str = "") -> bytes:
     head = f"{'POST' if body else 'GET'} {path} HTTP/1.1\r\nhost: 127.0.0.1:{site.port}\r\n"
     head += f"authorization: Bearer {token}\r\n" if token else ""
+    head += f"x-forwarded-for: {forwarded}\r\n" if forwarded else ""
     head += f"content-type: application/json\r\ncontent-length: {len(body)}\r\n" if body else ""
     return head.encode() + b"\r\n" + body
 
@@ -164,6 +166,57 @@ async def test_e1_a_closed_connection_and_an_accepted_one_make_room(
         reader, writer = await later.enter_async_context(connected(site))
         writer.write(request(site))
         assert await statuses(reader, 1) == [200]
+
+
+@pytest_asyncio.fixture
+async def proxied(tmp_path: Path) -> AsyncIterator[Site]:
+    async with open_site(tmp_path / "proxied", trusted_proxies=["127.0.0.1"]) as opened:
+        yield opened
+
+
+async def test_e1_the_connections_of_a_trusted_proxy_are_not_one_clients(
+    proxied: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.web.protocol.STRANGERS_HERE", 3)
+    async with AsyncExitStack() as open_ones:
+        for number in range(80):
+            reader, writer = await open_ones.enter_async_context(connected(proxied))
+            writer.write(request(proxied, forwarded=f"203.0.113.{number}"))
+            assert await statuses(reader, 1) == [200]
+
+
+async def test_e1_behind_a_trusted_proxy_each_client_is_bounded_until_a_credential_was_accepted(
+    proxied: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.web.strangers.STRANGERS", 2)
+    slow = request(proxied, "/session", body=b"{}", forwarded="203.0.113.1").removesuffix(b"{}")
+    async with AsyncExitStack() as open_ones:
+        for _ in range(2):  # their bodies never come
+            _, writer = await open_ones.enter_async_context(connected(proxied))
+            writer.write(slow)
+        await answers(proxied, "203.0.113.1", 429)
+        await answers(proxied, "198.51.100.7, 203.0.113.1", 429)
+        await answers(proxied, "203.0.113.2", 200)
+    await answers(proxied, "203.0.113.1", 200)
+
+
+async def answers(site: Site, address: str, status: int) -> None:
+    """Wait until that client gets this."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            answer = await site.call("GET", "/health", headers={"X-Forwarded-For": address}, token="")
+            if answer.status == status:
+                return
+
+
+async def test_e1_failed_tokens_count_by_the_forwarded_address(proxied: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def tried(address: str) -> int:
+        return (await proxied.call("GET", "/ready", token="wrong", headers={"X-Forwarded-For": address})).status
+
+    monkeypatch.setattr(proxied.access._failed_tokens, "most", 2)
+    assert [await tried("203.0.113.1") for _ in range(3)] == [401, 401, 429]
+    assert await tried("203.0.113.1, 203.0.113.2") == 401, "the rightmost is the client"
+    assert await tried("203.0.113.2, 203.0.113.1") == 429
 
 
 async def test_e1_a_stranger_who_never_reads_is_cut_off(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from windlass.config import Config, check_token, load
 from windlass.core.errors import BadInput, Unavailable
 from windlass.telemetry.logs import Form, log_to
 from windlass.web.auth import Access
-from windlass.web.protocol import BoundedProtocol
+from windlass.web.protocol import protocol_behind
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default.")]
 Port = Annotated[int | None, typer.Option(help="Port; 8420 by default, 0 for any free one.", min=0, max=65535)]
@@ -160,16 +160,17 @@ def _listening(config: Config) -> Iterator[list[socket.socket]]:
 
 
 def _http_server(app: App, access: Access) -> uvicorn.Server:
+    guard = app.asgi(access)
     return _Quiet(
         uvicorn.Config(
-            app.asgi(access),
-            http=BoundedProtocol,
+            guard,
+            http=protocol_behind(lambda address: guard.reach.is_proxy(address)),
             ws="none",
             log_config=None,
             access_log=False,
             lifespan="off",
             server_header=False,
-            proxy_headers=False,  # limits count by address: a forged X-Forwarded-For must not change it
+            proxy_headers=False,  # uvicorn's: web/origin.py reads them, of trusted proxies alone
             timeout_graceful_shutdown=STREAMS_S,
         )
     )

@@ -20,6 +20,7 @@ from windlass.core.errors import WindlassError
 from windlass.web.errors import Forbidden, NotJson, TooMany
 from windlass.web.http import send_error
 from windlass.web.origin import NOWHERE, BrowserOrigin, Reach, origin_of, plain_address, without_base
+from windlass.web.strangers import OpenRequests
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -63,6 +64,7 @@ class RequestGuard:
         self._app = app
         self._headers = [*SAFE_HEADERS, (b"x-windlass-version", version.encode())]
         self._any_port = any_port
+        self._open_requests = OpenRequests()
         self.set_names(hosts, reach)
 
     def set_names(self, hosts: Collection[str], reach: Reach) -> None:
@@ -86,7 +88,21 @@ class RequestGuard:
         except WindlassError as error:
             await send_error(headed, error)
             return
-        await self._app(scope, receive, headed)
+        if origin.forwarded and not is_this_machine(origin.address):
+            await self._answer_forwarded(scope, receive, headed, origin.address)
+        else:
+            await self._app(scope, receive, headed)
+
+    async def _answer_forwarded(self, scope: Scope, receive: Receive, send: Send, address: str) -> None:
+        try:
+            leave = scope["state"]["accepted"] = self._open_requests.enter(address)
+        except WindlassError as error:
+            await send_error(send, error)
+            return
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            leave()
 
     def _check(self, scope: Scope, origin: BrowserOrigin) -> None:
         """Both names must be ours, where a proxy forwards another: a page under a name of its own can write the header

@@ -5,32 +5,26 @@ no credential are open."""
 import asyncio
 import re
 from collections import Counter
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from windlass.web.errors import TooMany, failed
+from windlass.web.errors import failed
 from windlass.web.guard import is_this_machine
 from windlass.web.http import encode
+from windlass.web.origin import plain_address
+from windlass.web.strangers import STRANGERS, too_many_open
 
 HEAD_BYTES = 64 * 1024
 HEAD_S = 30.0
 MOST_WAITING = 8  # requests on one connection, behind the one that is being answered
-STRANGERS = 64  # connections of another machine's address on which no credential was accepted yet
-STRANGERS_HERE = 4096  # of this machine: as many as may connect before the first of them was read
+STRANGERS_HERE = 4096  # connections of this machine: as many as may come before the first of them was read
 UNREAD_S = 30.0  # how long a stranger may leave a response unread
 _TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-_REFUSAL = encode(
-    failed(
-        TooMany(
-            "This address has too many open connections without a credential.",
-            hint="Close some of them, or send the token.",
-            code="too_many_connections",
-        )
-    )
-)
+_REFUSAL = encode(failed(too_many_open()))
 _TOO_MANY = (
     b"HTTP/1.1 429 Too Many Requests\r\nconnection: close\r\nretry-after: 5\r\ncontent-type: application/json\r\n"
     b"content-length: %d\r\n\r\n%s" % (len(_REFUSAL), _REFUSAL)
@@ -48,6 +42,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _held = memoryview(b"")  # was read, and waits until fewer requests wait
     _running: RequestResponseCycle | None = None
     _stranger = ""  # its address, until a credential was accepted
+    is_proxy: Callable[[str], bool] = staticmethod(lambda address: False)
 
     @property
     def held_bytes(self) -> int:
@@ -153,7 +148,9 @@ class BoundedProtocol(HttpToolsProtocol):
             self._unread = None
 
     def _count(self) -> None:
-        address = self.client[0] if self.client else "local"
+        address = plain_address(self.client[0]) if self.client else "local"
+        if self.is_proxy(address):
+            return  # its connections are not one client's: the guard counts requests by the forwarded address
         open_ones = _strangers.setdefault(self.server_state, Counter())
         if open_ones[address] >= (STRANGERS_HERE if is_this_machine(address) else STRANGERS):
             self.transport.write(_TOO_MANY)
@@ -172,6 +169,11 @@ class BoundedProtocol(HttpToolsProtocol):
             del open_ones[self._stranger]
         self._stranger = ""
         self._read_on()
+
+
+def protocol_behind(is_proxy: Callable[[str], bool]) -> type[BoundedProtocol]:
+    """For a server whose trusted proxies may open as many connections as they need."""
+    return type("ProxiedProtocol", (BoundedProtocol,), {"is_proxy": staticmethod(is_proxy)})
 
 
 class _Flow(FlowControl):
