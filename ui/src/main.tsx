@@ -1,11 +1,11 @@
 import "./insecure";
-import "./half";
 import "./trusted";
 
 import { setNonce } from "get-nonce";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
+import { openSession } from "./api/session";
 import { App } from "./app/App";
 import { showTheme } from "./app/theme";
 import { takeQuestion } from "./composer/draft";
@@ -15,6 +15,7 @@ import "./styles/index.css";
 setNonce(document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "");
 showTheme();
 takeQuestion();
+void openSession();
 
 const root = document.getElementById("root");
 if (root)

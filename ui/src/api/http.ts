@@ -1,13 +1,14 @@
-/** Requests to the server that serves this page. The session cookie goes along by itself. */
+/** Requests to the server that serves this page: every one goes through `send`, which adds the session's half. */
 
 import { inBase } from "./base";
+import { askToConfirm } from "./confirming";
 import { hintForPage } from "./hints";
 import type { ErrorCode, Failed } from "./schemas.generated";
-import { noteStatus } from "./session";
+import { half, noteStatus, sessionHeaders } from "./sessionState";
 import { noteVersion } from "./version";
 
 /** Codes the page can tell apart; one that it does not know is an error like any other. */
-export type Code = ErrorCode | "http" | "offline";
+export type Code = ErrorCode | "confirm_required" | "http" | "offline";
 
 export class ApiError extends Error {
   readonly status: number;
@@ -36,28 +37,63 @@ export async function request<T>(method: string, path: string, body?: unknown): 
   return (await response.json()) as T;
 }
 
+/** Where the server wants to know first that it is really this person, they are asked, and it is sent again. */
 export async function send(
   method: string,
   path: string,
   body?: unknown,
   more: RequestInit = {},
 ): Promise<Response> {
+  for (;;) {
+    const response = await sendOnce(method, path, body, more);
+    if (response.status !== 403 || (await codeOf(response)) !== "confirm_required") return response;
+    if (!(await askToConfirm()))
+      throw new ApiError(403, "confirm_required", "Not confirmed, so nothing was changed.");
+  }
+}
+
+async function sendOnce(
+  method: string,
+  path: string,
+  body: unknown,
+  { headers, ...more }: RequestInit,
+): Promise<Response> {
+  const used = half();
+  const response = await answerTo(path, {
+    method,
+    headers: {
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...sessionHeaders(),
+      ...(headers as Record<string, string> | undefined),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...more,
+  });
+  noteVersion(response);
+  if (response.status !== 401 || IS_SESSION.test(path)) return response;
+  // Another tab signed in anew meanwhile: the cookie was that session's already, the half was not.
+  if (half() && half() !== used) return sendOnce(method, path, body, { headers: headers ?? {}, ...more });
+  noteStatus(response.status);
+  return response;
+}
+
+/** A token or key that does not fit says nothing about the session there is. */
+const IS_SESSION = /^\/session(\/|$)/;
+
+async function answerTo(path: string, init: RequestInit): Promise<Response> {
   try {
-    const response = await fetch(inBase(path), {
-      method,
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...more,
-    });
-    noteVersion(response);
-    return response;
+    return await fetch(inBase(path), init);
   } catch {
     throw new ApiError(0, "offline", "Not connected.", "Is Windlass running?");
   }
 }
 
+async function codeOf(response: Response): Promise<string> {
+  const { error } = parsed(await response.clone().text());
+  return error?.code ?? "";
+}
+
 export async function errorOf(response: Response): Promise<ApiError> {
-  noteStatus(response.status);
   const text = await response.text().catch(() => "");
   const { error } = parsed(text);
   return new ApiError(

@@ -1,4 +1,5 @@
 export * from "./base";
+export * from "./files";
 export * from "./http";
 export * from "./schemas";
 export * from "./stream";

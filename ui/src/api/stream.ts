@@ -6,9 +6,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 import { decode, type Event } from "../state";
-import { inBase } from "./base";
-import { errorOf } from "./http";
-import { noteVersion } from "./version";
+import { errorOf, send } from "./http";
 
 export type Link =
   | { state: "connecting" }
@@ -72,12 +70,11 @@ export class Stream {
     if (this.#tries === 0) this.#listener.link({ state: "connecting" });
     this.#abort = new AbortController();
     try {
-      const response = await fetch(inBase(this.#url), {
+      const response = await send("GET", this.#url, undefined, {
         headers: { Accept: "text/event-stream", ...(this.#lastId && { "Last-Event-ID": this.#lastId }) },
         signal: this.#abort.signal,
       });
       if (!response.ok) return await this.#refuse(response);
-      noteVersion(response);
       this.#noteSkew(response);
       this.#tries = 0;
       this.#listener.link({ state: "open" });

@@ -1,6 +1,6 @@
 /** Every verb of the interface that the page uses, by the verb on its button. */
 
-import { get, patch, post, put, remove, send, errorOf } from "./http";
+import { errorOf, get, patch, post, put, remove, send } from "./http";
 import type { AvailableTools, Rule, ServerTool } from "./schemas";
 import type * as api from "./schemas.generated";
 
@@ -15,7 +15,8 @@ export const conversations = {
   create: (fields: api.NewConversation = {}) => post<api.ConversationAnswer>("/conversations", fields),
   change: (id: string, fields: api.ConversationChange) =>
     patch<api.ConversationAnswer>(`/conversations/${e(id)}`, fields),
-  delete: (id: string) => remove(`/conversations/${e(id)}`),
+  /** `more` can have it outlive the page. */
+  delete: (id: string, more?: RequestInit) => send("DELETE", `/conversations/${e(id)}`, undefined, more),
   import: (file: unknown) => post<api.Imported>("/conversations/import", file),
   exportUrl: (id: string, format: Required<api.ExportQuery>["format"]) =>
     `/conversations/${e(id)}/export?format=${format}`,
@@ -28,7 +29,7 @@ export const conversations = {
 export async function sendMessage(conversation: string, message: api.ChatRequest): Promise<void> {
   const closing = new AbortController();
   const response = await send("POST", `/conversations/${e(conversation)}/chat`, message, {
-    headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
+    headers: { Accept: "text/event-stream" },
     signal: closing.signal,
   });
   if (!response.ok) throw await errorOf(response);
@@ -124,9 +125,3 @@ export const system = {
   search: () => get<api.SearchState>("/search"),
   limits: () => get<api.LimitList>("/limits"),
 };
-
-export async function download(url: string): Promise<Blob> {
-  const response = await send("GET", url);
-  if (!response.ok) throw await errorOf(response);
-  return response.blob();
-}

@@ -4,12 +4,14 @@ import { ConversationPage } from "../conversation/ConversationPage";
 import { Drawer } from "../parts";
 import { useListingUpdates } from "../sidebar/listing";
 import { Sidebar } from "../sidebar/Sidebar";
+import { ConfirmDialog } from "./ConfirmDialog";
 import { DropImport } from "./DropImport";
 import { inspect, useRoute, type Route } from "./router";
 import { SidebarContext, type SidebarState } from "./sidebarState";
-import { SignIn, useSignedOut } from "./SignIn";
+import { SignIn } from "./SignIn";
 import { useAppKeys } from "./useAppKeys";
 import { useMedia } from "./useMedia";
+import { useSession } from "./useSession";
 import { useTabTitle } from "./useTabTitle";
 
 const Inspector = lazy(() => import("../pages/Inspector"));
@@ -19,8 +21,16 @@ const Settings = lazy(() => import("../pages/Settings"));
 
 const DOCKED = "(min-width: 1200px)";
 
+/** Nothing of the shell is there, and so nothing is asked for, before it is known who this is. */
 export function App() {
-  return useSignedOut() ? <SignIn /> : <Shell />;
+  const session = useSession();
+  if (!session) return null;
+  return (
+    <>
+      {session.signedIn ? <Shell /> : <SignIn problem={session.problem} />}
+      <ConfirmDialog />
+    </>
+  );
 }
 
 function Shell() {

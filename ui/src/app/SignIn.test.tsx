@@ -9,7 +9,7 @@ test("a refused token is told with commands as code", async () => {
   const error = { code: "unauthorized", message: "Not signed in.", hint: "`windlass token` shows it." };
   recordRequests({ success: false, error }, 401);
   render(<SignIn />);
-  await userEvent.type(screen.getByLabelText("Token"), "wrong");
+  await userEvent.type(screen.getByLabelText("Access token"), "wrong");
   await userEvent.click(screen.getByRole("button", { name: "Sign in" }));
   const alert = await screen.findByRole("alert");
   expect(alert.textContent).toBe("Not signed in. windlass token shows it.");

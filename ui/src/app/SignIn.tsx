@@ -1,55 +1,51 @@
-import { useState, useSyncExternalStore, type SyntheticEvent } from "react";
+import { useState, type SyntheticEvent } from "react";
 
-import { post } from "../api";
-import { onSignedOut, signedOut } from "../api/session";
+import { signIn } from "../api/session";
 import { useVerb } from "../conversation/useVerb";
-import { paths } from "./router";
 import { Button, Logo, Quoted } from "../parts";
+import { credentialOf } from "./credential";
 
-export function useSignedOut(): boolean {
-  return useSyncExternalStore(onSignedOut, signedOut);
-}
-
-/** The session has ended, or there never was one. */
-export function SignIn() {
-  const [token, setToken] = useState("");
+/** The session has ended, or there never was one. The address stays, so that one lands where one wanted to go. */
+export function SignIn({ problem = "" }: { problem?: string }) {
+  const [typed, setTyped] = useState("");
   const { run, busy, error } = useVerb();
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    void run(async () => {
-      await post("/session", { token: token.trim() });
-      location.assign(paths.home);
-    });
+    const credential = credentialOf(typed);
+    if (credential) void run(() => signIn(credential));
   };
   return (
     <main className="sign-in">
       <form className="panel" onSubmit={submit}>
         <div className="panel-head">
           <Logo />
-          <h1>Windlass</h1>
+          <h1>Sign in to Windlass</h1>
+          <span className="grow" />
+          <span className="dim num">{location.host}</span>
         </div>
         <div className="panel-body">
           <p>
-            This browser is not signed in. Open the address that <code className="mono">windlass serve</code>{" "}
-            prints, or enter the token that <code className="mono">windlass token</code> shows.
+            Open the link that <code className="mono">windlass serve</code> prints, or enter an access token.{" "}
+            <code className="mono">windlass token</code> shows it.
           </p>
           <label className="field">
-            <span className="label">Token</span>
+            <span className="label">Access token</span>
             <input
               className="input mono"
               type="password"
               autoComplete="current-password"
-              value={token}
-              onChange={(event) => setToken(event.target.value)}
+              autoFocus
+              value={typed}
+              onChange={(event) => setTyped(event.target.value)}
             />
           </label>
-          {error && (
+          {(error || problem) && (
             <p className="bad" role="alert">
-              <Quoted text={error} />
+              <Quoted text={error || problem} />
             </p>
           )}
           <div className="panel-foot">
-            <Button type="submit" look="primary" disabled={busy || !token.trim()}>
+            <Button type="submit" look="primary" disabled={busy || !credentialOf(typed)}>
               Sign in
             </Button>
           </div>

@@ -1,6 +1,6 @@
 import { useState, type KeyboardEvent } from "react";
 
-import { conversations, download, type ConversationInfo } from "../api";
+import { conversations, saveFile, type ConversationInfo } from "../api";
 import { Link, navigate, paths } from "../app/router";
 import { Icon, IconButton, Menu, WaitCount, when } from "../parts";
 import { deleteSoon, rename } from "./listing";
@@ -88,12 +88,8 @@ export async function save(
   conversation: Pick<ConversationInfo, "id" | "title">,
   format: "json" | "markdown",
 ): Promise<void> {
-  const blob = await download(conversations.exportUrl(conversation.id, format));
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = `${conversation.title || "conversation"}.${format === "json" ? "json" : "md"}`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  const name = `${conversation.title || "chat"}.${format === "json" ? "json" : "md"}`;
+  await saveFile(conversations.exportUrl(conversation.id, format), name);
 }
 
 function MarkView({ mark, at, now }: { mark: Mark; at: string; now: number }) {

@@ -2,7 +2,7 @@
 
 import { useEffect, useSyncExternalStore } from "react";
 
-import { conversations, errorText, inBase, type ConversationInfo } from "../api";
+import { conversations, errorText, type ConversationInfo } from "../api";
 import { serverList } from "../app/resources";
 
 interface Listed {
@@ -85,10 +85,8 @@ function deleteNow(): void {
   if (!deleted) return;
   asked += 1;
   set({ deleted: null, items: listed.items.filter((item) => item.id !== deleted.id) });
-  void fetch(inBase(`/conversations/${encodeURIComponent(deleted.id)}`), {
-    method: "DELETE",
-    keepalive: true,
-  })
+  void conversations
+    .delete(deleted.id, { keepalive: true })
     .catch(() => undefined)
     .then(refreshSoon);
 }

@@ -11,7 +11,7 @@ async function start() {
   const half = localStorage.getItem("windlass.session" + root.pathname.slice(0, -1));
   const response = await fetch(new URL("openapi.json", root), { headers: half ? { "x-windlass-session": half } : {} });
   if (!response.ok) {
-    main.replaceChildren(el("p", "The description needs a login. Open the page with the URL that windlass serve prints, then come back."));
+    main.replaceChildren(el("p", "Sign in to read the API. Open the link that windlass serve prints, then come back."));
     return;
   }
   draw(await response.json());

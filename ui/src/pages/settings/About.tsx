@@ -1,4 +1,5 @@
-import { inBase, system } from "../../api";
+import { inBase, openInTab, system } from "../../api";
+import { LinkButton } from "../../parts";
 import { useLoaded } from "../useLoaded";
 import { Section } from "./Section";
 
@@ -46,7 +47,7 @@ export function About() {
         <dt>Interface</dt>
         <dd>
           <a href={inBase("/docs")}>Documentation</a>
-          <a href="/openapi.json">OpenAPI</a>
+          <LinkButton onClick={() => openInTab("/openapi.json")}>OpenAPI</LinkButton>
         </dd>
       </dl>
     </Section>

@@ -1,0 +1,99 @@
+import * as Dialog from "@radix-ui/react-dialog";
+import { useEffect, useRef, useState, useSyncExternalStore, type SyntheticEvent } from "react";
+
+import { isConfirming, settleConfirming, watchConfirming } from "../api/confirming";
+import { confirmSession } from "../api/session";
+import { currentSession, watchSession } from "../api/sessionState";
+import { useVerb } from "../conversation/useVerb";
+import { Button, Icon, Quoted } from "../parts";
+import { credentialOf } from "./credential";
+
+/** Asked for by whatever verb needs it (api/confirming). What was being done goes on where it stopped. */
+export function ConfirmDialog() {
+  const open = useSyncExternalStore(watchConfirming, isConfirming);
+  const before = useRef<Element | null>(null); // it has no trigger that could get the focus back
+  return (
+    <Dialog.Root open={open} onOpenChange={(next) => !next && settleConfirming(false)}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="veil top" />
+        <Dialog.Content
+          className="dialog panel"
+          onOpenAutoFocus={() => (before.current = document.activeElement)}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (before.current instanceof HTMLElement) before.current.focus();
+          }}
+        >
+          <Inside />
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Inside() {
+  const [typed, setTyped] = useState("");
+  const { run, busy, error } = useVerb();
+  useConfirmedElsewhere();
+  const submit = async (event: SyntheticEvent) => {
+    event.preventDefault();
+    event.stopPropagation(); // React's events rise through a portal into the form that asked
+    const credential = credentialOf(typed, true);
+    if (credential && (await run(() => confirmSession(credential)))) settleConfirming(true);
+  };
+  return (
+    <form onSubmit={submit}>
+      <div className="panel-head">
+        <Icon name="shield" />
+        <Dialog.Title>Confirm that it is you</Dialog.Title>
+      </div>
+      <div className="panel-body">
+        <Dialog.Description asChild>
+          <p>
+            This can run programs or change who may do what, so it needs more than an open browser. It holds
+            for 10 minutes.
+          </p>
+        </Dialog.Description>
+        <label className="field">
+          <span className="label">Access token, or the digits in the terminal</span>
+          <input
+            className="input mono"
+            type="password"
+            autoComplete="current-password"
+            autoFocus
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+          <span className="help">
+            <code className="mono">windlass serve</code> shows the digits where it runs. Or open a fresh link
+            from <code className="mono">windlass token --url</code> in this browser.
+          </span>
+        </label>
+        {error && (
+          <p className="bad" role="alert">
+            <Quoted text={error} />
+          </p>
+        )}
+        <div className="panel-foot">
+          <Button look="ghost" onClick={() => settleConfirming(false)}>
+            Cancel
+          </Button>
+          <Button type="submit" look="primary" disabled={busy || !credentialOf(typed, true)}>
+            Confirm
+          </Button>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+/** A fresh link was opened in another tab: that signs in anew, which confirms as well. */
+function useConfirmedElsewhere(): void {
+  useEffect(() => {
+    const since = currentSession()?.confirmedUntil ?? 0;
+    return watchSession(() => {
+      const until = currentSession()?.confirmedUntil ?? 0;
+      if (until > since) settleConfirming(true);
+    });
+  }, []);
+}
