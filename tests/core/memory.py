@@ -9,6 +9,7 @@ from windlass.core.errors import Fenced, ModelError
 from windlass.core.events import CallJudged, Event, Settings, TurnClaimed, TurnFinished, TurnStarted
 from windlass.core.messages import ChatMessage, PastTurn, ToolCall, ToolOutput, Toolset
 from windlass.core.ports import DraftCall, Emit, LiveEvent, ModelRequest, Reply
+from windlass.store.fence import KeyedFence
 
 
 def started(text: str = "hello", settings: Settings | None = None) -> TurnStarted:
@@ -72,6 +73,8 @@ class MemoryLog:
 @dataclass
 class Script:
     """A model that replies with its lines, scripted tools, and no history."""
+
+    fence = KeyedFence(b"key")
 
     lines: list[Reply | ModelError] = field(default_factory=list)
     judge_as: Callable[[ToolCall], CallJudged] = lambda call: CallJudged(call.id, "auto")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.test_loop import with_ledger
+from tests.kit.fenced import unfenced
 from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import WindlassProcess, model_settings, windlass
 from windlass.testing import Reply, StrictLLM, call, calls, say
@@ -44,7 +45,7 @@ async def test_a_child_sees_no_secret_of_ours(tmp_path: Path, strict_llm: Strict
         await server.running("ledger")
         await chat(server)
         [shown] = strict_llm.requests[-1].results
-    seen = json.loads(shown)
+    seen = json.loads(unfenced(shown))
     assert seen["DECLARED"] == "for the child" and seen["PATH"]
     assert not [name for name in seen if name.startswith(("OPENAI_", "ZAI_", "LLM_", "WINDLASS_"))]
     assert not [secret for secret in (*SECRETS.values(), "key-of-the-test") if secret in shown]
@@ -103,7 +104,7 @@ async def test_three_bad_tries_on_one_tool_end_that_path(server: WindlassProcess
     assert (turn["outcome"], turn["error"]["code"]) == ("limit", "bad_arguments")
     assert [one["state"] for one in turn["calls"]] == ["error"] * 3
     assert strict_llm.requests[-1].tool_choice == "none"
-    assert all("effect_id" in json.loads(text)["error"] for text in strict_llm.requests[-1].results)
+    assert all("effect_id" in json.loads(unfenced(text))["error"] for text in strict_llm.requests[-1].results)
 
 
 async def test_each_tool_may_have_a_time_of_its_own(tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger) -> None:

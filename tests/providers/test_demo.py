@@ -100,9 +100,8 @@ def test_sources_are_cited_by_their_numbers() -> None:
 
 
 def test_the_fence_around_untrusted_text_is_not_shown() -> None:
-    fenced = (
-        '<result tool="x" trust="untrusted">\nhello\n</result>\n\nSources, to be cited as [n]:\n[1] A https://a.example'
-    )
+    inside = "hello\n\nSources, to be cited as [n]:\n[1] A https://a.example"
+    fenced = f'<result-0123 tool="x" trust="untrusted">\n{inside}\n</result-0123>'
     text = demo_reply(after(("x", fenced))).text
     assert "```\nhello\n```" in text
     assert "untrusted" not in text

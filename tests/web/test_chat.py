@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.kit import real_servers
+from tests.kit.fenced import unfenced
 from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import windlass
 from tests.web.kit import Site, open_site
@@ -106,7 +107,7 @@ async def test_a_failing_unknown_or_badly_called_tool_is_told_to_the_model(
 
     assert body["outcome"] == "answered"
     failed, *refused = strict_llm.requests[1].results
-    results = [json.loads(text)["error"] for text in refused]
+    results = [json.loads(refused[0])["error"], json.loads(unfenced(refused[1]))["error"]]
     assert '{"error": "no luck"}' in failed and "nothing_like_it" in results[0] and "arguments" in results[1]
     turn = (await site.get(f"/turns/{body['turn_id']}"))["turn"]
     assert [one["state"] for one in turn["calls"]] == ["error", "error", "error"]

@@ -17,8 +17,17 @@ from windlass.cli.options import options_of
 from windlass.cli.output import note
 from windlass.core.errors import BadInput, NotFound
 
-LEFT_OUT = {"windlass.db", "windlass.db-wal", "windlass.db-shm", "lock", "server.json", "token", "sessions"}
-HALF_WRITTEN = (".token.", ".sessions.", "secrets.new", "server.new")
+LEFT_OUT = {
+    "windlass.db",
+    "windlass.db-wal",
+    "windlass.db-shm",
+    "lock",
+    "server.json",
+    "token",
+    "sessions",
+    "fence.key",
+}
+HALF_WRITTEN = (".token.", ".sessions.", "secrets.new", "server.new", "fence.new")
 SETTINGS = "windlass.toml"
 
 

@@ -119,7 +119,7 @@ async def _ask(run: TurnRun, seen: Sequence[Event], view: TurnView, step: CallMo
     reach("model_asked")
     try:
         past = await run.history.before(run.log.turn_id, view.history_from)
-        prompt = prompt_of(view, past, step.forced)
+        prompt = prompt_of(view, past, step.forced, run.history.fence)
         request = ModelRequest(run.log.turn_id, view.started.settings, prompt, run.tools.toolset, step.attempt)
         reply = await run.model.reply(request, run.emit)
         replied = _as_event(run.log.turn_id, view, reply, _ms(began))

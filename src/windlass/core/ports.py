@@ -166,8 +166,16 @@ class Tools(Protocol):
         """Call `sound` when the turn has worked for `limit_s`, waits for people not counted. Returns a cancel."""
 
 
+class Fence(Protocol):
+    def around(self, call_id: str, tool: str, text: str) -> str:
+        """Foreign text, marked as such: the same for the same call, in a way that its author cannot imitate."""
+
+
 class History(Protocol):
-    """The finished turns on the path to this one."""
+    """The finished turns on the path to this one. `fence` goes around the results of these and of the current one."""
+
+    @property
+    def fence(self) -> Fence: ...
 
     async def before(self, turn_id: str, history_from: str) -> tuple[PastTurn, ...]: ...
 

@@ -8,27 +8,34 @@ from dataclasses import replace
 
 from windlass.core.events import Event
 from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force
-from windlass.core.messages import ChatMessage, PastTurn, SourceLink, ToolCall
-from windlass.core.ports import Prompt
+from windlass.core.messages import PYTHON, ChatMessage, PastTurn, SourceLink, ToolCall
+from windlass.core.ports import Fence, Prompt
 
+LONGEST_TITLE, LONGEST_URL = 200, 2000
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def prompt_for(log: Sequence[Event], past: tuple[PastTurn, ...]) -> Prompt:
+def prompt_for(log: Sequence[Event], past: tuple[PastTurn, ...], fence: Fence) -> Prompt:
     view = fold(log)
-    return prompt_of(view, past, force(view))
+    return prompt_of(view, past, force(view), fence)
 
 
-def prompt_of(view: TurnView, past: tuple[PastTurn, ...], forced: str) -> Prompt:
-    asked, current = view.started.settings, list(_messages(view))
+def prompt_of(view: TurnView, past: tuple[PastTurn, ...], forced: str, fence: Fence) -> Prompt:
+    asked, current = view.started.settings, list(_messages(view, fence))
     if forced:
         current.append(ChatMessage("user", LIMIT_TEXTS[forced].answer_now))
     return Prompt(asked.system, past, tuple(current), "none" if forced else "auto" if view.rounds else asked.choice)
 
 
-def past_turn(turn_id: str, log: Sequence[Event], revision: int = 0) -> PastTurn:
+def past_turn(turn_id: str, log: Sequence[Event], fence: Fence, revision: int = 0) -> PastTurn:
     """A turn as later prompts show it: the same messages, less the model's private reasoning."""
-    return PastTurn(turn_id, tuple(replace(message, reasoning="") for message in _messages(fold(log))), revision)
+    messages = tuple(replace(message, reasoning="") for message in _messages(fold(log), fence))
+    return PastTurn(turn_id, messages, revision)
+
+
+def searchable_text(log: Sequence[Event]) -> str:
+    """What a person may look for in a turn. It has no fence: an excerpt must not give its code away."""
+    return "\n".join(message.content for message in _messages(fold(log), None) if message.content)
 
 
 def numbered_sources(view: TurnView) -> list[tuple[SourceLink, str]]:
@@ -52,8 +59,8 @@ def result_text(call: CallView) -> str:
     return _error(call.finished.output.text or call.finished.cause)
 
 
-def _messages(view: TurnView) -> Iterator[ChatMessage]:
-    yield from (message for index, message in enumerate(view.started.opening) if index not in view.started.blanked)
+def _messages(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
+    yield from _opening(view, fence)
     numbers = {source.url: n for n, (source, _) in enumerate(numbered_sources(view), 1)}
     for round_ in view.rounds:
         reply = round_.reply
@@ -63,23 +70,57 @@ def _messages(view: TurnView) -> Iterator[ChatMessage]:
         if calls or reply.text:
             yield ChatMessage("assistant", reply.text or None, calls, reasoning=reply.reasoning)
         for call, speakable in zip(round_.calls, calls, strict=True):
-            yield ChatMessage("tool", _numbered_result(call, numbers), call_id=speakable.id, name=speakable.name)
+            yield ChatMessage("tool", _numbered_result(call, numbers, fence), call_id=speakable.id, name=speakable.name)
     if view.stop and view.failures and view.failures[-1].partial:
         yield ChatMessage("assistant", view.failures[-1].partial)
 
 
-def _numbered_result(call: CallView, numbers: dict[str, int]) -> str:
+def _opening(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
+    """Imported results are as foreign as our own; those that an API client sends are its own affair."""
+    imported = fence is not None and view.started.origin == "added"
+    for index, message in enumerate(view.started.opening):
+        if index in view.started.blanked:
+            continue
+        if fence and imported and message.role == "tool":
+            yield replace(message, content=fence.around(message.call_id, _name(message.name), message.content or ""))
+        else:
+            yield message
+
+
+def _numbered_result(call: CallView, numbers: dict[str, int], fence: Fence | None) -> str:
     """The result and what the model should know of it: changed arguments, what may be cited, what is untrusted."""
     text = result_text(call)
+    if call.finished and call.finished.output.sources:
+        cited = "\n".join(_cited(numbers[source.url], source) for source in call.finished.output.sources)
+        text = f"{text}\n\nSources, to be cited as [n]:\n{cited}"
+    if fence and _is_foreign(call):
+        text = fence.around(call.call.id, _name(call.call.name), text)
     if call.decided and call.decided.arguments:
         text = f"[The person changed the arguments to {call.decided.arguments} before this ran.]\n{text}"
-    if call.finished and (call.finished.output.foreign or call.finished.output.untrusted):
-        inner = text.replace("</result", "<\\/result")
-        text = f'<result tool="{_name(call.call.name)}" trust="untrusted">\n{inner}\n</result>'
-    if call.finished and call.finished.output.sources:
-        cited = "\n".join(f"[{numbers[s.url]}] {s.title} {s.url}" for s in call.finished.output.sources)
-        text = f"{text}\n\nSources, to be cited as [n]:\n{cited}"
     return text
+
+
+def _cited(number: int, source: SourceLink) -> str:
+    return f"[{number}] {_line(source.title, LONGEST_TITLE)} {_line(source.url, LONGEST_URL)}"
+
+
+def _line(text: str, longest: int) -> str:
+    """On one line: whoever wrote a title or an address may want to begin a line of their own."""
+    line = " ".join(text[: 4 * longest].split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def _is_foreign(call: CallView) -> bool:
+    """Whatever a server or a page may have written: results, failures, and complaints that quote a server's schema.
+    What the tool claims of itself does not matter; only functions of the embedding program are not fenced."""
+    if call.finished is None:
+        return False
+    output, judged = call.finished.output, call.judged
+    if output.foreign or output.untrusted:
+        return True
+    if judged and judged.server == PYTHON:
+        return False
+    return call.starts > 0 or (judged is not None and judged.refusal == "bad_arguments")
 
 
 def _speakable(call: ToolCall) -> ToolCall:

@@ -16,6 +16,7 @@ PAUSE_S = 0.048
 SHOWN_CHARS = 600
 _COMMAND = re.compile(r"/([A-Za-z0-9_.-]+)(?:\s+(.*))?", re.DOTALL)
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_FENCED = re.compile(r"<(result-\w+) [^>]*>\n(.*)\n</\1>\Z", re.DOTALL)
 _CITED = re.compile(r"^\[(\d+)\] (.+)$", re.MULTILINE)
 _PIECES = re.compile(r"(?:\s*\S+\s?){1,4}|\s+")
 
@@ -149,10 +150,8 @@ def _result(message: ChatMessage) -> str:
 
 def _unfenced(text: str) -> str:
     """Without the fence that tells a model not to obey the text; this one cannot anyway."""
-    if not text.startswith("<result "):
-        return text
-    inner, _, rest = text.partition("\n")[2].partition("\n</result>")
-    return inner + rest
+    fenced = _FENCED.search(text)
+    return text[: fenced.start()] + fenced[2] if fenced else text
 
 
 def _error_in(text: str) -> str:

@@ -195,7 +195,7 @@ class Turns:
                 code="not_continuable",
                 detail={"outcome": record.outcome},
             )
-        return await self._child(record, _nudge(record), "continue", request.rounds)
+        return await self._child(record, self._nudge(record), "continue", request.rounds)
 
     @serves(routes.turns.retry)
     async def retry(self, turn_id: str, request: schemas.Retry) -> schemas.TurnAnswer:
@@ -279,8 +279,13 @@ class Turns:
         past = await self._store.history.before(turn_id, view.history_from)
         attempt = len(view.failures) + 1
         toolset = self._store.toolset(settings.toolset)
-        request = ModelRequest(turn_id, settings, prompt_for(before, past), toolset, attempt)
+        request = ModelRequest(turn_id, settings, prompt_for(before, past, self._store.history.fence), toolset, attempt)
         return request_shown(self._models, request)
+
+    def _nudge(self, record: TurnRecord) -> tuple[ChatMessage, ...]:
+        """After an answer something must be said to get another; after a question or a result nothing need be."""
+        messages = past_turn(record.id, record.events, self._store.history.fence).messages
+        return (ChatMessage("user", "Continue."),) if not messages or messages[-1].role == "assistant" else ()
 
     def _finished(self, turn_id: str) -> TurnRecord:
         record = self._records.get(turn_id)
@@ -336,12 +341,6 @@ def _call(record: TurnRecord, call_id: str) -> CallView:
 
 def _ends(event: Event, call_id: str) -> bool:
     return isinstance(event, TurnFinished) or (isinstance(event, ToolFinished) and event.call_id == call_id)
-
-
-def _nudge(record: TurnRecord) -> tuple[ChatMessage, ...]:
-    """After an answer something must be said to get another; after a question or a result nothing need be."""
-    messages = past_turn(record.id, record.events).messages
-    return (ChatMessage("user", "Continue."),) if not messages or messages[-1].role == "assistant" else ()
 
 
 def _model(record: TurnRecord) -> str:

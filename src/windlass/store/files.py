@@ -8,6 +8,7 @@ from pathlib import Path
 
 from windlass.core.errors import DiskFull, Unavailable
 
+KEY_BYTES = 32
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 SPACE = bytes(64 * 1024)  # more than the journal takes for a few rows
 
@@ -23,6 +24,27 @@ def make_private(path: Path) -> None:
 def private_folder(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     close_to_others(path)
+
+
+def private_key(path: Path) -> bytes:
+    """The random key in this file, made once. Whoever lost the file gets a new key: old prompts change, and no more."""
+    with suppress(OSError):
+        close_to_others(path)
+        if len(kept := path.read_bytes()) == KEY_BYTES:
+            return kept
+    key = os.urandom(KEY_BYTES)
+    fresh = path.with_suffix(".new")
+    try:
+        with os.fdopen(
+            os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600), "wb"
+        ) as file:
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except OSError as error:
+        raise unavailable(error) from None
+    return key
 
 
 def close_to_others(path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from windlass.core.events import NO_HISTORY, Event
 from windlass.core.fold import fold
 from windlass.core.messages import PastTurn
+from windlass.core.ports import Fence
 from windlass.core.prompt import past_turn
 from windlass.store.codec import DECODERS, VERSION, decode
 from windlass.store.turnlog import OF_TURN
@@ -17,7 +18,8 @@ MOST_PARENTS = 1024
 
 
 class PastTurns:
-    def __init__(self, reader: sqlite3.Connection) -> None:
+    def __init__(self, reader: sqlite3.Connection, fence: Fence) -> None:
+        self.fence = fence
         self._reader = reader
         self._paths: OrderedDict[str, tuple[PastTurn, ...]] = OrderedDict()  # turn -> the path that ends with it
         self._conversations: dict[str, str] = {}
@@ -83,7 +85,7 @@ class PastTurns:
     def _past(self, turn_id: str, revision: int) -> PastTurn:
         rows = self._reader.execute(f"select e.kind, e.body, e.version {OF_TURN}", (turn_id,))
         log = [DECODERS[kind].decode(body) if v == VERSION else decode(kind, body, v) for kind, body, v in rows]
-        return past_turn(turn_id, log, revision)
+        return past_turn(turn_id, log, self.fence, revision)
 
     def _keep(self, turn_id: str, conversation_id: str, path: tuple[PastTurn, ...]) -> None:
         self._paths[turn_id] = path

@@ -16,11 +16,12 @@ from windlass.core.errors import NotFound, Unavailable
 from windlass.core.events import Committed
 from windlass.core.ids import ALPHABET, Clock, new_id
 from windlass.core.messages import Toolset, ToolSpec
-from windlass.core.prompt import past_turn
+from windlass.core.prompt import searchable_text
 from windlass.core.values import value_object
 from windlass.store.codec import decode
 from windlass.store.conversations import ConversationStore
-from windlass.store.files import check_space, close_to_others, make_private, private_folder
+from windlass.store.fence import KeyedFence
+from windlass.store.files import check_space, close_to_others, make_private, private_folder, private_key
 from windlass.store.history import PastTurns
 from windlass.store.migrations import migrate
 from windlass.store.turnlog import OF_TURN, TurnLogs
@@ -78,7 +79,7 @@ class Store:
             lost=lambda: self.logs.forget(),
             alone=lambda: self.logs.driven <= 1,
         )
-        self.history = PastTurns(connection)
+        self.history = PastTurns(connection, KeyedFence(private_key(folder / "fence.key")))
         self.logs = TurnLogs(self._writer, connection, publish, self.history.know)
         self.conversations = ConversationStore(
             self._writer, connection, self.logs, self.history.forget, self._drop_blobs
@@ -278,7 +279,7 @@ def _index_one(db: sqlite3.Connection) -> bool:
         return False
     turn_id, conversation_id, hidden = found
     rows = db.execute(f"select e.kind, e.body, e.version {OF_TURN}", (turn_id,)).fetchall()
-    text = "\n".join(m.content for m in past_turn(turn_id, [decode(*row) for row in rows]).messages if m.content)
+    text = searchable_text([decode(*row) for row in rows])
     if not hidden:
         db.execute("insert into words values(?, ?, ?)", (text, turn_id, conversation_id))
     db.execute("update turns set pending = 0 where id = ?", (turn_id,))

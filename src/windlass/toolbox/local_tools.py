@@ -7,13 +7,14 @@ from typing import Any
 
 from windlass.core.errors import NotFound, ToolError
 from windlass.core.events import Settings
+from windlass.core.messages import PYTHON as PYTHON
 from windlass.core.messages import ToolCall, ToolOutput, ToolSpec
 from windlass.core.ports import Emit, ToolProgress
 from windlass.core.values import value_object
 from windlass.search.search import WebSearch
 from windlass.search.tool import wanted
 
-BUILT_IN, PYTHON = "windlass", "python"
+BUILT_IN = "windlass"
 BuiltIn = Callable[[str, ToolCall, Settings, Emit], Awaitable[ToolOutput]]  # the first is the conversation
 SearchFor = Callable[[Settings], WebSearch]
 Whole = Callable[

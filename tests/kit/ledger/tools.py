@@ -177,7 +177,9 @@ def sleep_ms(call: Call) -> Json:
 
 
 def echo(call: Call) -> Json:
-    return text(call.get("text", ""))
+    """The text, or a whole result as it is given."""
+    result: Json | None = call.get("result")
+    return result if result is not None else text(call.get("text", ""))
 
 
 def env_dump(call: Call) -> Json:

@@ -115,7 +115,7 @@ function marksOf(message: WireMessage, text: string, turn: Turn): Mark[] {
   if (message.role !== "tool") return [];
   const marks: Mark[] = [];
   if (callOf(turn, message.tool_call_id)?.finished?.output.shortened) marks.push("shortened");
-  if (/^<result [^>]*trust="untrusted"/.test(text)) marks.push("untrusted");
+  if (/^(\[[^\n]*\n)?<result(-\w+)? [^>]*trust="untrusted"/.test(text)) marks.push("untrusted");
   return marks;
 }
 
