@@ -1,15 +1,24 @@
 """The server process: what it says at start, and which signals it survives."""
 
+import asyncio
 import json
+import os
 import re
 import signal
+import socket
+import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import aiohttp
 import pytest
 import pytest_asyncio
 
+from tests.kit.ledger_file import Ledger
+from tests.kit.ports import own_port
 from tests.kit.waiting import until
 from tests.kit.windlass_process import WindlassProcess, windlass
+from windlass.api.routes import ROUTES
 from windlass.providers import detect_local
 from windlass.testing import StrictLLM, say
 
@@ -22,15 +31,96 @@ async def no_local_model() -> None:
         pytest.skip("a model server runs on this machine, so the demo model does not answer")
 
 
-async def test_a_hangup_is_survived_and_says_that_nothing_was_reloaded(tmp_path: Path) -> None:
-    async with windlass(tmp_path / "home", verb="demo") as server:
+async def test_a_hangup_reloads_the_file_and_names_what_needs_a_restart(tmp_path: Path, ledger: Ledger) -> None:
+    home, (command, *args) = tmp_path / "home", ledger.argv()
+    server_table = f'[servers.ledger]\ncommand = "{command}"\nargs = {json.dumps(args)}\n'
+
+    async def reload(settings: str, line: str) -> str:
+        before = server.log
+        (home / "windlass.toml").write_text(settings)
         assert server.process
         server.process.send_signal(signal.SIGHUP)
-        await until(lambda: "SIGHUP" in server.log, "the line about the signal")
-        assert (await server.call("GET", "/health")).status == 200
-        [line] = [line for line in server.log.splitlines() if "SIGHUP" in line]
-        assert "not reloaded" in line and "restart" in line
+        await until(lambda: line in server.log[len(before) :], f"the line {line!r}")
+        return server.log[len(before) :]
+
+    async def answers_to(name: str) -> int:
+        return (await server.call("GET", "/health", None, Host=name)).status
+
+    async with windlass(home, "--allow-host", "flag.local", verb="demo") as server:
+        await reload("", "changed: nothing")
+        settings = '[server]\nallow_hosts = ["mybox.local"]\npublic_url = "https://chat.example.org/windlass"\n'
+        settings += "[limits]\nrounds = 3\n" + server_table
+        said = await reload("durability = 'normal'\n" + settings, "restart Windlass to change")
+        assert "changed: servers, allow_hosts, public_url\n" in said
+        assert "restart Windlass to change durability, limits.rounds\n" in said
+        assert [await answers_to(name) for name in ("mybox.local", "chat.example.org", "flag.local")] == [200] * 3
+        assert (await server.call("GET", "/windlass/health")).status == 200
+        await server.running("ledger")
+
+        said = await reload("[server]\nallow_hosts = 5\n", "not reloaded")
+        assert "windlass.toml, line 2" in said
+        said = await reload('[server]\npublic_url = "https://x.example/servers"\n', "not reloaded")
+        assert "/servers is one of Windlass's own" in said
+        assert await answers_to("mybox.local") == 200, "the former settings hold"
+
+        await reload("", "changed: servers, allow_hosts, public_url")
+        assert [await answers_to(name) for name in ("mybox.local", "flag.local")] == [403, 200]
+        assert (await server.call("GET", "/servers/ledger")).status == 404
         assert await server.stop() == 0
+
+
+async def test_every_address_that_is_printed_works(tmp_path: Path) -> None:
+    async with windlass(tmp_path / "home", "--host", "0.0.0.0", verb="demo") as server:
+        await until(lambda: len(server.printed) > 1, "the addresses of this machine")
+        addresses = re.findall(r"http://\S+\?key=\S+", "".join(server.printed))
+        hosts = [urlsplit(address).hostname for address in addresses]
+        assert hosts[0] == "127.0.0.1" and socket.gethostname().lower() in hosts and "0.0.0.0" not in hosts
+        assert len({address.partition("=")[2] for address in addresses}) == len(addresses), "each has a key of its own"
+        async with aiohttp.ClientSession() as session:
+            for address in addresses:
+                async with session.get(address) as page:
+                    assert page.status == 200 and "<html" in await page.text()
+                origin = address.partition("/?")[0]
+                key = {"key": address.partition("=")[2]}
+                async with session.post(f"{origin}/session", json=key, headers={"Origin": origin}) as signed_in:
+                    assert signed_in.status == 200, await signed_in.text()
+        assert await run("token", "--url", home=server.home) != "", "commands here find it too"
+
+
+async def test_login_links_have_the_public_name(tmp_path: Path) -> None:
+    public = "https://chat.example.org/windlass"
+    async with windlass(tmp_path / "home", "--public-url", public, verb="demo") as server:
+        await until(lambda: len(server.printed) > 1, "the second address")
+        assert server.printed[0].startswith(f"Windlass is at {public}/?key=")
+        assert server.url.startswith("http://127.0.0.1:") and server.url.endswith("/windlass")
+        assert (await run("token", "--url", home=server.home)).startswith(f"{public}/?key=")
+
+
+async def test_the_ops_port_answers_probes_without_a_token_and_nothing_else(tmp_path: Path) -> None:
+    port = own_port()
+    async with windlass(tmp_path / "home", "--ops-port", str(port), verb="demo") as server:
+        async with aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
+
+            async def status(path: str, method: str = "GET") -> int:
+                async with session.request(method, path) as answer:
+                    return answer.status
+
+            assert [await status(path) for path in ("/health", "/ready", "/metrics")] == [200] * 3
+            others = sorted({re.sub("{.*?}", "x", route.path) for route in ROUTES} - {"/health", "/ready", "/metrics"})
+            assert {await status(path) for path in (*others, "/", "/ui/", "/docs")} == {404}
+            assert await status("/ready", "POST") == 405
+        assert (await server.call("GET", "/ready", None, Authorization="")).status == 401, "the main port as before"
+        assert f"need no token on port {port}" in server.log
+        assert await server.stop() == 0
+
+
+async def run(*words: str, home: Path) -> str:
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "WINDLASS_HOME": str(home)}
+    argv = (sys.executable, "-m", "windlass", *words)
+    process = await asyncio.create_subprocess_exec(*argv, env=env, stdout=asyncio.subprocess.PIPE)
+    out, _ = await process.communicate()
+    assert process.returncode == 0
+    return out.decode().strip()
 
 
 @pytest.mark.parametrize("log_format", ["text", "json"])

@@ -26,10 +26,11 @@ from windlass.toolbox.permissions import PolicyRule
 from windlass.toolbox.search_backends import SearchBackends
 from windlass.turns.setup import TurnBuilder
 from windlass.version import VERSION
+from windlass.web.addresses import is_everywhere, machine_names
 from windlass.web.auth import Access
 from windlass.web.guard import RequestGuard
-from windlass.web.origin import reach_of
-from windlass.web.server import build
+from windlass.web.origin import Reach, reach_of
+from windlass.web.server import build, check_base
 
 OWN = "own"
 GRACE_S = 20
@@ -60,12 +61,13 @@ class App:
     def asgi(self, access: Access | None = None) -> RequestGuard:
         """The HTTP server's application; without `access` it answers every request of this process."""
         config = self.config
+        hosts, reach = names_of(config)
         return build(
             self.services,
             access or Access(config.home, token=config.token, open_to_all=True),
             version=VERSION,
-            hosts=config.allow_hosts if config.on_loopback else [config.host, *config.allow_hosts],
-            reach=reach_of(config.public_url, config.trusted_proxies),
+            hosts=hosts,
+            reach=reach,
             most_body=config.limits.body_bytes,
             most_import=config.limits.import_bytes,
             requests_min=config.limits.requests_min,
@@ -132,7 +134,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
         identities=ServerIdentities(store),
     )
     search_backends = SearchBackends(config.web_search, models, servers)
-    toolbox = Toolbox(store, servers, search_backends.for_turn, [_rule(rule) for rule in config.policy])
+    toolbox = Toolbox(store, servers, search_backends.for_turn, policy_of(config))
     for function in functions:
         toolbox.functions.add(function)
     turn_builder = TurnBuilder(store, models, toolbox, config.limits, config.web_search)
@@ -169,6 +171,16 @@ async def _load_saved(app: App) -> None:
     if app.answers_as_demo:
         await app.servers.put(demo_server(app.config))
     app.servers.start_all(but=app.services.servers.unwanted())
+
+
+def names_of(config: Config) -> tuple[list[str], Reach]:
+    """The names that requests may use for this server, and what the settings say about proxies."""
+    reach = reach_of(config.public_url, config.trusted_proxies)
+    check_base(reach.base)
+    own: list[str] = []
+    if not config.on_loopback:
+        own = machine_names() if is_everywhere(config.host) else [config.host]
+    return [*own, *config.allow_hosts], reach
 
 
 def configured_providers(config: Config) -> list[ProviderConfig]:
@@ -261,6 +273,10 @@ def _inside(slug: str, inside: settings.SandboxSettings, home: Path) -> SandboxR
 
 def _override(tool: settings.ToolSettings) -> ToolOverride:
     return ToolOverride(tool.timeout_s, tool.retries, tool.approval or "")
+
+
+def policy_of(config: Config) -> list[PolicyRule]:
+    return [_rule(rule) for rule in config.policy]
 
 
 def _rule(rule: settings.RuleSettings) -> PolicyRule:

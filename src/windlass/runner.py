@@ -129,6 +129,10 @@ class Runner:
             await asyncio.gather(*self._driving.values(), return_exceptions=True)
 
     @property
+    def draining(self) -> bool:
+        return self._draining
+
+    @property
     def running(self) -> int:
         return len(self._driving)
 

@@ -88,7 +88,7 @@ def test_a_missing_page_is_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(serve, "PAGE", tmp_path / "nowhere")
-    serve._print_url("http://127.0.0.1:8420/")
+    serve._print_urls(["http://127.0.0.1:8420/"])
     written = capsys.readouterr()
     assert written.out == "Windlass is at http://127.0.0.1:8420/\n"
     assert written.err.count("\n") == 1 and "install Node" in written.err

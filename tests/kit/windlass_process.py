@@ -41,8 +41,10 @@ class WindlassProcess:
     url: str = ""
     login_url: str = ""
     process: "asyncio.subprocess.Process | None" = None
+    printed: list[str] = field(default_factory=list)  # lines of its stdout
     _log: bytearray = field(default_factory=bytearray)
     _reading: "asyncio.Task[None] | None" = None
+    _reading_output: "asyncio.Task[None] | None" = None
 
     @property
     def log(self) -> str:
@@ -72,6 +74,7 @@ class WindlassProcess:
         )
         self._reading = asyncio.create_task(self._read_log())
         await self._read_address()
+        self._reading_output = asyncio.create_task(self._read_output())
 
     async def kill(self) -> None:
         """kill -9, and gone when this returns."""
@@ -136,11 +139,17 @@ class WindlassProcess:
         assert self.process is not None and self.process.stdout is not None
         async with asyncio.timeout(PATIENCE_S):
             while line := await self.process.stdout.readline():
+                self.printed.append(line.decode())
                 if found := _ADDRESS.search(line):
                     self.login_url = found[0].decode()
                     self.url = self.login_url.partition("?")[0].rstrip("/")
                     return
         raise AssertionError(f"Windlass did not start:\n{self.log}")
+
+    async def _read_output(self) -> None:
+        assert self.process is not None and self.process.stdout is not None
+        while line := await self.process.stdout.readline():
+            self.printed.append(line.decode())
 
     async def _read_log(self) -> None:
         assert self.process is not None and self.process.stderr is not None
@@ -152,6 +161,8 @@ class WindlassProcess:
         async with asyncio.timeout(PATIENCE_S):
             code = await self.process.wait()
             await self._reading
+            if self._reading_output:
+                await self._reading_output
         return code
 
 

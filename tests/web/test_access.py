@@ -360,7 +360,7 @@ def both_halves(session: NewSession) -> Credentials:
 
 
 async def test_a1_the_cookie_and_the_login_link_follow_what_the_browser_used(tmp_path: Path) -> None:
-    behind = {"public_url": "https://chat.example.org/windlass", "trusted_proxies": ["127.0.0.1"]}
+    behind: dict[str, Any] = {"public_url": "https://chat.example.org/windlass", "trusted_proxies": ["127.0.0.1"]}
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "chat.example.org", "X-Forwarded-For": "1.2.3.4"}
     async with open_site(tmp_path, **behind) as site:
         inside = await site.call("POST", "/session", {"token": TOKEN}, token="", headers={"Origin": site.url})

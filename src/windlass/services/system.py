@@ -63,6 +63,8 @@ class System:
 
     @serves(routes.system.ready)
     async def ready(self) -> schemas.Ready:
+        if self._runner.draining:
+            raise Unavailable("Windlass is shutting down.", hint="Try again in a moment.", code="shutting_down")
         try:
             await self._store.check()
             await self._store.check_space()

@@ -209,6 +209,11 @@ class Toolbox:
     def operator_rules(self) -> tuple[PolicyRule, ...]:
         return self._operator_rules
 
+    def set_operator_rules(self, rules: Sequence[PolicyRule]) -> None:
+        """The operator's file was read again."""
+        self._operator_rules = tuple(rules)
+        self._cache.clear()
+
     async def set_rules(self, rules: Sequence[PolicyRule]) -> None:
         await self._policy.put("policy", PolicyRules(tuple(rules)))
         self._cache.clear()

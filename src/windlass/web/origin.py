@@ -47,10 +47,16 @@ class BrowserOrigin:
     base: str
     address: str
     forwarded: bool = False
+    public_url: str = ""  # of the settings, whatever this request used
 
     @property
     def url(self) -> str:
         return f"{self.scheme}://{self.host}{self.base}"
+
+    @property
+    def link_url(self) -> str:
+        """For links that people pass on."""
+        return self.public_url or self.url
 
     @property
     def cookie_path(self) -> str:
@@ -91,6 +97,7 @@ def origin_of(scope: Scope, reach: Reach = NOWHERE) -> BrowserOrigin:
         given.base or reach.base,
         given.address or peer,
         given.forwarded,
+        f"{reach.scheme}://{reach.host}{reach.base}" if reach.host else "",
     )
 
 

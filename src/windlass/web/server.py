@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from windlass.api.route import BODY, IMPORT, Route
 from windlass.api.routes import ROUTES
-from windlass.core.errors import NotFound
+from windlass.core.errors import BadInput, NotFound
 from windlass.services import Services
 from windlass.web.auth import Access
 from windlass.web.endpoints import (
@@ -49,6 +49,15 @@ def build(
     routes += [StarletteRoute(path, page) for path in ("/", "/ui", "/ui/{rest:path}", "/docs", "/docs/{file}")]
     router = Router(routes, redirect_slashes=False, default=_not_found)
     return RequestGuard(router, hosts, version, reach=reach, any_port=not access.open_to_all)
+
+
+def check_base(base: str) -> None:
+    """Below a path of its own, Windlass could not tell whether a proxy has taken it off."""
+    first = base.split("/", 2)[1] if base else ""
+    if first in {"ui", "docs", *(route.path.split("/", 2)[1] for route in ROUTES)}:
+        raise BadInput(
+            f"public_url: the path /{first} is one of Windlass's own.", hint="Choose another, such as /windlass."
+        )
 
 
 def _endpoint(route: Route[..., Any], services: Services, access: Access, version: str, most: int) -> Endpoint:

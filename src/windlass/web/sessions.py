@@ -77,7 +77,7 @@ class SessionEndpoint(Endpoint):
         return schemas.Acknowledged(message="Signed out")
 
     async def _new_key(self, scope: Scope, headers: Headers) -> schemas.LoginUrl:
-        return schemas.LoginUrl(url=f"{browser_origin(scope).url}/?key={self._access.new_key()}")
+        return schemas.LoginUrl(url=f"{browser_origin(scope).link_url}/?key={self._access.new_key()}")
 
     async def _rotate(self, scope: Scope, headers: Headers) -> schemas.NewToken:
         return schemas.NewToken(token=self._access.rotate())
