@@ -90,6 +90,7 @@ async def open_app(
     async with AsyncExitStack() as closing:  # each part is closed although another failed or the caller was cancelled
         closing.push_async_callback(store.close)
         app = await _build(config, store, bus, functions)
+        closing.push_async_callback(app.toolbox.permissions.flush)
         closing.callback(app.telemetry.loop_lag.stop)
         app.telemetry.loop_lag.start()
         closing.push_async_callback(app.models.aclose)

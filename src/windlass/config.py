@@ -15,6 +15,7 @@ import msgspec
 from platformdirs import user_data_path
 
 from windlass.core.errors import BadInput
+from windlass.toml_lines import setting_lines
 
 OPENAI_URL = "https://api.openai.com/v1"
 ZAI_URL = "https://api.z.ai/api/paas/v4"
@@ -156,6 +157,7 @@ class Config(msgspec.Struct, frozen=True):
     public_url: str = ""
     trusted_proxies: list[str] = []
     ops_port: int | None = None
+    lines: dict[str, int] = {}  # where settings stand in the file, by their dotted names
 
     @property
     def on_loopback(self) -> bool:
@@ -194,6 +196,7 @@ def load(
         public_url=_public_url(public_url or env.get("WINDLASS_PUBLIC_URL") or file.server.public_url),
         trusted_proxies=[_network(text) for text in _proxies(file, env, trusted_proxies)],
         ops_port=ops_port if ops_port is not None else _port(env, "WINDLASS_OPS_PORT", file.server.ops_port, None),
+        lines=_lines(config or home / "windlass.toml"),
     )
     if not found.auth and not found.on_loopback:
         raise BadInput(
@@ -353,6 +356,12 @@ def _read(path: Path, must_exist: bool) -> _File:
             lines = [number for number, line in enumerate(text.splitlines(), 1) if provider.base_url in line]
             raise _password_in(f"{path}, line {lines[0]}: base_url" if lines else f"{path}: base_url")
     return file
+
+
+def _lines(path: Path) -> dict[str, int]:
+    with suppress(OSError):
+        return setting_lines(path.read_text())
+    return {}
 
 
 def _has_password(address: str) -> bool:

@@ -52,7 +52,8 @@ class Reload:
         if "providers" in live:
             self._change_providers(configured_providers(new))
         if "policy" in live:
-            self._app.toolbox.set_operator_rules(policy_of(new))
+            self._app.toolbox.permissions.set_operator_rules(policy_of(new))
+        self._app.services.permissions.set_lines(new.lines)
         self._guard.set_names(hosts, reach)
         self._config = msgspec.structs.replace(self._config, **{name: getattr(new, name) for name in live})
         logger.info("SIGHUP: the settings are reloaded; changed: %s", ", ".join(live) or "nothing")
@@ -85,7 +86,7 @@ def changes(old: Config, new: Config) -> list[str]:
     found: list[str] = []
     for name in Config.__struct_fields__:
         before, after = getattr(old, name), getattr(new, name)
-        if before == after:
+        if before == after or name == "lines":
             continue
         if name in {"limits", "web_search"}:
             found += [f"{name}.{field}" for field in _differing(before, after)]

@@ -134,6 +134,13 @@ class policy:
     put = row("PUT", "/policy", "Replace the rules over calls", s.PolicyAnswer, s.Policy, operation="policy_put_put")
 
 
+class permissions:
+    all = row("GET", "/permissions", "List what decides whether calls run", s.PermissionList, s.PermissionQuery)
+    delete = row("DELETE", "/permissions/{permission_id}", "Revoke a rule, a grant or a setting", s.Acknowledged, str)
+    test = row("POST", "/permissions/test", "What a call would do, and why", s.PermissionVerdict, s.PermissionTest)
+    replay = row("POST", "/permissions/replay", "Try a rule on past calls", s.Replayed, s.Replay)
+
+
 class v1:
     begin = row("POST", "/v1/chat/completions", "Chat in OpenAI's form, whole or streamed",
                 s.Completion, s.CompletionRequest, kind="v1")
@@ -164,7 +171,7 @@ class system:
 
 GROUPS = (
     *(turns, conversations, messages, context, tools, servers, providers, search),
-    *(personas, policy, v1, access, system),
+    *(personas, policy, permissions, v1, access, system),
 )
 ROUTES: tuple[Route[..., Any], ...] = tuple(
     sorted(

@@ -30,6 +30,9 @@ def ask(
     approve: Annotated[
         Literal["ask", "auto", "deny"], typer.Option(help="How to answer calls that need approval.")
     ] = "ask",
+    asks: Annotated[
+        Literal["wait", "refuse"], typer.Option(help="refuse: refuse calls that need approval and answer without them.")
+    ] = "wait",
     model: Annotated[str, typer.Option("--model", "-m", help="Use this model instead of the default.")] = "",
     persona: Annotated[str, typer.Option(help="The persona, such as researcher.")] = "",
     system: Annotated[str, typer.Option(help="System prompt for a new chat.")] = "",
@@ -50,7 +53,7 @@ def ask(
             session.w.begin(tools=[] if no_tools else tools, persona=persona, system_prompt=system)
         )
         events = session.w.stream(
-            question, conversation_id=conversation_id, model=model, web_search=search, max_rounds=rounds
+            question, conversation_id=conversation_id, model=model, web_search=search, max_rounds=rounds, asks=asks
         )
         printer = TurnPrinter(stream=not (no_stream or json), quiet=json)
         turn = follow(session, events, printer, approve)

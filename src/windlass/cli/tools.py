@@ -50,14 +50,21 @@ def call(
     if not dot:
         raise BadInput(f"{tool} is not server.tool.", hint="`windlass tools list` shows all names.")
     with opened(ctx) as session:
-        schema = _schema(session, slug, name)
-        result = session.run(session.w.servers.call_tool(slug, name, _arguments(arguments or [], file, schema)))
+        given = arguments_given(session, slug, name, arguments or [], file)
+        result = session.run(session.w.servers.call_tool(slug, name, given))
     if json:
         as_json(result)
     else:
         sys.stdout.write(clean(result.text) + "\n")
         note(f"{result.state}, {result.took_ms} ms" + (", shortened" if result.shortened else ""))
     raise typer.Exit(0 if result.state == "ok" else FAILED)
+
+
+def arguments_given(
+    session: Connected, server: str, tool: str, given: list[str], file: Path | None = None
+) -> dict[str, Any]:
+    """Arguments as a person types them, with the types of the tool's schema."""
+    return _arguments(given, file, _schema(session, server, tool))
 
 
 def _all(session: Connected, server: str) -> list[tuple[str, schemas.ServerTool]]:

@@ -45,6 +45,12 @@ def approve(
     scope: Annotated[
         Literal["once", "conversation", "always"], typer.Option(help="How long the decision holds.")
     ] = "once",
+    covers: Annotated[
+        Literal["tool", "arguments", "server"] | None,
+        typer.Option(
+            help="With --scope conversation or always: allow the tool, these arguments, or all of the server."
+        ),
+    ] = None,
     arguments: Annotated[str, typer.Option(help="Other arguments to use, as JSON.")] = "",
     json: Json = False,
 ) -> None:
@@ -59,6 +65,7 @@ def approve(
             arguments=_object(arguments),
             reason=reason,
             hash=pending.hash,
+            covers=covers,
         )
         _finish(session, session.run(decided), json)
 

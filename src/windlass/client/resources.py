@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from msgspec import UNSET, ValidationError, convert
+from msgspec.structs import asdict
 
 from windlass.api import routes, schemas
 from windlass.client.renamed import renamed
@@ -11,6 +12,7 @@ from windlass.core.errors import BadInput
 
 Approval = Literal["auto", "ask", "deny"]
 Scope = Literal["once", "conversation", "always"]
+Covers = Literal["tool", "arguments", "server"]
 # In a class with a method `list`, that name means the method.
 Texts = list[str]
 ConversationRows = list[schemas.Conversation]
@@ -159,8 +161,22 @@ class TurnsResource(Resource):
         arguments: dict[str, Any] | None = None,
         reason: str = "",
         hash: str = "",
+        covers: Covers | None = None,
+        conditions: dict[str, str] | None = None,
+        expires_at: str | None = None,
     ) -> schemas.Turn:
-        body = schemas.Decision("allow" if allow else "deny", scope, arguments, reason, hash)
+        """With the scope `conversation` or `always` a grant is saved: for this tool, for it with exactly these
+        arguments or with arguments that match `conditions`, or for every tool of its server."""
+        body = schemas.Decision(
+            "allow" if allow else "deny",
+            scope,
+            arguments,
+            reason,
+            hash,
+            covers=covers or UNSET,
+            conditions=conditions or {},
+            expires_at=expires_at or UNSET,
+        )
         return (await self._transport.call(routes.turns.decide, turn_id, call_id, body)).turn
 
     async def resolve(self, turn_id: str, call_id: str, how: Literal["retry", "done", "skip"]) -> schemas.Turn:
@@ -305,8 +321,32 @@ class PolicyResource(Resource):
     async def get(self) -> list[schemas.Rule]:
         return (await self._transport.call(routes.policy.get)).rules
 
-    async def put(self, rules: list[schemas.Rule]) -> list[schemas.Rule]:
-        return (await self._transport.call(routes.policy.put, schemas.Policy(rules))).rules
+    async def put(self, rules: list[schemas.Rule], version: str = "") -> list[schemas.Rule]:
+        """With the `version` that was read, it is refused when the rules are others by now."""
+        body = schemas.Policy(rules, version or UNSET)
+        return (await self._transport.call(routes.policy.put, body)).rules
+
+
+class PermissionsResource(Resource):
+    async def list(self, *, server: str = "", tool: str = "", conversation_id: str = "") -> list[schemas.Permission]:
+        """Every rule, grant and setting that decides calls, in the order in which they are tried."""
+        query = schemas.PermissionQuery(server, tool, conversation_id)
+        return (await self._transport.call(routes.permissions.all, query)).permissions
+
+    async def revoke(self, permission_id: str) -> None:
+        await self._transport.call(routes.permissions.delete, permission_id)
+
+    async def test(
+        self, server: str, tool: str, arguments: dict[str, Any] | None = None, *, conversation_id: str = ""
+    ) -> schemas.PermissionVerdict:
+        """What this call would do now, and why. Nothing is called."""
+        body = schemas.PermissionTest(server, tool, arguments or {}, conversation_id)
+        return await self._transport.call(routes.permissions.test, body)
+
+    async def replay(self, rule: schemas.Rule, last: int = 200) -> schemas.Replayed:
+        """What this rule would have made of past calls."""
+        tried = schemas.TriedRule(**asdict(rule))
+        return await self._transport.call(routes.permissions.replay, schemas.Replay(tried, last))
 
 
 def _converted(shape: type[Any], fields: dict[str, Any]) -> Any:

@@ -16,6 +16,7 @@ from windlass.client.resources import (
     ContextResource,
     ConversationsResource,
     MessagesResource,
+    PermissionsResource,
     PersonasResource,
     PolicyResource,
     ProvidersResource,
@@ -30,6 +31,7 @@ from windlass.core.errors import BadInput
 from windlass.core.ports import Model
 
 WebSearch = Literal["auto", "on", "off"]
+Asks = Literal["wait", "refuse"]
 Decided = bool | schemas.Decision | None
 Approve = Callable[[schemas.PendingCall], Decided | Awaitable[Decided]]
 LONG_S = 300.0
@@ -49,6 +51,7 @@ class Windlass:
     providers: ProvidersResource
     personas: PersonasResource
     policy: PolicyResource
+    permissions: PermissionsResource
 
     def __init__(
         self,
@@ -81,6 +84,7 @@ class Windlass:
         self.search = SearchResource(self.transport)
         self.personas = PersonasResource(self.transport)
         self.policy = PolicyResource(self.transport)
+        self.permissions = PermissionsResource(self.transport)
         return self
 
     async def __aexit__(self, *raised: object) -> None:
@@ -98,13 +102,15 @@ class Windlass:
         temperature: float | None = None,
         web_search: WebSearch = "auto",
         max_rounds: int | None = None,
+        asks: Asks = "wait",
         approve: Approve | None = None,
     ) -> schemas.Turn:
         """Ask and wait for the end: `turn.answer`, `turn.sources`, `turn.outcome`. Without a conversation a new one is
         begun with these `tools`, `persona` and `system_prompt`; with one they are refused, since it has its own.
         `tools` names those to offer, as `server.tool` with `*` for any; by default those that are on for new
         conversations. `approve` is asked about each call that needs a person; without it the turn is given back
-        waiting, in the state `awaiting_person`."""
+        waiting, in the state `awaiting_person`. With `asks="refuse"` such calls are refused, the model is told why, and
+        the turn ends in an answer."""
         _refuse_for(conversation_id, tools, persona, system_prompt)
         chosen_id = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
         return await self.chat(
@@ -114,6 +120,7 @@ class Windlass:
             temperature=temperature,
             web_search=web_search,
             max_rounds=max_rounds,
+            asks=asks,
             approve=approve,
         )
 
@@ -130,11 +137,12 @@ class Windlass:
         temperature: float | None = None,
         web_search: WebSearch = "auto",
         max_rounds: int | None = None,
+        asks: Asks = "wait",
     ) -> AsyncGenerator[TurnEvent, None]:
         """The same, watched: every event of the turn as it happens, to its end. Leaving the loop does not stop it."""
         _refuse_for(conversation_id, tools, persona, system_prompt)
         chosen_id = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
-        request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds)
+        request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds, asks)
         async for event in self.transport.chat(chosen_id, request):
             yield event
 
@@ -148,10 +156,11 @@ class Windlass:
         temperature: float | None = None,
         web_search: WebSearch = "auto",
         max_rounds: int | None = None,
+        asks: Asks = "wait",
         approve: Approve | None = None,
     ) -> schemas.Turn:
         """Say something in a conversation and wait for the end of the turn."""
-        request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds)
+        request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds, asks)
         return await self.wait(await self.transport.ask(conversation_id, request), approve)
 
     async def wait(self, turn: schemas.Turn, approve: Approve | None = None) -> schemas.Turn:
@@ -247,6 +256,7 @@ def _request(
     temperature: float | None,
     web_search: WebSearch,
     max_rounds: int | None,
+    asks: Asks,
 ) -> schemas.ChatRequest:
     if not text.strip():
         raise BadInput("The message is empty.", hint="Pass the text to ask.")
@@ -257,6 +267,7 @@ def _request(
         temperature=temperature,
         web_search=web_search,
         max_rounds=max_rounds,
+        asks=asks,
     )
 
 

@@ -42,6 +42,7 @@ class Settings:
     limits: Limits = Limits()
     max_tokens: int | None = None  # of one reply
     choice: Choice = "auto"  # for the first request; after a call the model is free
+    asks: Literal["wait", "refuse"] = "wait"  # what becomes of a call that needs approval
 
 
 @value_object
@@ -110,6 +111,7 @@ class CallDecided:
     arguments: str = ""  # the person's own, where they changed them
     reason: str = ""
     by: str = ""
+    permission: str = ""  # id of the grant that was saved with it
 
 
 @value_object

@@ -15,7 +15,9 @@ from windlass.services.completions import Completions
 from windlass.services.context import Context
 from windlass.services.conversations import Conversations
 from windlass.services.messages import Messages
-from windlass.services.personas import Personas, Policies
+from windlass.services.permissions import Permissions
+from windlass.services.personas import Personas
+from windlass.services.policy import Policies
 from windlass.services.providers import Providers, patience_of
 from windlass.services.retention import Retention
 from windlass.services.servers import McpServers
@@ -67,6 +69,7 @@ class Services:
             store, runner, records, self.context, self.tools, self.personas, self.providers
         )
         self.policy = Policies(toolbox)
+        self.permissions = Permissions(store, bus, toolbox, servers, self.servers, deleted_servers, config.lines)
         self.retention = Retention(store, limits.keep_days)
         self.system = System(VERSION, limits, store, bus, runner, servers, telemetry, search_backends)
         self._build_turns(store, bus, runner, turn_builder, toolbox, models, records)

@@ -1,4 +1,4 @@
-"""Personas and the policy: plain rows, looked at and changed."""
+"""Personas: plain rows, looked at and changed."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,8 +11,6 @@ from windlass.core.errors import Conflict, NotFound
 from windlass.core.ids import new_id
 from windlass.services.keyed_lock import KeyedLock
 from windlass.store import Documents, Store
-from windlass.toolbox import Toolbox
-from windlass.toolbox.permissions import PolicyRule
 from windlass.turns.personas import BUILT_IN, PersonaRow
 
 
@@ -75,29 +73,6 @@ class Personas:
         return found
 
 
-class Policies:
-    """The operator's own rules come first and are changed in their file only."""
-
-    def __init__(self, toolbox: Toolbox) -> None:
-        self._toolbox = toolbox
-
-    @serves(routes.policy.get)
-    async def get(self) -> schemas.PolicyAnswer:
-        operator = self._toolbox.operator_rules
-        rules = [_rule_shown(rule) for rule in self._toolbox.rules()[len(operator) :]]
-        return schemas.PolicyAnswer(rules, len(rules), [_rule_shown(rule) for rule in operator])
-
-    @serves(routes.policy.put)
-    async def put(self, policy: schemas.Policy) -> schemas.PolicyAnswer:
-        await self._toolbox.set_rules(
-            [
-                PolicyRule(rule.decides, rule.server, rule.tool, rule.hint, rule.arguments or None, rule.name)
-                for rule in policy.rules
-            ]
-        )
-        return await self.get()
-
-
 def _shown(persona: PersonaRow) -> schemas.Persona:
     return schemas.Persona(
         persona.id,
@@ -109,7 +84,3 @@ def _shown(persona: PersonaRow) -> schemas.Persona:
         list(persona.tools),
         persona.builtin,
     )
-
-
-def _rule_shown(rule: PolicyRule) -> schemas.Rule:
-    return schemas.Rule(rule.choice, rule.server, rule.tool, dict(rule.arguments or {}), rule.hint, rule.name)

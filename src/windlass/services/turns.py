@@ -1,9 +1,11 @@
 """Turns: start one with a message, read it, watch it, stop it, decide its calls, continue or retry it."""
 
 import json
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET
 
 from windlass.api import routes, schemas
 from windlass.api.route import serves
@@ -13,6 +15,7 @@ from windlass.core.actor import current_actor
 from windlass.core.errors import BadInput, Conflict, ModelError, NotFound, Unavailable, WindlassError
 from windlass.core.events import (
     CallDecided,
+    CallJudged,
     CallResolved,
     Event,
     ModelFailed,
@@ -31,6 +34,7 @@ from windlass.providers.encoding import ByteCache, Encoder
 from windlass.runner import Runner
 from windlass.servers import InputReply
 from windlass.services.conversations import title_from
+from windlass.services.decisions import grant_wanted
 from windlass.services.tools import ConversationTools
 from windlass.store import HEAD, Created, Store
 from windlass.toolbox import Toolbox
@@ -160,16 +164,21 @@ class Turns:
         record = self._records.get(turn_id)
         call = _call(record, call_id)
         if call.decided or call.finished:
-            return self._shown(turn_id, "Decided already")
+            return self._decided(turn_id, call_id, "Decided already")
         self._check_unchanged(record, call, request.hash)
+        if call.judged is None or call.judged.verdict != "ask":
+            raise Conflict("This call does not wait for approval.", code="not_waiting")
         allow = request.decision == "allow"
         arguments = self._edited(record, call, request.arguments) if allow and request.arguments is not None else ""
-        decided = CallDecided(call_id, allow, request.scope, arguments, request.reason, current_actor())
+        grant = self._grant(record, call, call.judged, request, arguments)
+        # The grant first: a decision that landed without it would have lost what the person wanted.
+        saved = await self._toolbox.permissions.grant(record.conversation_id, grant) if grant else None
+        permission = saved.id if saved else ""
+        decided = CallDecided(call_id, allow, request.scope, arguments, request.reason, current_actor(), permission)
         landed = await self._runner.decide(turn_id, decided)
-        if landed and allow and request.scope != "once" and call.judged:
-            grant = Grant(call.judged.tool_hash, request.scope, emphatic=request.emphatic, server=call.judged.server)
-            await self._toolbox.grant(record.conversation_id, grant)
-        return self._shown(turn_id, "Decided" if landed else "Decided already")
+        if saved and saved.is_new and not landed:
+            await self._take_back(turn_id, call_id, saved.id)
+        return self._decided(turn_id, call_id, "Decided" if landed else "Decided already")
 
     @serves(routes.turns.resolve)
     async def resolve(self, turn_id: str, call_id: str, request: schemas.Resolution) -> schemas.TurnAnswer:
@@ -207,7 +216,9 @@ class Turns:
             raise Conflict("There is no message to answer again.", code="nothing_to_retry")
         searched = started.settings.search != "off"
         search = "on" if request.web_search == "auto" and searched else request.web_search
-        wanted = TurnRequest(opening, record.parent_id, model=request.model, web_search=search, origin="retry")
+        wanted = TurnRequest(
+            opening, record.parent_id, model=request.model, web_search=search, origin="retry", asks=_asks(record)
+        )
         return self._shown((await self._start(record.conversation_id, wanted)).turn_id, "Answering again")
 
     @serves(routes.turns.retry_call)
@@ -219,7 +230,7 @@ class Turns:
             raise Conflict("Only a call that failed can be run again.", code="not_failed")
         if call.finished.blanked:
             raise Conflict("This call was deleted.", code="not_failed")
-        wanted = TurnRequest((), turn_id, model=_model(record), origin="call_retry")
+        wanted = TurnRequest((), turn_id, model=_model(record), origin="call_retry", asks=_asks(record))
         started = await self._turn_builder.build(record.conversation_id, wanted)
         child_id = new_id("turn")
         arguments = (call.decided.arguments if call.decided else "") or call.call.arguments
@@ -257,6 +268,7 @@ class Turns:
             request.temperature,
             request.web_search,
             request.max_rounds,
+            asks=request.asks,
         )
         return await self._start(conversation_id, wanted, turn_id)
 
@@ -270,7 +282,9 @@ class Turns:
     async def _child(
         self, record: TurnRecord, opening: tuple[ChatMessage, ...], origin: Any, rounds: int | None
     ) -> schemas.TurnAnswer:
-        wanted = TurnRequest(opening, record.id, model=_model(record), max_rounds=rounds, origin=origin)
+        wanted = TurnRequest(
+            opening, record.id, model=_model(record), max_rounds=rounds, origin=origin, asks=_asks(record)
+        )
         return self._shown((await self._start(record.conversation_id, wanted)).turn_id, "Continuing")
 
     async def _request(self, turn_id: str, before: list[Event]) -> dict[str, Any]:
@@ -300,6 +314,24 @@ class Turns:
 
     def _shown(self, turn_id: str, message: str) -> schemas.TurnAnswer:
         return schemas.TurnAnswer(turn_shown(self._records.get(turn_id)), message=message)
+
+    def _decided(self, turn_id: str, call_id: str, message: str) -> schemas.TurnAnswer:
+        answer, decided = self._shown(turn_id, message), _call(self._records.get(turn_id), call_id).decided
+        answer.permission_id = (decided.permission if decided else "") or UNSET
+        return answer
+
+    def _grant(
+        self, record: TurnRecord, call: CallView, judged: CallJudged, request: schemas.Decision, arguments: str
+    ) -> Grant | None:
+        spec = self._store.toolset(record.view.started.settings.toolset).by_name.get(call.call.name)
+        sent = replace(call.call, arguments=arguments) if arguments else call.call
+        return grant_wanted(request, judged, spec, sent) if spec else None
+
+    async def _take_back(self, turn_id: str, call_id: str, grant_id: str) -> None:
+        """Another decision was first. Its grant may be this very one: the same approval is saved once."""
+        decided = _call(self._records.get(turn_id), call_id).decided
+        if decided is None or decided.permission != grant_id:
+            await self._toolbox.permissions.revoke(grant_id)
 
     def _check_unchanged(self, record: TurnRecord, call: CallView, hash: str) -> None:
         judged = call.judged.tool_hash if call.judged else ""
@@ -346,6 +378,11 @@ def _ends(event: Event, call_id: str) -> bool:
 def _model(record: TurnRecord) -> str:
     settings = record.view.started.settings
     return f"{settings.provider}/{settings.model}" if settings.provider else settings.model
+
+
+def _asks(record: TurnRecord) -> Literal["wait", "refuse"]:
+    """Who did not want to be asked in a turn does not want to be asked in the one that takes it up."""
+    return record.view.started.settings.asks
 
 
 def _whole_characters(body: bytes) -> bytes:

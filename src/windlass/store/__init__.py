@@ -1,7 +1,8 @@
 """What is kept: the log of turns, and the plain rows around them."""
 
 from windlass.store.conversations import ConversationRow, Found, Listed, TurnRow
-from windlass.store.sqlite import Documents, Durability, KeptResult, Store
+from windlass.store.past_calls import PastCall
+from windlass.store.sqlite import Document, Documents, Durability, KeptResult, Store
 from windlass.store.turnlog import HEAD, NO_TURN, Created, TurnLog
 
 __all__ = [
@@ -9,11 +10,13 @@ __all__ = [
     "NO_TURN",
     "ConversationRow",
     "Created",
+    "Document",
     "Documents",
     "Durability",
     "Found",
     "KeptResult",
     "Listed",
+    "PastCall",
     "Store",
     "TurnLog",
     "TurnRow",

@@ -24,6 +24,7 @@ from windlass.store.fence import KeyedFence
 from windlass.store.files import check_space, close_to_others, make_private, private_folder, private_key
 from windlass.store.history import PastTurns
 from windlass.store.migrations import migrate
+from windlass.store.past_calls import PastCall, past_calls
 from windlass.store.turnlog import OF_TURN, TurnLogs
 from windlass.store.writer import Disk, Writer, connect
 
@@ -175,6 +176,10 @@ class Store:
         else:
             piece = body[offset:end]
         return KeptResult(result_id, conversation_id, turn_id, mime, size, offset, piece)
+
+    async def past_calls(self, most: int) -> list[PastCall]:
+        """The newest calls of all turns, read in a thread: there may be many to look through."""
+        return await asyncio.to_thread(past_calls, self._folder / "windlass.db", most)
 
     def backup(self, to: Path) -> None:
         make_private(to)
@@ -351,6 +356,16 @@ def _write_the_same_again(db: sqlite3.Connection) -> None:
     db.execute(f"pragma user_version = {version:d}")
 
 
+@value_object
+class Document(Generic[T]):
+    """A row and what is known of it. `at` is when it was first put."""
+
+    id: str
+    parent: str
+    at: float
+    row: T
+
+
 class Documents(Generic[T]):
     """Plain rows of one kind, as JSON; only turns are event-sourced. Those with a parent go when the parent goes.
     `parents` are those that have or had any: most conversations have none, and every turn asks."""
@@ -378,6 +393,15 @@ class Documents(Generic[T]):
             "select body from documents where kind = ? and parent = ? order by at, id", (self._kind, parent)
         )
         return [self._decoder.decode(body) for (body,) in rows]
+
+    def kept(self, parent: str | None = None, most: int = -1) -> list["Document[T]"]:
+        """The rows with what is known of them, newest first: those of a parent, or all."""
+        rows = self._reader.execute(
+            "select id, parent, at, body from documents where kind = ?1 and (?2 is null or parent = ?2)"
+            " order by at desc, id desc limit ?3",
+            (self._kind, parent, most),
+        )
+        return [Document(id, of, at, self._decoder.decode(body)) for id, of, at, body in rows]
 
     def everything(self) -> list[T]:
         """All rows of the kind, whatever their parent."""

@@ -1,6 +1,6 @@
 """The tools of a conversation and of a turn: those of MCP servers, the built-in ones, and Python functions."""
 
-from windlass.toolbox.box import EnabledToolRow, PolicyRules, Toolbox
+from windlass.toolbox.box import EnabledToolRow, Toolbox
 from windlass.toolbox.local_tools import Function, Functions
 from windlass.toolbox.offers import Offer, Pin
 from windlass.toolbox.questions import Questions, input_needed
@@ -11,7 +11,6 @@ __all__ = [
     "Functions",
     "Offer",
     "Pin",
-    "PolicyRules",
     "Questions",
     "Toolbox",
     "input_needed",

@@ -10,9 +10,8 @@ from typing import TypeVar, cast
 import msgspec
 
 from windlass.core.errors import BadInput, Conflict, NotFound
-from windlass.core.events import Search, TurnStarted
-from windlass.core.ids import new_id
-from windlass.core.messages import Toolset, ToolSpec
+from windlass.core.events import CallJudged, Search, Settings, TurnStarted
+from windlass.core.messages import ToolCall, Toolset, ToolSpec
 from windlass.core.values import value_object
 from windlass.search.builtin import PROVIDER_SEARCH
 from windlass.search.tool import WEB_SEARCH
@@ -20,6 +19,7 @@ from windlass.servers import Servers, ServerStatus
 from windlass.store import Documents, Store
 from windlass.toolbox.local_tools import RESULT_TOOLS, Functions, SearchFor, built_in_tools
 from windlass.toolbox.offers import Offer, Offers, Pin, Pins, offered_names
+from windlass.toolbox.permission_rows import PermissionRows
 from windlass.toolbox.permissions import Grant, PolicyRule
 from windlass.toolbox.questions import KeptQuestion, Questions
 from windlass.toolbox.turn import ToolContext, TurnTools
@@ -58,10 +58,19 @@ class EnabledToolRow:
     def key(self, conversation_id: str) -> str:
         return f"{conversation_id}/{self.server_id}/{self.tool}"
 
+    @property
+    def setting(self) -> str:
+        """The approval that counts as set by somebody; "" for none."""
+        return self.approval if self.explicit or self.approval != "auto" else ""
+
 
 @value_object
-class PolicyRules:
-    rules: tuple[PolicyRule, ...] = ()
+class CallTrial:
+    """What a call would come to. `enabled`: the tool is on there; else it was judged as if it was named."""
+
+    spec: ToolSpec
+    judged: CallJudged
+    enabled: bool
 
 
 class Toolbox:
@@ -71,19 +80,17 @@ class Toolbox:
         self._store = store
         self._servers = servers
         self._offers = Offers(servers)
-        self._operator_rules = tuple(rules)
         self._enabled: Documents[EnabledToolRow] = store.documents("enabled_tool", EnabledToolRow)
         self.pins = Pins(store.documents("pin", Pin))
-        self._grants: Documents[Grant] = store.documents("grant", Grant)
-        self._policy: Documents[PolicyRules] = store.documents("policy", PolicyRules)
         self._cache = _Cache()
+        self.permissions = PermissionRows(store, rules, self._cache.clear)
         self._context = ToolContext(
             servers,
             self._offers,
             self.questions,
             self.functions,
             built_in_tools(search_for, self._whole),
-            self.rules,
+            self._rules,
             self._grants_in,
             store.conversations.unknown_calls,
             store.conversations.has_read_outside,
@@ -93,7 +100,7 @@ class Toolbox:
 
     def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> TurnTools:
         toolset = self._store.toolset(started.settings.toolset)
-        can_ask = started.origin != "v1"
+        can_ask = started.origin != "v1" and started.settings.asks == "wait"
         return TurnTools(self._context, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask)
 
     def freeze(self, conversation_id: str, search: Search = "off", extra: Sequence[ToolSpec] = ()) -> Toolset:
@@ -201,27 +208,32 @@ class Toolbox:
         await self.pins.renew(offer)
         self._cache.clear()
 
-    def rules(self) -> tuple[PolicyRule, ...]:
-        """The operator's file comes first: the page cannot loosen it."""
-        return (*self._operator_rules, *self._saved_rules())
+    def tool_granted(self, grant: Grant) -> str:
+        """The tool's own name, which grants of the first edition do not hold; "" while its server does not run."""
+        found = None if grant.tool else self._offer_granted(grant)
+        return found.tool.name if found else grant.tool
 
-    @property
-    def operator_rules(self) -> tuple[PolicyRule, ...]:
-        return self._operator_rules
+    def chat_settings(self, conversation_id: str = "", most: int = -1) -> Iterator[tuple[str, EnabledToolRow]]:
+        """What was chosen in one conversation or in all, newest first, each with the conversation's id."""
+        for kept in self._enabled.kept(conversation_id or None, most):
+            yield kept.parent, kept.row
 
-    def set_operator_rules(self, rules: Sequence[PolicyRule]) -> None:
-        """The operator's file was read again."""
-        self._operator_rules = tuple(rules)
+    async def forget_setting(self, conversation_id: str, row: EnabledToolRow) -> None:
+        """A tool loses its setting and stays on as a named one; one that was only named is switched off."""
+        left = replace(row, approval="", explicit=False, enabled=bool(row.setting))
+        await self._enabled.put(row.key(conversation_id), left, parent=conversation_id)
         self._cache.clear()
 
-    async def set_rules(self, rules: Sequence[PolicyRule]) -> None:
-        await self._policy.put("policy", PolicyRules(tuple(rules)))
-        self._cache.clear()
-
-    async def grant(self, conversation_id: str, grant: Grant) -> None:
-        parent = conversation_id if grant.scope == "conversation" else ""
-        await self._grants.put(new_id("grant"), grant, parent=parent)
-        self._cache.clear()
+    def tried(self, conversation_id: str, server: str, tool: str, arguments: str) -> CallTrial:
+        """A call judged as in a turn that begins now, in this conversation or in a new one."""
+        toolset = self._frozen(conversation_id, "due")
+        config = self._servers.status(server).config if server in self._servers else None
+        server_id = config.id if config else server
+        offered = next((spec for spec in toolset.tools if (spec.server, spec.tool) == (server_id, tool)), None)
+        spec = offered or replace(self.offer(server, tool).spec(tool, ""), named=True)
+        toolset = toolset if offered else _toolset([spec])
+        tools = TurnTools(self._context, conversation_id, "", Settings(), toolset, can_ask=True)
+        return CallTrial(spec, tools.judge(ToolCall("trial", spec.name, arguments), ()), offered is not None)
 
     def servers_changed(self) -> None:
         self._cache.clear()
@@ -264,20 +276,25 @@ class Toolbox:
             lambda: {(choice.server_id, choice.tool): choice for choice in self._enabled.all(conversation_id)},
         )
 
-    def _saved_rules(self) -> tuple[PolicyRule, ...]:
-        return self._cache.get("rules", lambda: (self._policy.get("policy") or PolicyRules()).rules)
+    def _rules(self) -> tuple[PolicyRule, ...]:
+        """The operator's file comes first: the page cannot loosen it."""
+        permissions = self.permissions
+        return self._cache.get("rules", lambda: (*permissions.operator_rules, *permissions.rules()))
 
     def _grants_in(self, conversation_id: str) -> Sequence[Grant]:
         return self._cache.get(
             f"grants:{conversation_id}",
-            lambda: [self._as_hashed_now(grant) for grant in (*self._grants.all(conversation_id), *self._grants.all())],
+            lambda: [self._as_hashed_now(grant) for grant in self.permissions.grants(conversation_id)],
         )
 
     def _as_hashed_now(self, grant: Grant) -> Grant:
         """A grant of the first edition names its tool by the hash of then."""
-        offers = self._offers.of(grant.server).values() if grant.server else self._running()
-        found = next((offer for offer in offers if offer.has(grant.tool_hash)), None)
+        found = self._offer_granted(grant)
         return replace(grant, tool_hash=found.hash) if found else grant
+
+    def _offer_granted(self, grant: Grant) -> Offer | None:
+        offers = self._offers.of(grant.server).values() if grant.server else self._running()
+        return next((offer for offer in offers if offer.has(grant.tool_hash)), None)
 
     async def _whole(self, conversation_id: str, result_id: str) -> bytes:
         return (await self._store.result(result_id, within=conversation_id)).body

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
+from urllib.parse import quote
 
 from windlass.core.events import CallJudged, Event, Refusal, ToolFinished, Verdict
 from windlass.core.fold import fold
@@ -68,15 +69,20 @@ class Setting:
 
 
 def chat_setting_id(conversation_id: str, server_id: str, tool: str) -> str:
-    return f"conversation:{conversation_id}/{server_id}/{tool}"
+    return f"conversation:{conversation_id}:{server_id}:{_in_path(tool)}"
 
 
 def tool_setting_id(slug: str, tool: str) -> str:
-    return f"tool:{slug}/{tool}"
+    return f"tool:{slug}:{_in_path(tool)}"
 
 
 def server_setting_id(slug: str) -> str:
     return f"server:{slug}"
+
+
+def _in_path(name: str) -> str:
+    """Ids stand in paths, and a tool's name may hold anything."""
+    return quote(name, safe="").replace("%", "~")
 
 
 @value_object

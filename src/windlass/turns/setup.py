@@ -43,6 +43,7 @@ class TurnRequest:
     only_extra: bool = False  # and one of them must be called
     no_tools: bool = False  # neither extra ones nor the conversation's own
     max_tokens: int | None = None
+    asks: Literal["wait", "refuse"] = "wait"
 
 
 class TurnBuilder:
@@ -89,6 +90,7 @@ class TurnBuilder:
             limits=self._turn_limits(wanted),
             max_tokens=wanted.max_tokens,
             choice="required" if wanted.only_extra else "auto",
+            asks=wanted.asks,
         )
         return TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
 

@@ -31,6 +31,7 @@ from windlass.turns.citations import citations
 
 CallStateShown = Literal["queued", "awaiting_approval", "running", "ok", "error", "denied", "cancelled", "unknown"]
 TurnState = Literal["running", "awaiting_person", "finished"]
+PendingKind = Literal["approval", "unknown", "input"]
 COMPLETED = "Chat completed successfully"
 
 
@@ -282,7 +283,7 @@ def _state(call: CallView) -> CallStateShown:
     return "queued"
 
 
-def _waits_for(call: CallView, questions: Mapping[str, InputNeeded]) -> Literal["approval", "unknown", "input"] | None:
+def _waits_for(call: CallView, questions: Mapping[str, InputNeeded]) -> PendingKind | None:
     if call.call.id in questions:
         return "input"
     match _state(call):
@@ -294,7 +295,7 @@ def _waits_for(call: CallView, questions: Mapping[str, InputNeeded]) -> Literal[
             return None
 
 
-def _pending(record: TurnRecord, call: CallView, kind: Literal["approval", "unknown", "input"]) -> schemas.PendingCall:
+def _pending(record: TurnRecord, call: CallView, kind: PendingKind) -> schemas.PendingCall:
     pending = schemas.PendingCall(
         call_id=call.call.id,
         kind=kind,
@@ -303,11 +304,42 @@ def _pending(record: TurnRecord, call: CallView, kind: Literal["approval", "unkn
         arguments=_arguments(call),
         rule=call.judged.rule if call.judged else "",
         hash=call.judged.tool_hash if call.judged else "",
+        why=_why(call, kind),
+        step=call.judged.step if call.judged and kind == "approval" else 0,
+        permission_id=(call.judged.permission if call.judged else "") or msgspec.UNSET,
+        settle=_settle(record.id, call, kind),
     )
     if question := record.questions.get(call.call.id):
         pending.question = question.message
         pending.question_schema = msgspec.json.decode(question.schema or "{}")
     return pending
+
+
+def _why(call: CallView, kind: PendingKind) -> str:
+    match kind:
+        case "approval":
+            return call.judged.rule if call.judged else ""
+        case "unknown":
+            return "It was sent, and Windlass was interrupted before the answer came: its outcome is unknown"
+        case "input":
+            return "The tool asks for input"
+
+
+def _settle(turn_id: str, call: CallView, kind: PendingKind) -> schemas.Settle:
+    """For an approval: allow it, and such calls in this chat from now on, where a grant can do that. Elsewhere what
+    does no harm."""
+    path = f"/turns/{turn_id}/calls/{call.call.id}"
+    match kind:
+        case "approval":
+            judged = call.judged
+            body: dict[str, object] = {"decision": "allow", "hash": judged.tool_hash if judged else ""}
+            if judged and judged.step > 2:  # not by a rule, and not because this very call is in doubt
+                body |= {"scope": "conversation", "covers": "tool"}
+            return schemas.Settle("POST", f"{path}/decision", body)
+        case "unknown":
+            return schemas.Settle("POST", f"{path}/resolve", {"as": "skip"})
+        case "input":
+            return schemas.Settle("POST", f"{path}/input", {"action": "decline"})
 
 
 def _is_of(event: Event, call_id: str) -> bool:

@@ -30,6 +30,7 @@ TAGS = {
     "search": "Whether web search works",
     "personas": "A system prompt, a model and tools under one name",
     "policy": "Which calls run by themselves, which ask, which never run",
+    "permissions": "What decides calls: list, revoke, try",
     "access": "Sessions and the token",
     "system": "Health and figures",
     "v1": "For any OpenAI client, unchanged",
@@ -207,7 +208,7 @@ def _failures(route: Route[..., Any]) -> list[int]:
     found = [403, 503]
     if not route.public or route.takes is schemas.LogIn:
         found += [401, 429]
-    if "{" in route.path or route.takes is schemas.CompletionRequest:
+    if "{" in route.path or route.group == "permissions" or route.takes is schemas.CompletionRequest:
         found += [404]
     if route.method != "GET":
         found += [409]

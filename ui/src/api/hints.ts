@@ -10,6 +10,8 @@ export const PAGE_NAMES: Record<string, string> = {
   "POST /servers/{id}/start": "Start on the Servers page",
   "GET /servers/{id}/tools": "The Servers page",
   "GET /servers": "The Servers page",
+  "GET /permissions": "The Permissions page",
+  "GET /policy": "The Settings page",
   "GET /providers": "The Models page",
   "GET /personas": "The Settings page",
   "GET /v1/models": "The Models page",

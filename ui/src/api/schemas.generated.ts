@@ -44,7 +44,9 @@ export type ErrorCode =
   | "not_waiting"
   | "nothing_to_confirm"
   | "nothing_to_retry"
+  | "policy_changed"
   | "port_in_use"
+  | "rule_asks"
   | "shutting_down"
   | "store_unavailable"
   | "token_too_short"
@@ -61,6 +63,10 @@ export type ErrorCode =
 export type Approval = "auto" | "ask" | "deny";
 
 export type WebSearch = "auto" | "on" | "off";
+
+export type PermissionKind = "rule" | "grant" | "conversation" | "server" | "tool";
+
+export type ToolClass = "reads" | "changes" | "sends";
 
 export type Transport = "stdio" | "http" | "sse";
 
@@ -162,6 +168,8 @@ export interface ChatRequest {
   web_search?: WebSearch;
   /** Tool rounds; 1 is a single round */
   max_rounds?: number | null;
+  /** A call that needs approval: wait for a person, or refuse it and let the model answer */
+  asks?: "refuse" | "wait";
 }
 
 export interface Confirm {
@@ -258,6 +266,7 @@ export interface ConversationList {
   success: boolean;
 }
 
+/** `once` allows this call alone. `conversation` and `always` save a grant, which `covers` this tool, this tool with exactly these arguments, or every tool of its server. */
 export interface Decision {
   decision: "allow" | "deny";
   scope?: "always" | "conversation" | "once";
@@ -267,8 +276,14 @@ export interface Decision {
   reason?: string;
   /** `hash` of the pending call; another one is a 409 */
   hash?: string;
-  /** Said once more: needed to always allow what claims to destroy or to reach out */
+  /** Accepted and not needed: always means always */
   emphatic?: boolean;
+  /** Default: tool */
+  covers?: "arguments" | "server" | "tool";
+  /** Patterns over arguments, such as {"path": "/docs/*"}; only for `tool` */
+  conditions?: Record<string, string>;
+  /** When the grant ends */
+  expires_at?: string;
 }
 
 export interface Deleted {
@@ -594,6 +609,85 @@ export interface PendingCall {
   hash: string;
   question?: string;
   question_schema?: Record<string, unknown>;
+  /** Which setting decided that a person is asked, in words */
+  why: string;
+  /** Which of the seven steps of docs/approvals.md decided */
+  step: number;
+  /** The permission that decided, where one did */
+  permission_id?: string;
+  settle?: Settle;
+}
+
+export interface Permission {
+  id: string;
+  kind: PermissionKind;
+  /** `named`: enabled by name, nothing else was set; reads run, the rest may ask */
+  effect: "ask" | "auto" | "deny" | "named";
+  /** Slug; in a rule a pattern */
+  server: string;
+  /** In a rule a pattern; `*` for all of the server */
+  tool: string;
+  scope: "always" | "conversation";
+  /** Who set it; empty where that was not written down */
+  by: string;
+  /** ISO 8601, UTC */
+  at: string | null;
+  /** When it last decided a call; kept to the minute */
+  last_used_at: string | null;
+  /** Where it is set. What stands in the file is changed there */
+  source: "conversation" | "decision" | "policy" | "server" | "windlass.toml";
+  /** Patterns over arguments that a call must match */
+  arguments?: Record<string, string>;
+  /** Of a grant */
+  covers?: "arguments" | "server" | "tool";
+  conversation_id?: string;
+  /** ISO 8601, UTC */
+  expires_at?: string;
+  /** Of a rule */
+  name?: string;
+  /** In windlass.toml */
+  line?: number;
+}
+
+export interface PermissionList {
+  /** Rules first, in the order in which they are tried */
+  permissions: Permission[];
+  count: number;
+  /** Settings of chats that are not listed; name a conversation */
+  left_off: number;
+  success: boolean;
+}
+
+export interface PermissionQuery {
+  /** Id or slug: only what may decide its calls */
+  server?: string;
+  /** Only what may decide this tool's calls */
+  tool?: string;
+  /** Only what holds there; tools that were just named are listed too */
+  conversation?: string;
+}
+
+export interface PermissionTest {
+  /** Id or slug */
+  server: string;
+  tool: string;
+  arguments?: Record<string, unknown>;
+  /** As in this chat; default: a new one */
+  conversation_id?: string;
+}
+
+export interface PermissionVerdict {
+  verdict: "ask" | "auto" | "refuse";
+  why: string;
+  /** Which of the seven steps decided; 0: the call itself cannot run */
+  step: number;
+  /** Of the permission that decided; empty: none did */
+  kind: PermissionKind | "";
+  tool_class: ToolClass;
+  /** Whether the tool is on there; if not, it is judged as if it was named */
+  enabled: boolean;
+  permission_id?: string;
+  success: boolean;
 }
 
 export interface Persona {
@@ -636,6 +730,8 @@ export interface PieceQuery {
 
 export interface Policy {
   rules: Rule[];
+  /** As it was read: refused if the rules changed since then */
+  version?: string;
 }
 
 export interface PolicyAnswer {
@@ -643,6 +739,8 @@ export interface PolicyAnswer {
   count: number;
   /** From windlass.toml: they come first, and stay there */
   operator_rules: Rule[];
+  /** Of `rules`; send it back with a change */
+  version: string;
   success: boolean;
   message: string;
 }
@@ -719,6 +817,39 @@ export interface Ready {
   success: boolean;
 }
 
+export interface Replay {
+  /** Tried before the saved rules and behind those of windlass.toml */
+  rule: TriedRule;
+  /** How many past calls to try it on */
+  last?: number;
+}
+
+export interface Replayed {
+  /** Past calls that were tried */
+  calls: number;
+  /** Those that the rule would have decided */
+  matched: number;
+  would_run: number;
+  would_ask: number;
+  would_deny: number;
+  /** Some that it decides, those it changes first */
+  examples: ReplayedCall[];
+  success: boolean;
+}
+
+export interface ReplayedCall {
+  turn_id: string;
+  call_id: string;
+  /** ISO 8601, UTC */
+  at: string;
+  server: string;
+  tool: string;
+  /** Shortened, without secrets */
+  arguments: string;
+  was: "ask" | "auto" | "refuse";
+  would: "ask" | "auto" | "refuse";
+}
+
 export interface Resolution {
   /** Send it again; it was carried out; leave it unknown */
   as: "done" | "retry" | "skip";
@@ -754,6 +885,16 @@ export interface Rule {
   name?: string;
   /** The earlier spelling of `approval` */
   then?: Approval;
+  /** Given by the server; send it back to keep it */
+  id?: string;
+  /** Who set it; ignored in requests */
+  by?: string;
+  /** When; ignored in requests */
+  at?: string;
+  /** Of a rule that says `auto`: arguments that it does not name may be anything */
+  other_arguments?: boolean;
+  /** When the rule ends */
+  expires_at?: string;
 }
 
 export interface SearchHit {
@@ -932,6 +1073,13 @@ export interface SessionState {
   success: boolean;
 }
 
+/** A request that settles what waits, as it stands. For an approval it also lets such calls run from now on, where a grant can do that. */
+export interface Settle {
+  method: string;
+  path: string;
+  body: Record<string, unknown>;
+}
+
 export interface Source {
   /** Cited as [n] */
   n: number;
@@ -967,6 +1115,32 @@ export interface ToolResultAnswer {
   success: boolean;
 }
 
+/** As in `/policy`. */
+export interface TriedRule {
+  /** `*` stands for anything */
+  server?: string;
+  /** `*` stands for anything */
+  tool?: string;
+  arguments?: Record<string, string>;
+  /** Only tools whose server claims this */
+  hint?: "" | "destructive" | "not_read_only" | "open_world" | "read_only";
+  /** Shown on the approval card */
+  name?: string;
+  /** The earlier spelling of `approval` */
+  then?: Approval;
+  /** Given by the server; send it back to keep it */
+  id?: string;
+  /** Who set it; ignored in requests */
+  by?: string;
+  /** When; ignored in requests */
+  at?: string;
+  /** Of a rule that says `auto`: arguments that it does not name may be anything */
+  other_arguments?: boolean;
+  /** When the rule ends */
+  expires_at?: string;
+  approval: Approval;
+}
+
 export interface Turn {
   id: string;
   conversation_id: string;
@@ -993,6 +1167,8 @@ export interface TurnAnswer {
   turn: Turn;
   success: boolean;
   message: string;
+  /** The grant that was saved with a decision */
+  permission_id?: string;
 }
 
 export interface TurnList {

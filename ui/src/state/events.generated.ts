@@ -71,6 +71,7 @@ export interface Settings {
   limits?: Limits;
   max_tokens?: number | null;
   choice?: Choice;
+  asks?: "refuse" | "wait";
 }
 
 export interface Usage {
@@ -179,6 +180,7 @@ export interface CallDecided extends EventHeader {
   arguments?: string;
   reason?: string;
   by?: string;
+  permission?: string;
 }
 
 export interface CallResolved extends EventHeader {

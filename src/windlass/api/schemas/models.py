@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from windlass.api.schemas.base import Approval, Error, Name, Prose, Request, Response, Temperature, WebSearch
+from windlass.api.schemas.base import Approval, Error, Name, Prose, Request, Response, Temperature, Time, WebSearch
 from windlass.api.schemas.servers import Secret, Url
 
 ToolNames = Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=1000, examples=[["files.*"]])]
@@ -151,6 +151,13 @@ class Rule(Request):
     ] = ""
     name: Annotated[str, Meta(max_length=200, description="Shown on the approval card")] = ""
     then: Annotated[Approval, Meta(description="The earlier spelling of `approval`")] | UnsetType = UNSET
+    id: Annotated[str, Meta(max_length=200, description="Given by the server; send it back to keep it")] = ""
+    by: Annotated[str, Meta(max_length=200, description="Who set it; ignored in requests")] | UnsetType = UNSET
+    at: Annotated[Time, Meta(description="When; ignored in requests")] | UnsetType = UNSET
+    other_arguments: Annotated[
+        bool, Meta(description="Of a rule that says `auto`: arguments that it does not name may be anything")
+    ] = False
+    expires_at: Annotated[Time, Meta(description="When the rule ends")] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         self.approval = self.then if self.approval is UNSET else self.approval
@@ -167,11 +174,16 @@ class Rule(Request):
 
 class Policy(Request):
     rules: Annotated[list[Rule], Meta(max_length=1000)]
+    version: (
+        Annotated[str, Meta(max_length=200, description="As it was read: refused if the rules changed since then")]
+        | UnsetType
+    ) = UNSET
 
 
 class PolicyAnswer(Response):
     rules: list[Rule]
     count: int
     operator_rules: Annotated[list[Rule], Meta(description="From windlass.toml: they come first, and stay there")]
+    version: Annotated[str, Meta(description="Of `rules`; send it back with a change")] = ""
     success: bool = True
     message: str = ""

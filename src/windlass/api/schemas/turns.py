@@ -34,6 +34,19 @@ class ChatRequest(Request):
     temperature: Temperature | None = None
     web_search: WebSearch = "auto"
     max_rounds: Annotated[Rounds, Meta(description="Tool rounds; 1 is a single round")] | None = None
+    asks: Annotated[
+        Literal["wait", "refuse"],
+        Meta(description="A call that needs approval: wait for a person, or refuse it and let the model answer"),
+    ] = "wait"
+
+
+class Settle(Response):
+    """A request that settles what waits, as it stands. For an approval it also lets such calls run from now on, where a
+    grant can do that."""
+
+    method: str
+    path: str
+    body: Object
 
 
 class PendingCall(Response):
@@ -48,6 +61,10 @@ class PendingCall(Response):
     hash: Annotated[str, Meta(description="Send it back with the decision: it names exactly what is allowed")] = ""
     question: str | UnsetType = UNSET
     question_schema: Object | UnsetType = UNSET
+    why: Annotated[str, Meta(description="Which setting decided that a person is asked, in words")] = ""
+    step: Annotated[int, Meta(description="Which of the seven steps of docs/approvals.md decided")] = 0
+    permission_id: Annotated[str, Meta(description="The permission that decided, where one did")] | UnsetType = UNSET
+    settle: Settle | UnsetType = UNSET
 
 
 class ChatAnswer(Response):
@@ -108,6 +125,7 @@ class TurnAnswer(Response):
     turn: Turn
     success: bool = True
     message: str = ""
+    permission_id: Annotated[str, Meta(description="The grant that was saved with a decision")] | UnsetType = UNSET
 
 
 class TurnSummary(Response):
@@ -152,14 +170,21 @@ class EventsQuery(Request):
 
 
 class Decision(Request):
+    """`once` allows this call alone. `conversation` and `always` save a grant, which `covers` this tool, this tool with
+    exactly these arguments, or every tool of its server."""
+
     decision: Literal["allow", "deny"]
     scope: Literal["once", "conversation", "always"] = "once"
     arguments: Annotated[Object, Meta(description="Edited arguments; checked against the tool's schema")] | None = None
     reason: Annotated[str, Meta(max_length=2000, description="Passed to the model")] = ""
     hash: Annotated[str, Meta(max_length=200, description="`hash` of the pending call; another one is a 409")] = ""
-    emphatic: Annotated[
-        bool, Meta(description="Said once more: needed to always allow what claims to destroy or to reach out")
-    ] = False
+    emphatic: Annotated[bool, Meta(description="Accepted and not needed: always means always")] = False
+    covers: Annotated[Literal["tool", "arguments", "server"], Meta(description="Default: tool")] | UnsetType = UNSET
+    conditions: Annotated[
+        dict[str, Annotated[str, Meta(max_length=1000)]],
+        Meta(max_length=50, description='Patterns over arguments, such as {"path": "/docs/*"}; only for `tool`'),
+    ] = field(default_factory=dict)
+    expires_at: Annotated[Time, Meta(description="When the grant ends")] | UnsetType = UNSET
 
 
 class Resolution(Request):

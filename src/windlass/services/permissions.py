@@ -1,0 +1,101 @@
+"""Permissions: the list of what decides calls, revoking, what one call would do, and a rule tried on past calls.
+Whether a call runs is decided in `toolbox/permissions.py` alone."""
+
+from msgspec import UNSET, json
+
+from windlass.api import routes, schemas
+from windlass.api.route import serves
+from windlass.bus import Bus
+from windlass.core.errors import Conflict, NotFound
+from windlass.core.events import CallJudged
+from windlass.servers import Servers
+from windlass.services.permission_list import FILE, PermissionListing, kind_of
+from windlass.services.permission_replay import replayed
+from windlass.services.policy import rule_of
+from windlass.services.servers import McpServers
+from windlass.store import Store
+from windlass.toolbox import Toolbox
+from windlass.toolbox.permissions import TrustLevel
+from windlass.turns.records import DeletedServers
+
+LIST = "GET /permissions lists them."
+
+
+class Permissions:
+    def __init__(
+        self,
+        store: Store,
+        bus: Bus,
+        toolbox: Toolbox,
+        servers: Servers,
+        mcp_servers: McpServers,
+        deleted_servers: DeletedServers,
+        lines: dict[str, int],
+    ) -> None:
+        self._store = store
+        self._toolbox = toolbox
+        self._servers = servers
+        self._mcp_servers = mcp_servers
+        self._listing = PermissionListing(toolbox, servers, deleted_servers, lines)
+        bus.listen(CallJudged, self._judged)
+
+    def set_lines(self, lines: dict[str, int]) -> None:
+        """The operator's file was read again."""
+        self._listing.lines = lines
+
+    @serves(routes.permissions.all)
+    async def all(self, query: schemas.PermissionQuery) -> schemas.PermissionList:
+        if query.conversation:
+            self._store.conversations.get(query.conversation)
+        found, left_off = self._listing.all(query.server, query.tool, query.conversation)
+        return schemas.PermissionList(found, len(found), left_off)
+
+    @serves(routes.permissions.delete)
+    async def delete(self, permission_id: str) -> schemas.Acknowledged:
+        """From now on it decides nothing, also in turns that run."""
+        found = self._listing.find(permission_id)
+        if found is None:
+            raise NotFound(f"There is no permission {permission_id[:200]}.", hint=LIST)
+        if found.source == FILE:
+            at = f"{FILE}, line {found.line}" if found.line else FILE
+            hint = f"Change it there: {at}. Then send Windlass a SIGHUP, or restart it."
+            raise Conflict(f"This is set in {at}.", hint=hint, code="from_config", detail={"line": found.line or None})
+        match found.kind:
+            case "rule" | "grant":
+                await self._toolbox.permissions.revoke(permission_id)
+            case "server" | "tool":
+                await self._mcp_servers.change(found.server, schemas.ServerChange(approval=None))
+            case "conversation":
+                await self._listing.forget_chat_setting(permission_id)
+        return schemas.Acknowledged(message="Revoked")
+
+    @serves(routes.permissions.test)
+    async def test(self, call: schemas.PermissionTest) -> schemas.PermissionVerdict:
+        if call.conversation_id:
+            self._store.conversations.get(call.conversation_id)
+        arguments = json.encode(call.arguments).decode()
+        trial = self._toolbox.tried(call.conversation_id, call.server, call.tool, arguments)
+        judged = trial.judged
+        return schemas.PermissionVerdict(
+            judged.verdict,
+            judged.reason or judged.rule,
+            judged.step,
+            kind_of(judged.permission),
+            trial.spec.kind,
+            trial.enabled,
+            judged.permission or UNSET,
+        )
+
+    @serves(routes.permissions.replay)
+    async def replay(self, request: schemas.Replay) -> schemas.Replayed:
+        rule = rule_of(request.rule)
+        calls = await self._store.past_calls(request.last)
+        return replayed(rule, calls, self._toolbox.permissions.operator_rules, self._trust_in)
+
+    def _trust_in(self, server_id: str) -> TrustLevel:
+        trusted = server_id in self._servers and self._servers.config(server_id).trusted
+        return TrustLevel(self._listing.slug(server_id), trusted)
+
+    def _judged(self, turn_id: str, judged: CallJudged) -> None:
+        if judged.permission:
+            self._toolbox.permissions.used(judged.permission)
