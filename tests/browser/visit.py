@@ -139,17 +139,25 @@ async def window(
     chromium: Browser, server: WindlassProcess, viewport: Mapping[str, int] | None = None, **options: Any
 ) -> AsyncIterator[tuple[BrowserContext, Page, Watch]]:
     """A browser of its own, signed in by the one-time URL. Leaving it checks what it did."""
-    watch = Watch(server.url)
+    async with new_window(chromium, server.url, viewport, **options) as (context, page, watch):
+        await page.goto(server.login_url)
+        await drawn(page)
+        yield context, page, watch
+
+
+@asynccontextmanager
+async def new_window(
+    chromium: Browser, url: str, viewport: Mapping[str, int] | None = None, **options: Any
+) -> AsyncIterator[tuple[BrowserContext, Page, Watch]]:
+    """Nothing is opened in it yet; all it may ask for is below `url`."""
+    watch = Watch(url)
     size = dict(viewport or WIDE)
     context = await chromium.new_context(viewport=size, reduced_motion="reduce", **options)  # type: ignore[arg-type]
     context.set_default_timeout(PATIENCE_MS)
     context.set_default_navigation_timeout(PATIENCE_MS)
     watch.over(context)
     try:
-        page = await context.new_page()
-        await page.goto(server.login_url)
-        await drawn(page)
-        yield context, page, watch
+        yield context, await context.new_page(), watch
     finally:
         await context.close()
     watch.is_clean()
