@@ -57,4 +57,6 @@ export type ServerTool = Omit<api.ServerTool, keyof ToolDefinition | "was"> &
   ToolDefinition & { was?: Omit<ToolDefinition, "hash"> };
 
 /** A rule as the server gives it, with every field but the earlier spelling of `approval`. */
-export type Rule = Required<Omit<api.Rule, "then">>;
+type RuleSet = "approval" | "server" | "tool" | "arguments" | "hint" | "name";
+/** What a person sets is always there; what the server adds is there once it was saved. */
+export type Rule = Required<Pick<api.Rule, RuleSet>> & Omit<api.Rule, RuleSet | "then">;
