@@ -294,6 +294,28 @@ async def test_the_advice_for_an_unknown_name_works_as_it_is_written(tmp_path: P
         await _the_page_works_at(server, name)
 
 
+async def test_the_advice_for_a_page_behind_a_proxy_works_as_it_is_written(tmp_path: Path) -> None:
+    """A proxy that sends its own name of the server, or drops the port: the page opens and signing in is refused."""
+    home, origin = tmp_path / "home", "https://chat.example.org:8443"
+    from_page = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}
+    async with windlass(home, "--allow-host", "chat.example.org", verb="demo") as server:
+        token = {"token": server.token}
+        inner = await server.call("POST", "/session", token, **from_page)
+        portless = await server.call("POST", "/session", token, **from_page, Host="chat.example.org")
+        foreign = await server.call("POST", "/session", token, Origin="https://evil.example")
+    assert {inner.status, portless.status, foreign.status} == {403}
+    assert "evil" not in foreign.body["error"]["hint"]
+    setting = re.search(
+        r'Set `(public_url = "[^"]+")` under `(\[server\])` in windlass.toml', inner.body["error"]["hint"]
+    )
+    assert setting and setting[0] in portless.body["error"]["hint"]
+    (home / "windlass.toml").write_text(f"{setting[2]}\n{setting[1]}\n")
+    async with windlass(home, verb="demo") as server:
+        for host in ({}, {"Host": "chat.example.org:8443"}, {"Host": "chat.example.org"}):
+            signed_in = await server.call("POST", "/session", token, **from_page, **host)
+            assert signed_in.status == 200 and "; Secure" in signed_in.headers["Set-Cookie"]
+
+
 @pytest.mark.parametrize("verb", ["serve", "demo"])
 async def test_names_of_the_file_and_of_the_command_line_are_all_answered(tmp_path: Path, verb: str) -> None:
     home = tmp_path / "home"

@@ -69,7 +69,7 @@ class RequestGuard:
 
     def set_names(self, hosts: Collection[str], reach: Reach) -> None:
         """May be called while requests are answered: the next one is measured by these."""
-        public = (reach.host,) if reach.host else ()
+        public = (_name(reach.host),) if reach.host else ()  # with any port: proxies often drop theirs
         self._hosts = frozenset(host.lower() for host in (*hosts, *public) if not _is_unspecified(host))
         self.reach = reach
 
@@ -168,9 +168,9 @@ def _headers(scope: Scope) -> dict[bytes, bytes]:
 
 def _check_origin(scope: Scope, headers: dict[bytes, bytes], host: str) -> None:
     origin = headers.get(b"origin")
-    if origin is not None and not _same_origin(origin.decode("latin-1"), host):
-        raise _foreign()
     site = headers.get(b"sec-fetch-site", b"none")
+    if origin is not None and not _same_origin(origin.decode("latin-1"), host):
+        raise _foreign(origin.decode("latin-1") if site == b"same-origin" else "")
     if site in {b"none", b"same-origin"} or _opens_page(scope, headers):
         return
     raise _foreign()
@@ -205,8 +205,16 @@ def _check_type(scope: Scope, headers: dict[bytes, bytes]) -> None:
     raise NotJson("Writes take JSON only.", hint="Send `Content-Type: application/json`.")
 
 
-def _foreign() -> Forbidden:
-    return Forbidden("Requests from other sites are refused.", code="cross_site")
+def _foreign(own_page: str = "") -> Forbidden:
+    """`own_page` is where the browser says that our own page is: a proxy sends another Host than people use."""
+    scheme, _, host = own_page.partition("://")
+    where = f'`public_url = "{own_page}"`' if scheme in {"http", "https"} and _name(host) else "`public_url`"
+    return Forbidden(
+        "Requests from other sites are refused.",
+        code="cross_site",
+        hint=f"Is this Windlass's own page behind a proxy? Set {where} under `[server]` in windlass.toml: the address "
+        "in the browser, with the proxy's path if it has one.",
+    )
 
 
 def _name(host: str) -> str:
