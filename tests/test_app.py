@@ -10,7 +10,7 @@ import pytest
 
 from tests.providers.kit import raw_server
 from windlass import app as app_module
-from windlass.app import configured_providers, configured_servers, open_app
+from windlass.app import configured_providers, configured_secrets, configured_servers, open_app
 from windlass.config import Config, load
 from windlass.core.errors import BadInput
 from windlass.providers import detect_local
@@ -95,3 +95,24 @@ async def test_of_a_local_server_the_first_model_that_chats_is_taken(
         monkeypatch.setattr(app_module, "detect_local", partial(detect_local, (port,)))
         async with open_app(Config(home=tmp_path)) as app:
             assert (app.models.config().id, app.models.config().model) == (provider, model)
+
+
+def test_f5_every_secret_of_the_file_is_known_with_references_resolved(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("key-from-a-file\n")
+    (tmp_path / "windlass.toml").write_text(f"""
+[provider]
+base_url = "https://models.example/v1"
+api_key = "env:MODEL_KEY"
+[web_search]
+brave_key = "brave-key-1"
+[servers.mail]
+command = "mail"
+env = {{ MAIL_PASSWORD = "file:{tmp_path}/key", FOLDER = "/home/ada/mail" }}
+[servers.far]
+url = "https://far.example/mcp"
+headers = {{ Authorization = "Bearer far-token-1" }}
+""")
+    config = load(env={"WINDLASS_HOME": str(tmp_path), "MODEL_KEY": "model-key-1", "WINDLASS_TOKEN": "t" * 20})
+    assert {value for _, value in configured_secrets(config)} == {
+        *("t" * 20, "brave-key-1", "model-key-1", "key-from-a-file", "Bearer far-token-1", "far-token-1"),
+    }

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -19,8 +19,9 @@ from windlass.services import Services
 from windlass.services.providers import patience_of
 from windlass.services.servers import ServerIdentities
 from windlass.store import Store
+from windlass.store.redaction import Redactor, secrets_among
 from windlass.store.vault import Vault
-from windlass.telemetry import Telemetry
+from windlass.telemetry import Telemetry, redact_lines
 from windlass.toolbox import Function, Toolbox, input_needed
 from windlass.toolbox.permissions import PolicyRule
 from windlass.toolbox.search_backends import SearchBackends
@@ -50,6 +51,7 @@ class App:
     toolbox: Toolbox
     runner: Runner
     vault: Vault
+    redactor: Redactor
     telemetry: Telemetry
     services: Services
 
@@ -127,11 +129,16 @@ async def _purge_hourly(app: App) -> None:
 
 
 async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Function]) -> App:
-    vault = Vault(config.home / "secrets.json")
-    models = Models()
+    redactor = Redactor()
+    redactor.learn(configured_secrets(config))
+    vault = Vault(config.home / "secrets.json", on_change=lambda: redactor.learn(kept_secrets(vault)))
+    redactor.learn(kept_secrets(vault))
+    redact_lines(redactor.text)
+    models = Models(redact=redactor.text)
     servers = Servers(
         on_change=lambda server_id: toolbox.servers_changed(),
         reveal=vault.reveal,
+        redaction=redactor,
         identities=ServerIdentities(store),
     )
     search_backends = SearchBackends(config.web_search, models, servers)
@@ -154,7 +161,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
         vault=vault,
         telemetry=telemetry,
     )
-    return App(config, store, bus, models, servers, toolbox, runner, vault, telemetry, services)
+    return App(config, store, bus, models, servers, toolbox, runner, vault, redactor, telemetry, services)
 
 
 async def _load_saved(app: App) -> None:
@@ -182,6 +189,29 @@ def names_of(config: Config) -> tuple[list[str], Reach]:
     if not config.on_loopback:
         own = machine_names() if is_everywhere(config.host) else [config.host]
     return [*own, *config.allow_hosts], reach
+
+
+def configured_secrets(config: Config) -> Iterator[tuple[str, str]]:
+    """Those of the operator's file and environment, by name; references are resolved."""
+    yield "WINDLASS_TOKEN", config.token
+    yield "web_search.brave_key", resolve_secret(config.web_search.brave_key)
+    for provider in config.providers:
+        yield f"api_key of {provider.name or provider.base_url}", provider.api_key
+    for server in configured_servers(config):
+        yield from secrets_among(server.env.items(), server.headers.items())
+
+
+def kept_secrets(vault: Vault) -> Iterator[tuple[str, str]]:
+    """Those given over the API. Slots are `provider/ID`, `SERVER/env/NAME` and `SERVER/headers/NAME`."""
+    for slot, value in vault.items():
+        owner, _, kind = slot.partition("/")
+        kind, _, name = kind.partition("/")
+        if kind == "env":
+            yield from secrets_among([(name, value)], ())
+        elif kind == "headers":
+            yield from secrets_among((), [(name, value)])
+        else:
+            yield f"{owner} key", value
 
 
 def configured_providers(config: Config) -> list[ProviderConfig]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.windlass_process import model_settings, windlass
+from windlass.store.redaction import Redactor
 from windlass.telemetry.logs import DirectLogger, JsonLineHandler, LineHandler
 from windlass.testing import StrictLLM, call, say
 
@@ -135,6 +136,18 @@ def test_f3_a_logged_value_stays_on_its_line(handler: type[LineHandler]) -> None
         assert json.loads(lines[0])["message"] == "Processing tool: " + FORGED.replace("\ud800", "\\ud800")
     else:
         assert r"x\r\n2026-01-01 00:00:00,000 INFO forged\x1b[2J\x9b31m\x7f\x00\x85\u2028\u202e\ud800é" in lines[0]
+
+
+@pytest.mark.parametrize("handler", [LineHandler, JsonLineHandler])
+def test_f5_a_known_secret_is_in_no_line(handler: type[LineHandler]) -> None:
+    known, stream = Redactor(), io.StringIO()
+    known.learn([("KEY", 'a "secret" value')])
+    lines = handler(stream)
+    lines.redact = known.text
+    lines.handle(record("It said: %s", 'a "secret" value'))
+    lines.info("windlass", 'again a "secret" value')
+    lines.flush()
+    assert stream.getvalue().count("[secret KEY]") == 2 and "secret\\" not in stream.getvalue()
 
 
 @pytest.mark.parametrize("handler", [LineHandler, JsonLineHandler])

@@ -145,6 +145,7 @@ async def _run(config: Config, read: Callable[[], Config]) -> None:
     with _listening(config, config.port) as listener, _listening_for_ops(config) as ops_listeners:
         async with open_app(config, grace_s=0) as app:
             access = Access(config.home, token=config.token, open_to_all=not config.auth)
+            app.redactor.learn([("token", access.token)])
             guard = app.asgi(access)
             serving = [(_http_server(guard, lambda address: guard.reach.is_proxy(address)), [listener])]
             serving += [(_http_server(build_ops(app.services)), [one]) for one in ops_listeners]

@@ -4,8 +4,7 @@ models a server has, and which model servers run on this machine."""
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -43,7 +42,11 @@ class Models:
     The first real provider is the default, unless `default` names another.
     """
 
-    def __init__(self, providers: Iterable[ProviderConfig] = (), default: str = "") -> None:
+    def __init__(
+        self, providers: Iterable[ProviderConfig] = (), default: str = "", redact: Callable[[str], str] = str
+    ) -> None:
+        """`redact` takes secrets out of errors: some servers quote the key that they refuse."""
+        self._redact = redact
         self._configs: dict[str, ProviderConfig] = {}
         self._models: dict[str, Model] = {}
         self._built: set[str] = set()  # of those, the ones this class made
@@ -82,12 +85,16 @@ class Models:
     def configs(self) -> tuple[ProviderConfig, ...]:
         return tuple(self._configs.values())
 
-    def reply(self, request: ModelRequest, emit: Emit) -> Coroutine[Any, Any, Reply]:
+    async def reply(self, request: ModelRequest, emit: Emit) -> Reply:
         current = request.prompt.current
         if any(message.role == "tool" for message in current):
             count = len(current) + sum(len(turn.messages) for turn in request.prompt.past)
             log.info("Sending tool results to model (messages: %d)", count)
-        return self.model(request.settings.provider).reply(request, emit)
+        try:
+            return await self.model(request.settings.provider).reply(request, emit)
+        except ModelError as error:
+            error.message, error.partial = self._redact(error.message), self._redact(error.partial)
+            raise
 
     def model(self, provider: str = "") -> Model:
         config = self.config(provider)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from windlass.core.errors import ToolError, Unavailable, WindlassError
 from windlass.servers.environment import environment
 from windlass.servers.orphan_guard import OrphanGuard
+from windlass.servers.redaction import Redaction, redacted_error, redacted_question, redacted_tools
 from windlass.servers.sandbox import sandboxed
 from windlass.servers.stdio import StdioProcess
 from windlass.servers.values import (
@@ -42,7 +43,13 @@ class Connection:
     Only the owner task opens, lists the tools again and closes. Every other task sets a flag and `_wake`, and waits."""
 
     def __init__(
-        self, config: ServerConfig, orphan_guard: OrphanGuard, *, reveal: Reveal, on_change: Callable[[], None]
+        self,
+        config: ServerConfig,
+        orphan_guard: OrphanGuard,
+        redaction: Redaction,
+        *,
+        reveal: Reveal,
+        on_change: Callable[[], None],
     ) -> None:
         self.config = config
         self.tools: tuple[ToolDefinition, ...] = ()
@@ -52,6 +59,7 @@ class Connection:
         self.ended = asyncio.Event()
         self._orphan_guard = orphan_guard
         self._reveal = reveal
+        self._redaction = redaction
         self._on_change = on_change
         self._session: Session | None = None
         self._process: StdioProcess | None = None
@@ -102,17 +110,23 @@ class Connection:
         on_input: OnInput | None = None,
         answered: Answered | None = None,
     ) -> CallResult:
+        """The result is as the server wrote it: whoever keeps or shows it redacts it."""
+        note, ask, redaction = on_progress, on_input, self._redaction
         async with self._lanes:
             if self._session is None or self.lost:
                 raise ToolError("The server is not running.", cause="not_running")
             quiet = timeout_s or self.config.timeout_of(tool)
-            call = CallDeadline(quiet, max(quiet, self.config.longest_s), on_input)
+            asks: OnInput | None = ask and (lambda question: ask(redacted_question(question, redaction)))
+            notes: OnProgress | None = note and (lambda done, total, text: note(done, total, redaction.text(text)))
+            call = CallDeadline(quiet, max(quiet, self.config.longest_s), asks)
             self._in_flight += 1
             self._idle.clear()
             try:
                 return await self._session.call(
-                    tool, arguments, key=key, call=call, on_progress=on_progress, answered=answered
+                    tool, arguments, key=key, call=call, on_progress=notes, answered=answered
                 )
+            except ToolError as error:
+                raise redacted_error(error, redaction) from error.__cause__
             finally:
                 self._in_flight -= 1
                 if not self._in_flight:
@@ -145,7 +159,7 @@ class Connection:
 
     @property
     def stderr(self) -> str:
-        return self._process.stderr if self._process else ""
+        return self._redaction.text(self._process.stderr) if self._process else ""
 
     @property
     def pid(self) -> int | None:
@@ -159,7 +173,7 @@ class Connection:
         try:
             await self._live(opened)
         except Exception as error:  # a task's root: SDK, transports and the server itself fail in their own ways
-            self.why = self._reason(error)
+            self.why = self._redaction.text(self._reason(error))
         finally:
             self._session = None
             self._listed.set()
@@ -186,8 +200,8 @@ class Connection:
             try:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(listening.wait(), LISTEN_S)
-                self.tools = await session.tools()
-                self.era, self.program = session.era, session.program
+                self.tools = await redacted_tools(await session.tools(), self._redaction)
+                self.era, self.program = session.era, self._redaction.text(session.program)
                 self._session = session
                 # From here on the connection lives as long as it likes; `connect_s` is for opening it only.
                 deadline.reschedule(None)
@@ -197,7 +211,7 @@ class Connection:
                 listener.cancel()
                 await asyncio.wait({listener})
         if self.lost or not self._closing:
-            self.why = self.why or self._how_it_ended()
+            self.why = self.why or self._redaction.text(self._how_it_ended())
 
     async def _until_over(self, session: "Session") -> None:
         while True:
@@ -228,7 +242,7 @@ class Connection:
 
     async def _list_again(self, session: "Session") -> None:
         try:
-            self.tools = await session.tools()
+            self.tools = await redacted_tools(await session.tools(), self._redaction)
         except ToolError:
             return  # the old list stays valid; `_note_loss` reports a server that is gone
         self._on_change()

@@ -22,6 +22,7 @@ from windlass.servers.identity import (
     identity_of,
 )
 from windlass.servers.orphan_guard import OrphanGuard
+from windlass.servers.redaction import NoRedaction, Redaction
 from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ServerConfig, ToolDefinition, check
 
 State = Literal["draft", "configured", "starting", "running", "failed", "stopped"]
@@ -61,10 +62,12 @@ class Servers:
         *,
         on_change: Callable[[str], None] = lambda server_id: None,
         reveal: Reveal = lambda value: value,
+        redaction: Redaction | None = None,
         identities: Identities | None = None,
     ) -> None:
-        """`reveal` turns a stored value of `env` and `headers` into the secret it stands for; `identities` keeps what
-        was confirmed."""
+        """`reveal` turns a stored value of `env` and `headers` into the secret it stands for, `redaction` takes secrets
+        out of all that servers write but results; `identities` keeps what was confirmed."""
+        self.redaction = redaction or NoRedaction()
         self._on_change = on_change
         self._reveal = reveal
         self._identities = identities or KnownForNow()
@@ -83,7 +86,12 @@ class Servers:
         lifecycle = self._lifecycles.get(config.id)
         if lifecycle is None:
             self._lifecycles[config.id] = ServerLifecycle(
-                config, self._orphan_guard, self._reveal, lambda: self._on_change(config.id), self._identities
+                config,
+                self._orphan_guard,
+                self._reveal,
+                lambda: self._on_change(config.id),
+                self._identities,
+                self.redaction,
             )
             self._on_change(config.id)
         else:
@@ -215,8 +223,10 @@ class ServerLifecycle:
         reveal: Reveal,
         on_change: Callable[[], None],
         identities: Identities,
+        redaction: Redaction,
     ) -> None:
         self.config = config
+        self._redaction = redaction
         self._orphan_guard = orphan_guard
         self._reveal = reveal
         self._on_change = on_change
@@ -445,7 +455,9 @@ class ServerLifecycle:
         """Run it until its connection ends; how many seconds it ran."""
         self._move("starting", self._reason)
         self._starts += 1
-        live = Connection(self.config, self._orphan_guard, reveal=self._reveal, on_change=self._on_change)
+        live = Connection(
+            self.config, self._orphan_guard, self._redaction, reveal=self._reveal, on_change=self._on_change
+        )
         self._connection = live
         try:
             identity = await self._compared(await self._identity_now())

@@ -170,7 +170,7 @@ class McpServers:
         began = time.monotonic()
         arguments = msgspec.json.encode(wanted.arguments).decode()
         result = await self._servers.call(offer.server.id, wanted.name, arguments, key=new_id("call"))
-        output = await tool_output(result, not_kept)
+        output = await tool_output(result, not_kept, self._servers.redaction)
         return schemas.ToolResultAnswer(
             schemas.ToolResult(
                 text=output.text,

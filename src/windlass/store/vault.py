@@ -4,7 +4,7 @@ Encrypting it beside its own key would only look safe."""
 import json
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from windlass.core.errors import Unavailable
@@ -14,8 +14,9 @@ PREFIX = "secret:"
 
 
 class Vault:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, on_change: Callable[[], None] = lambda: None) -> None:
         self._path = path
+        self._on_change = on_change
         self._lock = threading.Lock()
         self._secrets = _kept(path)
 
@@ -47,6 +48,9 @@ class Vault:
     def values(self) -> list[str]:
         return list(self._secrets.values())
 
+    def items(self) -> list[tuple[str, str]]:
+        return list(self._secrets.items())
+
     def _write(self, secrets: dict[str, str]) -> None:
         """On disk first: what could not be written is not kept in memory either."""
         try:
@@ -54,6 +58,7 @@ class Vault:
         except OSError as error:
             raise unavailable(error) from None
         self._secrets = secrets
+        self._on_change()
 
     def _replace(self, secrets: dict[str, str]) -> None:
         fresh = self._path.with_suffix(".new")

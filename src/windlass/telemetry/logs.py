@@ -5,6 +5,7 @@ import asyncio
 import logging
 import re
 import time
+from collections.abc import Callable
 from typing import Any, Literal, TextIO
 
 import msgspec
@@ -42,6 +43,7 @@ class LineHandler(logging.Handler):
         self._stream = stream
         self._at_once = stream.isatty()
         self._held: list[str] = []
+        self.redact: Callable[[str], str] = str
         self._second = 0
         self._stamp = ""
 
@@ -63,7 +65,7 @@ class LineHandler(logging.Handler):
             return
         lines, self._held = self._held, []
         try:
-            self._stream.write("\n".join(lines) + "\n")
+            self._stream.write(self.redact("\n".join(lines)) + "\n")
             self._stream.flush()
         except (OSError, ValueError):  # the reader is gone; a turn does not fail for its log
             pass
@@ -121,6 +123,13 @@ class DirectLogger(logging.Logger):
             super().info(msg, *args, **more)
         elif self.isEnabledFor(logging.INFO):
             lines.info(self.name, str(msg) % args if args else str(msg))
+
+
+def redact_lines(redact: Callable[[str], str]) -> None:
+    """From now on, in all that is logged here."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, LineHandler):
+            handler.redact = redact
 
 
 def log_to(stream: TextIO, level: int, form: Form = "text") -> None:

@@ -13,8 +13,10 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from windlass.core.messages import SourceLink, ToolOutput
+from windlass.servers.redaction import NoRedaction, Redaction
 from windlass.servers.values import CallResult, EmbeddedPart, LinkPart, MediaPart, Part, TextPart
 
+NO_REDACTION = NoRedaction()
 Keep = Callable[[bytes, str], Awaitable[str]]
 JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
 LONGEST = 16_000
@@ -33,12 +35,20 @@ async def not_kept(body: bytes, mime: str) -> str:
     return ""
 
 
-async def tool_output(result: CallResult, keep: Keep, *, untrusted: bool = False, foreign: bool = False) -> ToolOutput:
-    """`keep` stores the whole and gives its result id; it is only called where the model is not shown everything."""
+async def tool_output(
+    result: CallResult,
+    keep: Keep,
+    redaction: Redaction = NO_REDACTION,
+    *,
+    untrusted: bool = False,
+    foreign: bool = False,
+) -> ToolOutput:
+    """`keep` stores the whole and gives its result id; it is only called where the model is not shown everything.
+    Secrets are taken out first: where a text is cut, half of one would not be known."""
     if result.spilled:
-        return replace(await _spilled(result, keep), untrusted=untrusted, foreign=foreign)
-    text, only_text = text_of(result), _only_text(result)
-    whole, mime = (_bytes(text), PLAIN) if only_text else (_bytes(_structure(result)), JSON)
+        return replace(await _spilled(result, keep, redaction), untrusted=untrusted, foreign=foreign)
+    text, only_text = await redaction.long_text(text_of(result)), _only_text(result)
+    whole, mime = (_bytes(text), PLAIN) if only_text else (await redaction.long_body(_bytes(_structure(result))), JSON)
     result_id = "" if only_text and len(text) <= LONGEST else await keep(whole, mime)
     short = text if len(text) <= LONGEST else preview(text, result_id)
     return ToolOutput(
@@ -47,7 +57,7 @@ async def tool_output(result: CallResult, keep: Keep, *, untrusted: bool = False
         len(whole),
         shortened=short is not text,
         digest=_digest(whole),
-        sources=sources_in(result),
+        sources=tuple(_redacted(source, redaction) for source in sources_in(result)),
         untrusted=untrusted,
         foreign=foreign,
         failed=result.failed,
@@ -111,28 +121,28 @@ def _block(part: Part) -> dict[str, object]:
             return {"type": "resource", "resource": {"uri": uri, "mimeType": mime, **held}}
 
 
-async def _spilled(result: CallResult, keep: Keep) -> ToolOutput:
+async def _spilled(result: CallResult, keep: Keep, redaction: Redaction) -> ToolOutput:
     """An answer too long to be parsed is kept as the server wrote it, and shown by its two ends."""
     line = result.spilled
     assert line is not None and line.file is not None  # noqa: S101 - only kept lines become results
-    whole, digest = await asyncio.to_thread(_read_all, line.file)
+    whole = await redaction.long_body(await asyncio.to_thread(_read_all, line.file))
+    digest = await asyncio.to_thread(_digest, whole)
     result_id = await keep(whole, JSON)
     failed = b'"isError":true' in line.head or b'"isError":true' in line.tail
     return ToolOutput(
         raw_preview(whole, result_id),
         result_id,
-        line.size,
+        len(whole),
         shortened=True,
         digest=digest,
         failed=failed,
     )
 
 
-def _read_all(file: IO[bytes]) -> tuple[bytes, str]:
+def _read_all(file: IO[bytes]) -> bytes:
     with file:
         file.seek(0)
-        whole = file.read()
-    return whole, _digest(whole)
+        return file.read()
 
 
 def _digest(whole: bytes) -> str:
@@ -229,6 +239,10 @@ def sources_in(result: CallResult) -> tuple[SourceLink, ...]:
         return ()
     found = _unique([*_linked(result), *_structured(result.structured)])
     return found or _unique(_written(result))
+
+
+def _redacted(source: SourceLink, redaction: Redaction) -> SourceLink:
+    return SourceLink(redaction.text(source.title), redaction.text(source.url))
 
 
 def _unique(sources: list[SourceLink]) -> tuple[SourceLink, ...]:

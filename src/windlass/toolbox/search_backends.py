@@ -90,7 +90,7 @@ class SearchBackends:
     def _caller(self, server: str, tool: str) -> Callable[[dict[str, object]], Awaitable[ToolOutput]]:
         async def call(arguments: dict[str, object]) -> ToolOutput:
             result = await self.servers.call(server, tool, json.dumps(arguments), safe=True)
-            output = await tool_output(result, not_kept, untrusted=True)
+            output = await tool_output(result, not_kept, self.servers.redaction, untrusted=True)
             if output.failed:
                 raise ToolError(output.text, cause="search_failed")
             return output

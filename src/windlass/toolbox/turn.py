@@ -128,7 +128,9 @@ class TurnTools:
 
     async def _output(self, result: CallResult, *, untrusted: bool = False, foreign: bool = False) -> ToolOutput:
         try:
-            return await tool_output(result, self._keep, untrusted=untrusted, foreign=foreign)
+            return await tool_output(
+                result, self._keep, self._context.servers.redaction, untrusted=untrusted, foreign=foreign
+            )
         except (OSError, Unavailable) as error:  # the call was carried out: it must not pass for one that failed
             raise ToolError(f"The result could not be kept: {error}", cause="not_kept", sent=True) from error
 
