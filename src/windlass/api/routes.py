@@ -59,7 +59,7 @@ class conversations:
 
 class messages:
     get_all = row("GET", "/conversations/{conversation_id}/messages", "List the messages to the head",
-                  s.MessageList, str, s.HeadQuery)
+                  s.MessageList, str, s.MessagesQuery)
     add = row("POST", "/conversations/{conversation_id}/messages", "Add a message by hand",
               s.MessageAnswer, str, s.NewMessage, status=201)
     delete = row("DELETE", "/conversations/{conversation_id}/messages/{message_id}", "Blank a message for good",

@@ -83,7 +83,7 @@ class MessagesResource(Resource):
         return (await self._transport.call(routes.messages.add, conversation_id, body)).message
 
     async def get_all(self, conversation_id: str, head: str = "") -> list[schemas.Message]:
-        query = schemas.HeadQuery(head=head)
+        query = schemas.MessagesQuery(head=head)
         return (await self._transport.call(routes.messages.get_all, conversation_id, query)).messages
 
     async def delete(self, conversation_id: str, message_id: str) -> list[str]:

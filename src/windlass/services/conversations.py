@@ -21,12 +21,15 @@ from windlass.services.context import Context
 from windlass.services.imports import BEGAN, CHANGED, Imports, RepairedHistory, moment, repaired, spans, with_own_ids
 from windlass.services.personas import Personas
 from windlass.services.providers import Providers
+from windlass.services.slices import sliced
 from windlass.services.tools import ConversationTools
 from windlass.store import ConversationRow, Store, TurnRow
 from windlass.turns.records import TurnRecords
 from windlass.turns.views import iso
 
 STOP_S = 5
+WRITTEN_AT_ONCE = 256 * 1024  # letters of imported turns that are written before others get their turn
+TURN_SIZE = 4096  # what a turn costs beside its text, in letters
 
 
 class Conversations:
@@ -131,20 +134,21 @@ class Conversations:
 
     @serves(routes.conversations.export)
     async def export(self, conversation_id: str, query: schemas.ExportQuery) -> schemas.Export | str:
+        """Read in slices and written in a thread: it may be as long as a year."""
         shown = self._shown(conversation_id)
-        path = self._records.path(conversation_id)
+        path = [record async for record in sliced(self._records.path(conversation_id))]
         if query.format == "markdown":
-            return exports.as_markdown(shown, path)
+            return await asyncio.to_thread(exports.as_markdown, shown, path)
         context = (await self._context.all(conversation_id)).context
         tools = (await self._tools.enabled(conversation_id)).enabled_tools
-        every = self._records.all(conversation_id)
-        return exports.as_json(shown, context, tools, path, every, time.time())
+        every = [record async for record in sliced(self._records.all(conversation_id))]
+        return await asyncio.to_thread(exports.as_json, shown, context, tools, path, every, time.time())
 
     @serves(routes.conversations.import_)
     async def import_(self, given: object) -> schemas.Imported:
         """All of it or nothing. Every turn comes in finished: an unfinished one would be run at the next start."""
         document: dict[str, Any] = given if isinstance(given, dict) else {"messages": given}
-        branches = _branches(document)
+        branches = await asyncio.to_thread(_branches, document)
         described = _described(document, branches)
         made = replace(self._settled(described), id=new_id("conv"))
         async with self._imports.whole(made.id):
@@ -176,26 +180,29 @@ class Conversations:
         ids = iter(sorted(new_id("turn") for _, _, history in branches for _ in history.turns))
         last_of: dict[str, str] = {}
         waiting: list[asyncio.Future[Any]] = []
+        size = 0
         for name, parent, history in branches:
             parent_id = last_of.get(parent)
             for turn in history.turns:
                 turn_id = next(ids)
                 started = TurnStarted(with_own_ids(turn_id, turn), origin="added")
-                waiting.append(
-                    self._store.logs.create(
-                        conversation_id,
-                        started,
-                        TurnFinished("added"),
-                        parent_id=parent_id,
-                        turn_id=turn_id,
-                        span=next(times),
-                    )
+                landed = self._store.logs.create(
+                    conversation_id,
+                    started,
+                    TurnFinished("added"),
+                    parent_id=parent_id,
+                    turn_id=turn_id,
+                    span=next(times),
                 )
+                waiting.append(landed)
+                size += TURN_SIZE + sum(len(message.content or "") for message in turn)
+                if size > WRITTEN_AT_ONCE:  # else all of them would be written in one round of the loop
+                    await _all_landed(waiting)
+                    size = 0
                 parent_id = turn_id
             if parent_id:
                 last_of[name] = parent_id
-        for one in waiting:
-            await one
+        await _all_landed(waiting)
 
     def _shown(self, conversation_id: str) -> schemas.Conversation:
         conversation = self._store.conversations.get(conversation_id)
@@ -249,6 +256,11 @@ def _turn_listed(turn: TurnRow) -> schemas.TurnSummary:
     return schemas.TurnSummary(
         turn.id, turn.parent_id, turn_state(turn.state), turn.outcome or None, iso(turn.created_at)
     )
+
+
+async def _all_landed(waiting: "list[asyncio.Future[Any]]") -> None:
+    while waiting:
+        await waiting.pop(0)
 
 
 def _cursor(last: ConversationRow) -> str:

@@ -1,6 +1,8 @@
 """The messages of a conversation: read, put in by hand, blanked."""
 
+import asyncio
 import re
+from collections.abc import Sequence
 
 from windlass.api import routes, schemas
 from windlass.api.route import serves
@@ -10,9 +12,10 @@ from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.ids import new_id
 from windlass.services.conversations import title_from
 from windlass.services.imports import repaired, with_own_ids
+from windlass.services.slices import sliced
 from windlass.store import Store
 from windlass.turns.records import TurnRecords
-from windlass.turns.views import messages_shown
+from windlass.turns.views import TurnRecord, messages_shown
 
 _ID = re.compile(r"msg-([0-9a-z]+)-(\d{1,9})(?:\.(\d{1,9}))?")
 
@@ -24,10 +27,13 @@ class Messages:
         self._records = records
 
     @serves(routes.messages.get_all)
-    async def get_all(self, conversation_id: str, query: schemas.HeadQuery) -> schemas.MessageList:
+    async def get_all(self, conversation_id: str, query: schemas.MessagesQuery) -> schemas.MessageList:
         self._store.conversations.get(conversation_id)
-        path = self._records.path(conversation_id, query.head)
-        messages = [message for record in path for message in messages_shown(record)]
+        if query.limit or query.cursor:
+            return await self._page(conversation_id, query)
+        messages = await all_messages(
+            [record async for record in sliced(self._records.path(conversation_id, query.head))]
+        )
         return schemas.MessageList(messages, len(messages))
 
     @serves(routes.messages.add)
@@ -68,6 +74,22 @@ class Messages:
         self._bus.deleted(conversation_id, turn_id, gone)
         return schemas.Deleted(gone, message="Message deleted")
 
+    async def _page(self, conversation_id: str, query: schemas.MessagesQuery) -> schemas.MessageList:
+        """In order; the cursor is the id of the last message that was shown."""
+        last = _ID.fullmatch(query.cursor)
+        if query.cursor and not last:
+            raise _not_a_cursor()
+        found: list[schemas.Message] = []
+        path = self._records.path(conversation_id, query.head, f"turn-{last[1]}" if last else "")
+        async for record in sliced(path):
+            found += await all_messages([record])
+            if query.cursor and found and record.id == f"turn-{last[1] if last else ''}":
+                found = _after(found, query.cursor)
+            if query.limit and len(found) > query.limit:
+                found = found[: query.limit]
+                return schemas.MessageList(found, len(found), next_cursor=found[-1].id)
+        return schemas.MessageList(found, len(found))
+
     def _texts_by_id(self, conversation_id: str, turn_id: str) -> dict[str, str]:
         """The texts of a turn's messages."""
         record = self._records.in_conversation(conversation_id, turn_id)
@@ -78,6 +100,23 @@ class Messages:
         path = self._records.path(conversation_id)
         messages = (message for record in path for message in messages_shown(record) if message.role == "user")
         return title_from(next((message.content or "" for message in messages), ""))
+
+
+async def all_messages(records: Sequence[TurnRecord]) -> list[schemas.Message]:
+    """In a thread: of many, or of one that was imported whole, they take longer than others should wait."""
+    return await asyncio.to_thread(lambda: [message for record in records for message in messages_shown(record)])
+
+
+def _after(messages: list[schemas.Message], last: str) -> list[schemas.Message]:
+    for index, message in enumerate(messages, 1):
+        if message.id == last:
+            return messages[index:]
+    raise _not_a_cursor()
+
+
+def _not_a_cursor() -> BadInput:
+    hint = "Use `next_cursor` of the page before; if that message was deleted meanwhile, start again without."
+    return BadInput("cursor: this is none of ours.", hint=hint, detail={"path": "cursor"})
 
 
 def _plain(new: schemas.NewMessage) -> dict[str, object]:

@@ -36,6 +36,7 @@ else:
 T = TypeVar("T")
 Durability = Literal["full", "normal"]
 _TO_BASE_32 = str.maketrans(ALPHABET, "0123456789abcdefghijklmnopqrstuv")
+INDEX_S = 0.01  # how long turns are indexed before others get their turn
 IN_DATABASE = 64 * 1024  # larger results are files
 _KNOWN = "select 1 from conversations where id = ?"
 MOST_TOOLSETS = 256  # in memory; callers of /v1 may bring another one with every request
@@ -253,13 +254,18 @@ class Store:
             return file.read(length)
 
     async def index(self) -> None:
-        """Make every finished turn searchable now, instead of in quiet moments by chores."""
+        """Make every finished turn searchable now, instead of in quiet moments by chores. A few at a time: an import
+        may have left thousands."""
 
-        def work(db: sqlite3.Connection) -> None:
-            while _index_one(db):
-                pass
+        def work(db: sqlite3.Connection) -> bool:
+            due = time.monotonic() + INDEX_S
+            while more := _index_one(db):
+                if time.monotonic() > due:
+                    break
+            return more
 
-        await self._writer.put(work)
+        while await self._writer.put(work):
+            pass
 
 
 def _files(folders: Path) -> dict[str, list[str]]:

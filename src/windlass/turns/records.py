@@ -32,14 +32,18 @@ class TurnRecords:
         conversations = self._store.conversations
         return self._record(conversations.turn(turn_id), conversations.log(turn_id))
 
-    def path(self, conversation_id: str, head: str = "") -> list[TurnRecord]:
+    def path(self, conversation_id: str, head: str = "", first: str = "") -> Iterator[TurnRecord]:
+        """The turns to the head, all or from the `first` one. Each log is read when it is asked for: a long path is
+        read in slices."""
         conversations = self._store.conversations
         path = conversations.path(conversation_id, head or None)
-        return [self._record(turn, conversations.log(turn.id)) for turn in path]
+        if first:
+            path = path[next((index for index, turn in enumerate(path) if turn.id == first), len(path)) :]
+        return (self._record(turn, conversations.log(turn.id)) for turn in path)
 
-    def all(self, conversation_id: str) -> list[TurnRecord]:
+    def all(self, conversation_id: str) -> Iterator[TurnRecord]:
         conversations = self._store.conversations
-        return [self._record(turn, conversations.log(turn.id)) for turn in conversations.turns(conversation_id)]
+        return (self._record(turn, conversations.log(turn.id)) for turn in conversations.turns(conversation_id))
 
     def in_conversation(self, conversation_id: str, turn_id: str) -> TurnRecord:
         record = self.get(turn_id)

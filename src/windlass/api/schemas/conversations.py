@@ -127,6 +127,7 @@ class MessageAnswer(Response):
 class MessageList(Response):
     messages: list[Message]
     count: int
+    next_cursor: str | None = None
     success: bool = True
 
 

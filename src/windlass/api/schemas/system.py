@@ -31,8 +31,10 @@ class ExportQuery(Request):
     format: Literal["json", "markdown"] = "json"
 
 
-class HeadQuery(Request):
+class MessagesQuery(Request):
     head: Annotated[str, Meta(max_length=200, description="Another turn to end at: another branch")] = ""
+    limit: Annotated[int, Meta(ge=1, le=1000, description="How many at most; all of them without it")] | None = None
+    cursor: Annotated[str, Meta(max_length=200, description="`next_cursor` of the page before")] = ""
 
 
 class ExportedTurn(Response):
