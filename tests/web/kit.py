@@ -75,13 +75,17 @@ class Site:
             allow_redirects=False,
         ) as answer:
             text = (await answer.read()).decode()
-            is_json = answer.content_type == "application/json"
+            is_json = answer.content_type == "application/json" and bool(text)
             return Reply(answer.status, json.loads(text) if is_json else None, dict(answer.headers), text)
 
     def browser(self, *, key: str = "", token: str = TOKEN) -> dict[str, str]:
         """What a page that has just signed in sends with each request."""
         session = self.access.log_in(key=key, token="" if key else token)
         return {"Cookie": f"windlass_{self.port}={session.cookie}", "X-Windlass-Session": session.half}
+
+    def token(self, *scopes: str, name: str = "", expires_at: float | None = None) -> str:
+        """The secret of a new token with these scopes."""
+        return self.access.tokens.make(name or " and ".join(scopes), list(scopes), expires_at)[1]
 
     async def get(self, path: str) -> Any:
         return await self._fine("GET", path)
@@ -105,8 +109,16 @@ class Site:
             body = {"server_id": server, "tool_name": tool, **fields}
             await self.post(f"/conversations/{conversation_id}/tools", body)
 
-    def events(self, path: str, *, after: int | None = None, method: str = "GET", body: object = None) -> "Events":
-        headers = {"Authorization": f"Bearer {TOKEN}", "Accept": "text/event-stream"}
+    def events(
+        self,
+        path: str,
+        *,
+        after: int | None = None,
+        method: str = "GET",
+        body: object = None,
+        credentials: dict[str, str] | None = None,
+    ) -> "Events":
+        headers = {**(credentials or {"Authorization": f"Bearer {TOKEN}"}), "Accept": "text/event-stream"}
         if after is not None:
             headers["Last-Event-ID"] = str(after)
         return Events(self.session.request(method, self.url + path, headers=headers, json=body))

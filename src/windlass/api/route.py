@@ -3,7 +3,8 @@
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
-Kind = Literal["json", "chat", "events", "export", "text", "access", "v1", "description"]
+Kind = Literal["json", "chat", "events", "export", "text", "access", "link", "v1", "description"]
+AccessScope = Literal["any", "ops", "read", "chat", "approve", "admin"]
 BODY = 4 * 1024 * 1024
 IMPORT = 20 * 1024 * 1024
 
@@ -22,6 +23,8 @@ class RouteOptions(TypedDict, total=False):
     status: int
     kind: Kind
     public: bool  # needs no token
+    scope: AccessScope  # what a token must have; `read` for GET and `admin` for all else where nothing is said
+    sudo: Literal["always", "depends"]  # a browser confirms it again; what it depends on stands in web/sudo.py
     max_bytes: int  # bytes of the body
     match_first: bool  # matched before the others
     operation: str  # the operation's id where it is not the row's name: ids stay, clients are made from them
@@ -47,6 +50,8 @@ class Route(Generic[P, R]):
         self.status = options.get("status", 200)
         self.kind = options.get("kind", "json")
         self.public = options.get("public", False)
+        self.scope: AccessScope = options.get("scope", "read" if method == "GET" else "admin")
+        self.sudo = options.get("sudo")
         self.max_bytes = options.get("max_bytes", BODY)
         self.match_first = options.get("match_first", False)
         self.operation = options.get("operation", "")

@@ -10,7 +10,7 @@ from windlass.api.route import IMPORT, Route, row
 # fmt: off
 class turns:
     chat = row("POST", "/conversations/{conversation_id}/chat", "Send a message and get the answer",
-               s.ChatAnswer, str, s.ChatRequest, kind="chat", match_first=True)
+               s.ChatAnswer, str, s.ChatRequest, kind="chat", match_first=True, scope="chat")
     events = row("GET", "/turns/{turn_id}/events", "Watch one turn",
                  object, str, int, kind="events", request_schema=s.EventsQuery, response_schema=s.EventStream,
                  match_first=True)
@@ -19,19 +19,21 @@ class turns:
     log = row("GET", "/turns/{turn_id}/log", "Read the whole event log", s.EventLog, str)
     prompt = row("GET", "/turns/{turn_id}/prompt", "See the exact request that was sent",
                  s.PromptSent, str, s.PromptQuery)
-    stop = row("POST", "/turns/{turn_id}/stop", "Stop a turn", s.TurnAnswer, str)
+    stop = row("POST", "/turns/{turn_id}/stop", "Stop a turn", s.TurnAnswer, str, scope="chat")
     continue_ = row("POST", "/turns/{turn_id}/continue", "Continue after a limit, a stop or a failure",
-                    s.TurnAnswer, str, s.Continue, status=201, operation="turns_go_on")
-    retry = row("POST", "/turns/{turn_id}/retry", "Answer again, as a branch", s.TurnAnswer, str, s.Retry, status=201)
-    stop_call = row("POST", "/turns/{turn_id}/calls/{call_id}/stop", "Stop one call", s.TurnAnswer, str, str)
+                    s.TurnAnswer, str, s.Continue, status=201, operation="turns_go_on", scope="chat")
+    retry = row("POST", "/turns/{turn_id}/retry", "Answer again, as a branch", s.TurnAnswer, str, s.Retry, status=201,
+                scope="chat")
+    stop_call = row("POST", "/turns/{turn_id}/calls/{call_id}/stop", "Stop one call", s.TurnAnswer, str, str,
+                    scope="chat")
     decide = row("POST", "/turns/{turn_id}/calls/{call_id}/decision", "Allow or deny a call",
-                 s.TurnAnswer, str, str, s.Decision)
+                 s.TurnAnswer, str, str, s.Decision, scope="approve")
     resolve = row("POST", "/turns/{turn_id}/calls/{call_id}/resolve", "Resolve a call of unknown outcome",
-                  s.TurnAnswer, str, str, s.Resolution)
+                  s.TurnAnswer, str, str, s.Resolution, scope="approve")
     retry_call = row("POST", "/turns/{turn_id}/calls/{call_id}/retry", "Run a failed call again in a new turn",
-                     s.TurnAnswer, str, str, status=201)
+                     s.TurnAnswer, str, str, status=201, scope="approve")
     answer = row("POST", "/turns/{turn_id}/calls/{call_id}/input", "Answer what a tool asks",
-                 s.TurnAnswer, str, str, s.InputAnswer)
+                 s.TurnAnswer, str, str, s.InputAnswer, scope="approve")
     result = row("GET", "/results/{result_id}", "Read a tool result in full", s.ResultPiece, str, s.PieceQuery)
 
 
@@ -39,19 +41,21 @@ class conversations:
     events = row("GET", "/conversations/{conversation_id}/events", "Watch all turns of a conversation",
                  object, str, int, kind="events", request_schema=s.EventsQuery, response_schema=s.EventStream,
                  match_first=True)
-    create = row("POST", "/conversations", "Start a conversation", s.ConversationAnswer, s.NewConversation, status=201)
+    create = row("POST", "/conversations", "Start a conversation", s.ConversationAnswer, s.NewConversation, status=201,
+                 scope="chat")
     recent = row("GET", "/conversations", "List conversations, newest first", s.ConversationList, s.PageQuery)
     search = row("GET", "/conversations/search", "Find conversations by words in their messages",
                  s.ConversationList, s.SearchQuery)
     import_ = row("POST", "/conversations/import", "Import an export or a list of messages",
                   s.Imported, object, status=201, max_bytes=IMPORT, request_schema=s.Import,
-                  operation="conversations_take_in")
+                  operation="conversations_take_in", scope="chat")
     get = row("GET", "/conversations/{conversation_id}", "Read a conversation", s.ConversationAnswer, str)
     change = row("PATCH", "/conversations/{conversation_id}", "Change a conversation",
-                 s.ConversationAnswer, str, s.ConversationChange)
+                 s.ConversationAnswer, str, s.ConversationChange, scope="chat")
     change_put = row("PUT", "/conversations/{conversation_id}", "Change a conversation",
-                     s.ConversationAnswer, str, s.ConversationChange)
-    delete = row("DELETE", "/conversations/{conversation_id}", "Delete a conversation for good", s.Acknowledged, str)
+                     s.ConversationAnswer, str, s.ConversationChange, scope="chat")
+    delete = row("DELETE", "/conversations/{conversation_id}", "Delete a conversation for good", s.Acknowledged, str,
+                 scope="chat")
     export = row("GET", "/conversations/{conversation_id}/export", "Export a conversation",
                  object, str, s.ExportQuery, kind="export", response_schema=s.Export)
     turns = row("GET", "/conversations/{conversation_id}/turns", "List the tree of turns", s.TurnList, str)
@@ -61,42 +65,45 @@ class messages:
     get_all = row("GET", "/conversations/{conversation_id}/messages", "List the messages to the head",
                   s.MessageList, str, s.MessagesQuery)
     add = row("POST", "/conversations/{conversation_id}/messages", "Add a message by hand",
-              s.MessageAnswer, str, s.NewMessage, status=201)
+              s.MessageAnswer, str, s.NewMessage, status=201, scope="chat")
     delete = row("DELETE", "/conversations/{conversation_id}/messages/{message_id}", "Blank a message for good",
-                 s.Deleted, str, str)
+                 s.Deleted, str, str, scope="chat")
 
 
 class context:
     all = row("GET", "/conversations/{conversation_id}/context", "List context items", s.ContextList, str)
     add = row("POST", "/conversations/{conversation_id}/context", "Add a context item",
-              s.ContextAnswer, str, s.NewContextItem, status=201)
+              s.ContextAnswer, str, s.NewContextItem, status=201, scope="chat")
     get = row("GET", "/conversations/{conversation_id}/context/{context_id}", "Read a context item",
               s.ContextAnswer, str, str)
     change = row("PUT", "/conversations/{conversation_id}/context/{context_id}", "Change a context item",
-                 s.ContextAnswer, str, str, s.ContextItemChange, operation="context_change_put")
+                 s.ContextAnswer, str, str, s.ContextItemChange, operation="context_change_put", scope="chat")
     delete = row("DELETE", "/conversations/{conversation_id}/context/{context_id}", "Delete a context item",
-                 s.Acknowledged, str, str)
+                 s.Acknowledged, str, str, scope="chat")
 
 
 class tools:
     enabled = row("GET", "/conversations/{conversation_id}/tools", "List the enabled tools", s.EnabledTools, str)
-    enable = row("POST", "/conversations/{conversation_id}/tools", "Enable a tool", s.EnabledTools, str, s.EnableTool)
+    enable = row("POST", "/conversations/{conversation_id}/tools", "Enable a tool", s.EnabledTools, str, s.EnableTool,
+                 scope="chat")
     disable = row("DELETE", "/conversations/{conversation_id}/tools", "Disable a tool",
-                  s.EnabledTools, str, s.ToolNamed)
+                  s.EnabledTools, str, s.ToolNamed, scope="chat")
     available = row("GET", "/conversations/{conversation_id}/tools/available", "List the tools of running servers",
                     s.AvailableTools, str)
 
 
 class servers:
-    add = row("POST", "/servers", "Add an MCP server", s.ServerAnswer, s.NewServer, status=201)
+    add = row("POST", "/servers", "Add an MCP server", s.ServerAnswer, s.NewServer, status=201, sudo="depends")
     all = row("GET", "/servers", "List MCP servers", s.ServerList)
     import_ = row("POST", "/servers/import", "Add servers from another client's file, as drafts",
                   s.ImportedServers, dict, status=201, max_bytes=IMPORT, request_schema=s.ImportServers,
                   operation="servers_take_in")
     get = row("GET", "/servers/{server}", "Read a server", s.ServerAnswer, str)
-    change = row("PATCH", "/servers/{server}", "Change a server", s.ServerAnswer, str, s.ServerChange)
+    change = row("PATCH", "/servers/{server}", "Change a server", s.ServerAnswer, str, s.ServerChange,
+                 sudo="depends")
     delete = row("DELETE", "/servers/{server}", "Stop and delete a server", s.Acknowledged, str)
-    confirm = row("POST", "/servers/{server}/confirm", "Confirm the exact command", s.ServerAnswer, str, s.Confirm)
+    confirm = row("POST", "/servers/{server}/confirm", "Confirm the exact command", s.ServerAnswer, str, s.Confirm,
+                  sudo="always")
     start = row("POST", "/servers/{server}/start", "Start a server", s.ServerAnswer, str)
     stop = row("POST", "/servers/{server}/stop", "Stop a server", s.ServerAnswer, str)
     tools = row("GET", "/servers/{server}/tools", "List a server's tools", s.ServerTools, str)
@@ -111,7 +118,8 @@ class providers:
     all = row("GET", "/providers", "List providers", s.ProviderList)
     local = row("GET", "/local-models", "Look for model servers on this machine", s.LocalServers)
     get = row("GET", "/providers/{provider_id}", "Read a provider", s.ProviderAnswer, str)
-    change = row("PATCH", "/providers/{provider_id}", "Change a provider", s.ProviderAnswer, str, s.ProviderChange)
+    change = row("PATCH", "/providers/{provider_id}", "Change a provider", s.ProviderAnswer, str, s.ProviderChange,
+                 sudo="depends")
     delete = row("DELETE", "/providers/{provider_id}", "Delete a provider and its key", s.Acknowledged, str)
     test = row("POST", "/providers/{provider_id}/test", "Send a one-word test request", s.ProviderTest, str)
     models = row("GET", "/providers/{provider_id}/models", "List its models", s.ModelList, str)
@@ -131,7 +139,8 @@ class personas:
 
 class policy:
     get = row("GET", "/policy", "Read the rules over calls", s.PolicyAnswer)
-    put = row("PUT", "/policy", "Replace the rules over calls", s.PolicyAnswer, s.Policy, operation="policy_put_put")
+    put = row("PUT", "/policy", "Replace the rules over calls", s.PolicyAnswer, s.Policy, operation="policy_put_put",
+              sudo="depends")
 
 
 class permissions:
@@ -143,17 +152,33 @@ class permissions:
 
 class v1:
     begin = row("POST", "/v1/chat/completions", "Chat in OpenAI's form, whole or streamed",
-                s.Completion, s.CompletionRequest, kind="v1")
+                s.Completion, s.CompletionRequest, kind="v1", scope="chat")
     models = row("GET", "/v1/models", "List models and personas in OpenAI's form", s.V1Models, kind="v1")
 
 
 class access:
-    state = row("GET", "/session", "Who is signed in", s.SessionState, kind="access", public=True)
+    state = row("GET", "/session", "Who is signed in", s.SessionState, kind="access", public=True, scope="any")
     log_in = row("POST", "/session", "Exchange a token or a login key for a session",
-                 s.SessionOpened, s.LogIn, kind="access", public=True)
-    log_out = row("DELETE", "/session", "End the session", s.Acknowledged, kind="access")
-    new_key = row("POST", "/session/keys", "Make a one-time login URL", s.LoginUrl, status=201, kind="access")
-    rotate = row("POST", "/token/rotate", "Replace the token and end its sessions", s.NewToken, kind="access")
+                 s.SessionOpened, s.LogIn, kind="access", public=True, scope="any")
+    log_out = row("DELETE", "/session", "End the session", s.Acknowledged, kind="access", scope="any")
+    confirm = row("POST", "/session/confirm", "Confirm who is asking, for ten minutes",
+                  s.SessionState, s.ConfirmSession, kind="access", scope="any")
+    new_key = row("POST", "/session/keys", "Make a one-time login URL",
+                  s.LoginUrl, status=201, kind="access", sudo="always")
+    sessions = row("GET", "/sessions", "List the browsers that are signed in",
+                   s.SessionList, kind="access", scope="admin")
+    end_session = row("DELETE", "/sessions/{session_id}", "Sign a browser out", s.Acknowledged, str, kind="access")
+    tokens = row("GET", "/tokens", "List the tokens", s.TokenList, kind="access", scope="admin")
+    new_token = row("POST", "/tokens", "Make a token; its secret is shown once",
+                    s.TokenMade, s.TokenRequest, status=201, kind="access", sudo="always")
+    revoke = row("DELETE", "/tokens/{token_id}", "Revoke a token and end its sessions",
+                 s.Acknowledged, str, kind="access")
+    rotate = row("POST", "/token/rotate", "Replace the token and end its sessions",
+                 s.NewToken, kind="access", sudo="always")
+    new_link = row("POST", "/links", "Make an address for one GET within a minute, without headers",
+                   s.LinkMade, s.NewLink, status=201, kind="link", scope="any")
+    follow_link = row("GET", "/l/{secret}", "Read what a link leads to, once",
+                      object, str, kind="link", public=True, scope="any", response_schema=s.Linked)
 
 
 class system:
@@ -161,11 +186,12 @@ class system:
     limits = row("GET", "/limits", "Read the limits in force", s.LimitList, operation="house_limits")
     search = row("GET", "/search", "Whether the web can be searched, and why not",
                  s.SearchState, operation="house_search")
-    ready = row("GET", "/ready", "Readiness check: the store is writable", s.Ready, operation="house_ready")
+    ready = row("GET", "/ready", "Readiness check: the store is writable", s.Ready, operation="house_ready",
+                scope="ops")
     openapi = row("GET", "/openapi.json", "This description",
                   dict, kind="description", response_schema=s.Description, operation="house_openapi")
     metrics = row("GET", "/metrics", "Counters in Prometheus text",
-                  str, kind="text", response_schema=s.Metrics, operation="house_metrics")
+                  str, kind="text", response_schema=s.Metrics, operation="house_metrics", scope="ops")
 # fmt: on
 
 

@@ -1,33 +1,33 @@
-"""Who may come in: programs with the token, the page with a session. One way through, used by every route.
+"""Who may come in: programs with a token, the page with a session. One way through, used by every route.
 
-The token is made at first start and kept in a file only its owner can read. A browser gets a one-time key in a URL,
-which the page trades for a session (`session_store`).
+A browser gets a one-time key in a URL, which the page trades for a session (`session_store`).
 """
 
+import asyncio
 import hmac
 import secrets
 import time
-from collections import defaultdict, deque
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from starlette.types import Scope
 
-from windlass.config import SHORTEST_TOKEN, check_token
-from windlass.core.errors import Conflict, Unavailable
+from windlass.config import check_token
+from windlass.core.errors import Conflict, NotFound
 from windlass.core.values import value_object
-from windlass.web.errors import TooMany, Unauthorized
+from windlass.web.attempts import ConfirmCode, Failures
+from windlass.web.errors import Unauthorized
+from windlass.web.login_keys import LoginKeys
 from windlass.web.origin import browser_origin
 from windlass.web.principal import Principal
 from windlass.web.private_file import digest, write_private
-from windlass.web.session_store import NewSession, Sessions
+from windlass.web.session_store import CONFIRMED_S, NewSession, Sessions
+from windlass.web.token_file import check_kept, kept_token
+from windlass.web.token_store import TokenRecord, Tokens
 
-KEY_S = 24 * 3600
-MOST_KEYS = 20
 FAILED_LOGINS = 10
 FAILED_TOKENS = 1000
-PER_S = 60
-MOST_ADDRESSES = 10_000
+SAVE_USED_S = 60
+MAIN = "token"  # the id and the name of the token that lies in the data folder or comes from the settings
 HALF_HEADER = b"x-windlass-session"
 _READ = frozenset({b"authorization", b"cookie", HALF_HEADER})
 
@@ -42,50 +42,31 @@ class Credentials:
     address: str = ""
 
 
-@dataclass(slots=True)
-class Failures:
-    """Failed tries of the last minute, per address."""
-
-    most: int
-    tries: dict[str, deque[float]] = field(default_factory=lambda: defaultdict(deque))
-
-    def check(self, address: str) -> None:
-        now = time.monotonic()
-        tries = self.tries[address]
-        while tries and tries[0] < now - PER_S:
-            tries.popleft()
-        if not tries:
-            del self.tries[address]
-        if len(tries) >= self.most:
-            raise TooMany("Too many failed tries.", hint=f"Wait {PER_S} seconds.", detail={"retry_after": PER_S})
-
-    def add(self, address: str) -> None:
-        if len(self.tries) >= MOST_ADDRESSES:
-            del self.tries[next(iter(self.tries))]
-        self.tries[address].append(time.monotonic())
-
-
 class Access:
     """`token` from the settings wins over the file; `open_to_all` is `--no-auth`, which the caller allows on loopback
     only."""
 
     def __init__(self, folder: Path, *, token: str = "", open_to_all: bool = False) -> None:
         self._file = folder / "token"
-        self._fixed = bool(token)
+        self.fixed = bool(token)
         self.open_to_all = open_to_all
-        self.token = token or _kept_token(self._file)
+        self.token = token or kept_token(self._file)
         if not open_to_all:
             check_token(token)
-            _check_kept(self.token, self._file)
+            check_kept(self.token, self._file)
         self._digest = digest(self.token)
-        self._admin = Principal("token", "token", ["admin"])
+        self.admin = Principal(MAIN, MAIN, ["admin"])
         self._everybody = Principal("", "person", ["admin"])
-        self._keys: dict[bytes, float] = {}
-        self._sessions = Sessions(folder / "sessions")
+        self.tokens = Tokens(folder / "tokens")
+        self.sessions = Sessions(folder / "sessions")
         if not open_to_all:
-            self._sessions.end_of_token("token", but_mark=self._mark)  # another token stands in the file or settings
+            named = {record.id: "" for record, _ in self.tokens.listed()}
+            self.sessions.keep_only({MAIN: self._mark, **named})
+        self.code = ConfirmCode()
+        self._keys = LoginKeys()
         self._failed_logins = Failures(FAILED_LOGINS)
         self._failed_tokens = Failures(FAILED_TOKENS)
+        self._saving: asyncio.TimerHandle | None = None
 
     def admit(self, credentials: Credentials) -> Principal:
         """Who it is; raises `Unauthorized` unless the request may pass."""
@@ -103,69 +84,119 @@ class Access:
         if credentials.bearer:
             return self._by_token(credentials.bearer, credentials.address, self._failed_tokens)
         if credentials.cookie and credentials.half:
-            return self._sessions.find(credentials.cookie, credentials.half)
+            return self.sessions.find(credentials.cookie, credentials.half)
         return None
 
-    def new_key(self) -> str:
-        """A key for one login, good for a day."""
-        now = time.time()
-        self._keys = {key: due for key, due in self._keys.items() if due > now}
-        while len(self._keys) >= MOST_KEYS:
-            del self._keys[next(iter(self._keys))]
-        key = secrets.token_urlsafe(32)
-        self._keys[digest(key)] = now + KEY_S
-        return key
+    def used(self, principal: Principal) -> None:
+        """Kept to the minute, and written at most once a minute: no request waits for it."""
+        principal.last_used_at = time.time()
+        if self._saving is None and not self.open_to_all:
+            self._saving = asyncio.get_running_loop().call_later(SAVE_USED_S, self._save_used)
+
+    def new_key(self, maker: Principal | None = None) -> str:
+        """A key for one login, good for a day, with the name and scopes of the maker's token."""
+        return self._keys.make(maker.token_id if maker else MAIN)
 
     def log_in(
         self, *, key: str = "", token: str = "", address: str = "", agent: str = "", our_page: bool = False
     ) -> NewSession:
-        """A new session for a one-time key or a token. A wrong token from `our_page` slows this address down much
-        sooner than one from a program, which the owner's browser may share an address with; a wrong key does not, as
-        nobody guesses 256 bits."""
-        failures = self._failed_logins if our_page else self._failed_tokens
-        spent = digest(key)
-        if key:
-            opener = self._admin if self._keys.get(spent, 0.0) > time.time() else None
-        else:
-            failures.check(address)
-            opener = self._by_token(token, address, failures)
-        if opener is None:
-            raise Unauthorized(
-                "This login link was used already, or is too old." if key else "This is not the access token.",
-                hint="`windlass token --url` makes a login link." if key else "`windlass token` shows it.",
-            )
-        session = self._sessions.open(opener, self._mark, agent)
-        self._keys.pop(spent, None)  # spent for what it bought, and not if that could not be kept
+        """A new session for a one-time key or a token."""
+        opener = self._by_key(key) if key else self._by_entered_token(token, address, our_page)
+        session = self.sessions.open(opener, self._mark if opener is self.admin else "", agent)
+        self._keys.spend(key)  # for what it bought, and not if that could not be kept
         return session
+
+    def confirm(
+        self,
+        session: Principal,
+        *,
+        key: str = "",
+        token: str = "",
+        code: str = "",
+        address: str = "",
+        our_page: bool = False,
+    ) -> None:
+        """For ten minutes the session may do what needs a fresh confirmation."""
+        if code:
+            if not self.code.fits(code):
+                raise Unauthorized("These are not the digits.", hint="`windlass serve` prints them in its terminal.")
+        elif key:
+            self._by_key(key)
+            self._keys.spend(key)
+        else:
+            own = self._by_entered_token(token, address, our_page)
+            if own.id != session.token_id and "admin" not in own.allows:
+                raise Unauthorized("This token opened another session.", hint="Enter the one you signed in with.")
+        session.confirmed_until = time.time() + CONFIRMED_S
 
     def log_out(self, session: Principal) -> None:
         if session.is_session:
-            self._sessions.end(session.id)
+            self.sessions.end(session.id)
 
     def rotate(self) -> str:
-        """A new token; the old one, the sessions it opened and every key are void at once."""
-        if self._fixed:
+        """A new token; the old one, the sessions it opened and its keys are void at once."""
+        if self.fixed:
             raise Conflict("The token comes from WINDLASS_TOKEN.", hint="Change it there.", code="from_config")
         token = secrets.token_urlsafe(32)
-        self._sessions.end_of_token("token")
+        self.sessions.end_of_token(MAIN)
         write_private(self._file, token.encode())
         self.token, self._digest = token, digest(token)
-        self._keys.clear()
-        former, self._admin = self._admin, Principal("token", "token", ["admin"])
+        self._keys.drop(MAIN)
+        former, self.admin = self.admin, Principal(MAIN, MAIN, ["admin"])
         former.end()
         return self.token
+
+    def revoke(self, token_id: str) -> TokenRecord:
+        """The token, the sessions it opened and its keys are void at once."""
+        if token_id == MAIN:
+            raise Conflict("The first token cannot be revoked.", hint="`windlass token --rotate` replaces it.")
+        record = self.tokens.revoke(token_id)
+        self._keys.drop(token_id)
+        self.sessions.end_of_token(token_id)
+        return record
+
+    def end_session(self, session_id: str) -> None:
+        if not self.sessions.end(session_id):
+            raise NotFound(f"There is no session {session_id[:100]}.", hint="GET /sessions shows those that are there.")
 
     @property
     def _mark(self) -> str:
         """Tells one token from another, and is too short to test guesses on."""
         return self._digest.hex()[:8]
 
+    def _by_entered_token(self, token: str, address: str, our_page: bool) -> Principal:
+        """A wrong token from our page slows its address down much sooner than one from a program, with which the
+        owner's browser may share an address."""
+        failures = self._failed_logins if our_page else self._failed_tokens
+        failures.check(address)
+        if found := self._by_token(token, address, failures):
+            return found
+        raise Unauthorized("This is not an access token of this server.", hint="`windlass token` shows it.")
+
+    def _by_key(self, key: str) -> Principal:
+        """Wrong ones are not counted: nobody guesses 256 bits."""
+        token_id = self._keys.token_of(key)
+        found = self.admin if token_id == MAIN else self.tokens.by_id(token_id)
+        if found:
+            return found
+        raise Unauthorized(
+            "This login link was used already, or is too old.", hint="`windlass token --url` makes another."
+        )
+
     def _by_token(self, given: str, address: str, failures: Failures) -> Principal | None:
-        if given and hmac.compare_digest(digest(given), self._digest):
-            return self._admin
+        mark = digest(given)
+        if hmac.compare_digest(mark, self._digest):
+            return self.admin
+        if found := self.tokens.find(mark):
+            return found
         failures.check(address)
         failures.add(address)
         return None
+
+    def _save_used(self) -> None:
+        self._saving = None
+        self.tokens.save_used()
+        self.sessions.save_used()
 
 
 def credentials_of(scope: Scope) -> Credentials:
@@ -199,36 +230,3 @@ def _cookie(header: str, name: str) -> str:
         if key == name:
             return value
     return ""
-
-
-def _kept_token(file: Path) -> str:
-    try:
-        kept = file.read_bytes().decode().strip() if file.exists() else ""
-    except OSError as error:
-        raise Unavailable(f"{file} cannot be read: {error.strerror}.", hint="Make it readable for its owner.") from None
-    except UnicodeDecodeError:
-        raise _damaged(file) from None
-    if not kept.isprintable():
-        raise _damaged(file)
-    if kept:
-        return kept
-    token = secrets.token_urlsafe(32)
-    write_private(file, token.encode())
-    return token
-
-
-def _check_kept(token: str, file: Path) -> None:
-    if len(token) < SHORTEST_TOKEN:
-        raise Unavailable(
-            f"The token in {file} is too short: {SHORTEST_TOKEN} characters are the least.",
-            hint="Delete it and start again: a token is made. Programs need the new one; `windlass token` shows it.",
-            code="token_too_short",
-        )
-
-
-def _damaged(file: Path) -> Unavailable:
-    return Unavailable(
-        f"{file} is damaged: it does not hold an access token. It was left as it is.",
-        hint="Delete it and start again: a new token is made. Programs need the new one; `windlass token` shows it.",
-        code="file_damaged",
-    )

@@ -13,9 +13,20 @@ from windlass.core.actor import acting_as
 from windlass.core.errors import BadInput, WindlassError
 from windlass.web import sse
 from windlass.web.auth import Access, address_of, credentials_of
-from windlass.web.errors import Malformed, NotAllowed, TooLarge, TooSlow, bad_shape, failure_status, unforeseen
+from windlass.web.errors import (
+    Forbidden,
+    Malformed,
+    NotAllowed,
+    TooLarge,
+    TooSlow,
+    bad_shape,
+    failure_status,
+    unforeseen,
+)
 from windlass.web.guard import Rates
 from windlass.web.http import encode, header_of, query_of, send_bytes, send_error, send_json
+from windlass.web.principal import Principal, principal_of
+from windlass.web.sudo import Sudo
 
 Verb = Callable[..., Awaitable[Any]]
 BODY_S = 30
@@ -27,7 +38,8 @@ class Path:
 
     def __init__(self, routes: Mapping[str, "Endpoint"], access: Access, rates: Rates) -> None:
         self._routes = dict(routes)
-        if "GET" in routes and not isinstance(routes["GET"], EventsEndpoint):
+        self.get = routes.get("GET")
+        if self.get and self.get.route.kind not in {"events", "link"}:  # a stream has no length; a link is good for one
             self._routes["HEAD"] = routes["GET"]
         self._access = access
         self._rates = rates
@@ -52,21 +64,37 @@ class Path:
 
     async def _answer(self, endpoint: "Endpoint", scope: Scope, receive: Receive, send: Send) -> None:
         principal = scope["state"]["principal"] = self._access.admit(credentials_of(scope))
+        self._access.used(principal)
+        check_scope(endpoint.route, principal)
         if accepted := scope["state"].pop("accepted", None):  # web/protocol.py counts who was never admitted
             accepted()
         with acting_as(principal.name):
             await endpoint.answer(scope, receive, send)
 
 
+def check_scope(route: Route[..., Any], principal: Principal, wanted: str = "") -> None:
+    scope = wanted or route.scope
+    if scope not in principal.allows:
+        raise Forbidden(
+            f"This needs the scope `{scope}`, which the token {principal.name} does not have.",
+            code="scope_required",
+            hint=f"Use a token that has it; `windlass token new NAME --scope {scope}` makes one.",
+            detail={"scope": scope},
+        )
+
+
 class Endpoint:
     """A verb that takes JSON and gives JSON."""
+
+    sudo: Sudo | None = None
 
     def __init__(self, route: Route[..., Any], verb: Verb, most: int) -> None:
         self.route = route
         self.verb = verb
         self._most = most
+        self._may_approve = route.scope == "chat" and "approval" in _field_names(route.takes)
         self._body = msgspec.json.Decoder(route.takes) if route.takes else None
-        self._known = _field_names(route.query) if route.query else frozenset()
+        self._known = _field_names(route.query)
         self.counts = not route.public and route.kind != "events"
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,6 +110,10 @@ class Endpoint:
             found.append(self._query(scope))
         if self._body:
             found.append(self._decode(await read_body(scope, receive, self._most)))
+        if self._may_approve and found[-1].approval is not msgspec.UNSET:
+            check_scope(self.route, principal_of(scope), "approve")  # to chat is not to say what runs unasked
+        if self.sudo:
+            await self.sudo.check(self.route, principal_of(scope), found)
         return found
 
     def _query(self, scope: Scope) -> Any:
@@ -112,7 +144,7 @@ class ChatEndpoint(Endpoint):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         arguments = await self.arguments(scope, receive)
         if wants_events(scope):
-            await sse.send_stream(await self._watched(*arguments), receive, send)
+            await sse.send_stream(await self._watched(*arguments), principal_of(scope), receive, send)
             return
         answer: schemas.ChatAnswer = await self.verb(*arguments)
         await send_json(send, chat_status(answer), answer)
@@ -123,7 +155,7 @@ class EventsEndpoint(Endpoint):
         *path, query = await self.arguments(scope, receive)
         last = header_of(scope, b"last-event-id") or query.after
         stream = await self.verb(*path, sse.number(last))
-        await sse.send_stream(stream, receive, send)
+        await sse.send_stream(stream, principal_of(scope), receive, send)
 
 
 class TextEndpoint(Endpoint):
@@ -174,8 +206,10 @@ def wants_events(scope: Scope) -> bool:
     return "text/event-stream" in header_of(scope, b"accept")
 
 
-def _field_names(query: Any) -> frozenset[str]:
-    return frozenset(field.encode_name for field in msgspec.structs.fields(query))
+def _field_names(shape: Any) -> frozenset[str]:
+    if not isinstance(shape, type) or not issubclass(shape, msgspec.Struct):
+        return frozenset()
+    return frozenset(field.encode_name for field in msgspec.structs.fields(shape))
 
 
 def _too_large(most: int) -> TooLarge:

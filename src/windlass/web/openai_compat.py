@@ -19,8 +19,9 @@ from windlass.core.prompt import numbered_sources
 from windlass.services.completions import Completions
 from windlass.turns.views import TurnRecord
 from windlass.web.endpoints import Endpoint
-from windlass.web.errors import failure_status, status_of
+from windlass.web.errors import Unauthorized, failure_status, status_of
 from windlass.web.http import encode, headers_of, send_json
+from windlass.web.principal import principal_of
 from windlass.web.sse import HEADERS, PING_S, disconnected
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
@@ -48,15 +49,25 @@ class CompletionEndpoint(V1Endpoint):
             self._stream(turn_id, request, send) if request.stream else self._whole(turn_id, send)
         )
         gone = asyncio.ensure_future(disconnected(receive))
+        ended = asyncio.get_running_loop().create_future()
         try:
-            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if not work.done():
-                await self._completions.end(turn_id)
+            with principal_of(scope).reading(lambda: None if ended.done() else ended.set_result(None)):
+                await asyncio.wait({work, gone, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                work.result()
                 return
-            work.result()
+            await self._completions.end(turn_id)
         finally:
             work.cancel()
             gone.cancel()
+        if ended.done():
+            await self._break_off(request, send)
+
+    async def _break_off(self, request: schemas.CompletionRequest, send: Send) -> None:
+        """The token was revoked: as much as was sent stays the whole of it."""
+        if not request.stream:
+            raise Unauthorized("The token was revoked while the answer was made.", hint="Use another token.")
+        await send({"type": "http.response.body", "body": b""})
 
     async def _whole(self, turn_id: str, send: Send) -> None:
         record = await self._completions.finished(turn_id)

@@ -22,11 +22,21 @@ from windlass.web.endpoints import (
 )
 from windlass.web.guard import Rates, RequestGuard
 from windlass.web.http import send_error, send_json
+from windlass.web.links import LinkEndpoint, Links
 from windlass.web.openai_compat import CompletionEndpoint, V1Endpoint
 from windlass.web.openapi import openapi
 from windlass.web.origin import NOWHERE, Reach, browser_origin
 from windlass.web.sessions import SessionEndpoint
 from windlass.web.static import Static
+from windlass.web.sudo import Sudo
+
+PLAIN: dict[str, type[Endpoint]] = {  # what needs nothing but the method of its service
+    "json": Endpoint,
+    "events": EventsEndpoint,
+    "export": ExportEndpoint,
+    "text": TextEndpoint,
+    "v1": V1Endpoint,
+}
 
 
 def build(
@@ -41,13 +51,16 @@ def build(
     reach: Reach = NOWHERE,
 ) -> RequestGuard:
     by_path: dict[str, dict[str, Endpoint]] = {}
+    sudo, links = Sudo(services), Links()
     for route in ROUTES:
         most = most_import if route.max_bytes == IMPORT else most_body
-        by_path.setdefault(route.path, {})[route.method] = _endpoint(route, services, access, version, most)
+        endpoint = _endpoint(route, services, access, links, version, most)
+        endpoint.sudo = sudo if route.sudo else None
+        by_path.setdefault(route.path, {})[route.method] = endpoint
     page, rates = Static(), Rates(requests_min)
     routes = [StarletteRoute(path, Path(methods, access, rates)) for path, methods in _literal_first(by_path)]
     routes += [StarletteRoute(path, page) for path in ("/", "/ui", "/ui/{rest:path}", "/docs", "/docs/{file}")]
-    router = Router(routes, redirect_slashes=False, default=_not_found)
+    router = links.router = Router(routes, redirect_slashes=False, default=_not_found)
     return RequestGuard(router, hosts, version, reach=reach, any_port=not access.open_to_all)
 
 
@@ -60,26 +73,22 @@ def check_base(base: str) -> None:
         )
 
 
-def _endpoint(route: Route[..., Any], services: Services, access: Access, version: str, most: int) -> Endpoint:
+def _endpoint(
+    route: Route[..., Any], services: Services, access: Access, links: Links, version: str, most: int
+) -> Endpoint:
     match route.kind:
-        case "json":
-            return Endpoint(route, services.method(route), most)
-        case "chat":
-            return ChatEndpoint(route, services.method(route), services.turns.chat_watched, most)
-        case "events":
-            return EventsEndpoint(route, services.method(route), most)
-        case "export":
-            return ExportEndpoint(route, services.method(route), most)
-        case "text":
-            return TextEndpoint(route, services.method(route), most)
-        case "v1" if route.takes is not None:
-            return CompletionEndpoint(route, services.v1, most)
-        case "v1":
-            return V1Endpoint(route, services.method(route), most)
         case "access":
             return SessionEndpoint(route, access, most)
+        case "link":
+            return LinkEndpoint(route, links, most)
         case "description":
             return DescriptionEndpoint(route, Description(version).read, most)
+        case "v1" if route.takes is not None:
+            return CompletionEndpoint(route, services.v1, most)
+        case "chat":
+            return ChatEndpoint(route, services.method(route), services.turns.chat_watched, most)
+        case kind:
+            return PLAIN[kind](route, services.method(route), most)
 
 
 class DescriptionEndpoint(Endpoint):

@@ -4,6 +4,7 @@ the digest of both together."""
 
 import secrets
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -70,17 +71,29 @@ class Sessions:
 
     def find(self, cookie: str, half: str) -> Principal | None:
         found = self._principals.get(_mark(cookie, half))
-        if found is None or found.expires_at <= time.time():
-            return None
-        return found
+        return found if found and found.is_valid else None
+
+    def listed(self) -> list[tuple[SessionRecord, Principal]]:
+        open_ones = [(record, self._principals[mark]) for mark, record in self._records.items()]
+        return [(record, own) for record, own in open_ones if own.is_valid]
+
+    def save_used(self) -> None:
+        used = [(record, own) for record, own in self.listed() if own.last_used_at > record.last_used_at]
+        for record, own in used:
+            record.last_used_at = own.last_used_at
+        if used:
+            self._keep(self._records)
 
     def end(self, session_id: str) -> bool:
         return self._end([mark for mark, record in self._records.items() if record.id == session_id])
 
-    def end_of_token(self, token_id: str, but_mark: str = "") -> None:
-        """Every session that this token opened; with `but_mark` only those that its former secret opened."""
+    def end_of_token(self, token_id: str) -> None:
+        self._end([mark for mark, record in self._records.items() if record.token_id == token_id])
+
+    def keep_only(self, token_marks: Mapping[str, str]) -> None:
+        """Those whose token is still there: another may stand in the file or the settings since the last start."""
         records = self._records.items()
-        self._end([mark for mark, one in records if one.token_id == token_id and one.token_mark != but_mark])
+        self._end([mark for mark, one in records if token_marks.get(one.token_id) != one.token_mark])
 
     def _end(self, marks: list[str]) -> bool:
         if not marks:
@@ -105,7 +118,14 @@ def _mark(cookie: str, half: str) -> str:
 
 
 def _principal(record: SessionRecord) -> Principal:
-    return Principal(record.id, record.name, record.scopes, is_session=True, expires_at=record.expires_at)
+    return Principal(
+        record.id,
+        record.name,
+        record.scopes,
+        token_id=record.token_id,
+        expires_at=record.expires_at,
+        last_used_at=record.last_used_at,
+    )
 
 
 def _kept(file: Path) -> list[SessionRecord]:

@@ -9,6 +9,7 @@ from windlass.api.events import NAMES
 from windlass.bus import Frame, Stream
 from windlass.core.events import Recorded
 from windlass.turns.views import event_position
+from windlass.web.principal import Principal
 
 PING_S = 15
 PIECE = 64 * 1024  # of one write: a socket whose reader stalls then holds little more than that
@@ -27,19 +28,21 @@ def number(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
 
 
-async def send_stream(stream: Stream, receive: Receive, send: Send) -> None:
-    """Ends with the turn, or when the reader goes; the turn itself does not notice."""
-    me = asyncio.current_task()
+async def send_stream(stream: Stream, principal: Principal, receive: Receive, send: Send) -> None:
+    """Ends with the turn, when the reader goes, or with the session or token that opened it; the turn itself does not
+    notice."""
+    me = running_task()
     gone = asyncio.create_task(disconnected(receive))
-    gone.add_done_callback(lambda done: me.cancel() if me and not done.cancelled() else None)
+    gone.add_done_callback(lambda done: None if done.cancelled() else me.cancel())
     try:
-        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        await _pump(stream, send)
+        with principal.reading(me.cancel):
+            await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+            await _pump(stream, send)
     except asyncio.CancelledError:
-        # Either the reader is gone, or the server goes down. In both cases the stream is over and so is this task; a
-        # reader that still listens sees the end and reconnects by itself.
-        if me:
-            me.uncancel()
+        # The reader is gone, may read no longer, or the server goes down. In all cases the stream is over and so is
+        # this task; a reader that still listens sees the end and reconnects by itself, if it is admitted.
+        me.uncancel()
+        stream.close()  # before the last write, for which a reader that stalls may let us wait
         if not gone.done():
             await send({"type": "http.response.body", "body": b""})
     finally:
@@ -87,6 +90,13 @@ class Pings:
     def _ping(self) -> None:
         self._stream.nudge()
         self._timer = self._loop.call_later(PING_S, self._ping)
+
+
+def running_task() -> asyncio.Task[object]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("a request is answered in a task")
+    return task
 
 
 async def disconnected(receive: Receive) -> None:

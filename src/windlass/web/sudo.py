@@ -1,0 +1,65 @@
+"""What a browser must confirm again before it happens, unless somebody confirmed within the last ten minutes. Routes
+say `sudo="always"` in the table; those that depend on what is asked for are looked at here."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import UNSET
+
+from windlass.api import routes, schemas
+from windlass.api.route import Route
+from windlass.services import Services
+from windlass.web.errors import Forbidden
+from windlass.web.principal import Principal
+
+Asks = Callable[..., Awaitable[bool]]
+
+
+class Sudo:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.depends: dict[Route[..., Any], Asks] = {
+            routes.servers.add: self._adds_trust,
+            routes.servers.change: self._changes_server,
+            routes.providers.change: self._changes_provider,
+            routes.policy.put: self._widens_policy,
+        }
+
+    async def check(self, route: Route[..., Any], principal: Principal, arguments: list[Any]) -> None:
+        """A token in the request is its own confirmation; a session is confirmed apart from the page it belongs to."""
+        if not principal.is_session or principal.confirmed_until > time.time():
+            return
+        if route.sudo == "depends" and not await self.depends[route](*arguments):
+            return
+        raise Forbidden(
+            "This needs a fresh confirmation.",
+            code="confirm_required",
+            hint="Enter the token, the digits that `windlass serve` printed, or open a link of `windlass token --url`: "
+            "POST /session/confirm.",
+        )
+
+    async def _adds_trust(self, new: schemas.NewServer) -> bool:
+        return new.trusted or new.approval == "auto"
+
+    async def _changes_server(self, server: str, change: schemas.ServerChange) -> bool:
+        now = (await self._services.servers.get(server)).server
+        moves = change.url not in (UNSET, now.url) and bool(now.header_names)
+        trusts = change.trusted is True and not now.trusted
+        return moves or trusts or (change.approval == "auto" != now.approval)
+
+    async def _changes_provider(self, provider_id: str, change: schemas.ProviderChange) -> bool:
+        now = (await self._services.providers.get(provider_id)).provider
+        return change.base_url not in (UNSET, now.base_url) and now.has_key
+
+    async def _widens_policy(self, policy: schemas.Policy) -> bool:
+        """Unless rules that ask or deny are only added, and rules that allow are only taken away."""
+        now = (await self._services.policy.get()).rules
+        kept = [rule for rule in policy.rules if rule in now]
+        added = [rule for rule in policy.rules if rule not in now]
+        removed = [rule for rule in now if rule not in policy.rules]
+        return (
+            any(rule.decides == "auto" for rule in added)
+            or any(rule.decides != "auto" for rule in removed)
+            or kept != [rule for rule in now if rule in policy.rules]
+        )
