@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Commands
 from windlass.config import load
 
-HALF_WRITTEN = ("secrets.new", ".token.123", ".sessions.123")
+HALF_WRITTEN = ("secrets.new", ".token.123", ".sessions.123", ".tokens.123")
 
 
 @pytest.fixture

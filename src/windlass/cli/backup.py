@@ -25,9 +25,10 @@ LEFT_OUT = {
     "server.json",
     "token",
     "sessions",
+    "tokens",
     "fence.key",
 }
-HALF_WRITTEN = (".token.", ".sessions.", "secrets.new", "server.new", "fence.new")
+HALF_WRITTEN = (".token.", ".sessions.", ".tokens.", "secrets.new", "server.new", "fence.new")
 SETTINGS = "windlass.toml"
 
 
