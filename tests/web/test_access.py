@@ -65,7 +65,7 @@ STRANGERS = [
     "cross-site fetch",
     "rebinding host",
 ]
-PUBLIC = {("GET", "/health"), ("GET", "/session"), ("POST", "/session")}
+PUBLIC = {("GET", "/health"), ("GET", "/session"), ("POST", "/session"), ("GET", "/l/{secret}")}
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
@@ -81,7 +81,7 @@ async def test_every_route_refuses_strangers(site: Site, stranger: str) -> None:
     assert wrong == []
 
 
-def test_only_health_and_the_session_are_public() -> None:
+def test_only_health_the_session_and_what_a_link_names_are_public() -> None:
     assert {(route.method, route.path) for route in ROUTES if route.public} == PUBLIC
 
 
