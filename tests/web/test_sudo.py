@@ -149,6 +149,18 @@ async def test_f6_to_trust_a_server_or_its_calls_is_confirmed(site: Site) -> Non
         assert (await site.call("PATCH", "/servers/far", tightened, token="", headers=page)).status == 200
 
 
+async def test_a2_a_rule_that_asks_is_revoked_by_an_admin_who_confirms_and_others_by_who_approves(
+    site: Site,
+) -> None:
+    await put_policy(site, None, ASK, AUTO)
+    asking, allowing = [one["id"] for one in (await site.get("/permissions"))["permissions"] if one["kind"] == "rule"]
+    approver, page = site.token("approve"), unconfirmed(site)
+    assert (await site.call("DELETE", f"/permissions/{asking}", token=approver)).code == "scope_required"
+    assert asks(await site.call("DELETE", f"/permissions/{asking}", token="", headers=page))
+    assert (await site.call("DELETE", f"/permissions/{allowing}", token=approver)).status == 200
+    assert (await site.call("DELETE", f"/permissions/{asking}")).status == 200
+
+
 async def test_what_depends_on_the_body_is_looked_at_for_each_row_that_says_so(site: Site) -> None:
     looked_at = set(Sudo(site.app.services).depends)
     assert looked_at == {route for route in ROUTES if route.sudo == "depends"}

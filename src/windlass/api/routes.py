@@ -145,9 +145,11 @@ class policy:
 
 class permissions:
     all = row("GET", "/permissions", "List what decides whether calls run", s.PermissionList, s.PermissionQuery)
-    delete = row("DELETE", "/permissions/{permission_id}", "Revoke a rule, a grant or a setting", s.Acknowledged, str)
-    test = row("POST", "/permissions/test", "What a call would do, and why", s.PermissionVerdict, s.PermissionTest)
-    replay = row("POST", "/permissions/replay", "Try a rule on past calls", s.Replayed, s.Replay)
+    delete = row("DELETE", "/permissions/{permission_id}", "Revoke a rule, a grant or a setting", s.Acknowledged, str,
+                 scope="approve", sudo="depends")
+    test = row("POST", "/permissions/test", "What a call would do, and why", s.PermissionVerdict, s.PermissionTest,
+               scope="read")
+    replay = row("POST", "/permissions/replay", "Try a rule on past calls", s.Replayed, s.Replay, scope="read")
 
 
 class v1:

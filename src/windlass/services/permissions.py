@@ -43,6 +43,9 @@ class Permissions:
         """The operator's file was read again."""
         self._listing.lines = lines
 
+    def find(self, permission_id: str) -> schemas.Permission | None:
+        return self._listing.find(permission_id)
+
     @serves(routes.permissions.all)
     async def all(self, query: schemas.PermissionQuery) -> schemas.PermissionList:
         if query.conversation:

@@ -14,7 +14,6 @@ from windlass.core.errors import BadInput, WindlassError
 from windlass.web import sse
 from windlass.web.auth import Access, address_of, credentials_of
 from windlass.web.errors import (
-    Forbidden,
     Malformed,
     NotAllowed,
     TooLarge,
@@ -25,7 +24,7 @@ from windlass.web.errors import (
 )
 from windlass.web.guard import Rates
 from windlass.web.http import encode, header_of, query_of, send_bytes, send_error, send_json
-from windlass.web.principal import Principal, principal_of
+from windlass.web.principal import check_scope, principal_of
 from windlass.web.sudo import Sudo
 
 Verb = Callable[..., Awaitable[Any]]
@@ -65,22 +64,11 @@ class Path:
     async def _answer(self, endpoint: "Endpoint", scope: Scope, receive: Receive, send: Send) -> None:
         principal = scope["state"]["principal"] = self._access.admit(credentials_of(scope))
         self._access.used(principal)
-        check_scope(endpoint.route, principal)
+        check_scope(principal, endpoint.route.scope)
         if accepted := scope["state"].pop("accepted", None):  # web/protocol.py counts who was never admitted
             accepted()
         with acting_as(principal.name):
             await endpoint.answer(scope, receive, send)
-
-
-def check_scope(route: Route[..., Any], principal: Principal, wanted: str = "") -> None:
-    scope = wanted or route.scope
-    if scope not in principal.allows:
-        raise Forbidden(
-            f"This needs the scope `{scope}`, which the token {principal.name} does not have.",
-            code="scope_required",
-            hint=f"Use a token that has it; `windlass token new NAME --scope {scope}` makes one.",
-            detail={"scope": scope},
-        )
 
 
 class Endpoint:
@@ -111,7 +99,7 @@ class Endpoint:
         if self._body:
             found.append(self._decode(await read_body(scope, receive, self._most)))
         if self._may_approve and found[-1].approval is not msgspec.UNSET:
-            check_scope(self.route, principal_of(scope), "approve")  # to chat is not to say what runs unasked
+            check_scope(principal_of(scope), "approve")  # to chat is not to say what runs unasked
         if self.sudo:
             await self.sudo.check(self.route, principal_of(scope), found)
         return found

@@ -16,10 +16,10 @@ from windlass.core.actor import acting_as
 from windlass.core.errors import BadInput, NotFound
 from windlass.core.values import value_object
 from windlass.turns.views import iso
-from windlass.web.endpoints import Endpoint, Path, check_scope
+from windlass.web.endpoints import Endpoint, Path
 from windlass.web.http import send_json
 from windlass.web.origin import browser_origin
-from windlass.web.principal import Principal, principal_of
+from windlass.web.principal import Principal, check_scope, principal_of
 from windlass.web.private_file import digest
 
 LINK_S = 60
@@ -48,7 +48,7 @@ class Links:
     def add(self, path: str, principal: Principal) -> tuple[str, float]:
         """The secret, and when it ends."""
         endpoint, path_params, bare, query = self._found(path)
-        check_scope(endpoint.route, principal)
+        check_scope(principal, endpoint.route.scope)
         now = time.time()
         self._open = {key: link for key, link in self._open.items() if link.due > now}
         while len(self._open) >= MOST_LINKS:

@@ -9,6 +9,8 @@ from math import inf
 
 from starlette.types import Scope
 
+from windlass.web.errors import Forbidden
+
 INCLUDES = {  # what each scope of a token allows
     "ops": {"ops"},
     "read": {"read"},
@@ -70,6 +72,16 @@ class Principal:
         readers, self._readers = self._readers, set()
         for stop in readers:
             stop()
+
+
+def check_scope(principal: Principal, scope: str) -> None:
+    if scope not in principal.allows:
+        raise Forbidden(
+            f"This needs the scope `{scope}`, which the token {principal.name} does not have.",
+            code="scope_required",
+            hint=f"Use a token that has it; `windlass token new NAME --scope {scope}` makes one.",
+            detail={"scope": scope},
+        )
 
 
 def principal_of(scope: Scope) -> Principal:

@@ -11,7 +11,7 @@ from windlass.api import routes, schemas
 from windlass.api.route import Route
 from windlass.services import Services
 from windlass.web.errors import Forbidden
-from windlass.web.principal import Principal
+from windlass.web.principal import Principal, check_scope
 
 Asks = Callable[..., Awaitable[bool]]
 
@@ -24,10 +24,13 @@ class Sudo:
             routes.servers.change: self._changes_server,
             routes.providers.change: self._changes_provider,
             routes.policy.put: self._widens_policy,
+            routes.permissions.delete: self._loosens,
         }
 
     async def check(self, route: Route[..., Any], principal: Principal, arguments: list[Any]) -> None:
         """A token in the request is its own confirmation; a session is confirmed apart from the page it belongs to."""
+        if route is routes.permissions.delete and await self._loosens(*arguments):
+            check_scope(principal, "admin")  # to approve is to take grants back, and no rule that asks or denies
         if not principal.is_session or principal.confirmed_until > time.time():
             return
         if route.sudo == "depends" and not await self.depends[route](*arguments):
@@ -54,12 +57,17 @@ class Sudo:
 
     async def _widens_policy(self, policy: schemas.Policy) -> bool:
         """Unless rules that ask or deny are only added, and rules that allow are only taken away."""
-        now = (await self._services.policy.get()).rules
-        kept = [rule for rule in policy.rules if rule in now]
-        added = [rule for rule in policy.rules if rule not in now]
-        removed = [rule for rule in now if rule not in policy.rules]
-        return (
-            any(rule.decides == "auto" for rule in added)
-            or any(rule.decides != "auto" for rule in removed)
-            or kept != [rule for rule in now if rule in policy.rules]
-        )
+        now = [_what_it_does(rule) for rule in (await self._services.policy.get()).rules]
+        then = [_what_it_does(rule) for rule in policy.rules]
+        allows_more = any(rule[0] == "auto" for rule in then if rule not in now)
+        asks_less = any(rule[0] != "auto" for rule in now if rule not in then)
+        return allows_more or asks_less or [one for one in then if one in now] != [one for one in now if one in then]
+
+    async def _loosens(self, permission_id: str) -> bool:
+        found = self._services.permissions.find(permission_id)
+        return found is not None and found.effect in {"ask", "deny"}
+
+
+def _what_it_does(rule: schemas.Rule) -> tuple[object, ...]:
+    """Without its id, its name and who set it."""
+    return rule.decides, rule.server, rule.tool, rule.arguments, rule.hint, rule.other_arguments, rule.expires_at

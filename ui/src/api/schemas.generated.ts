@@ -16,6 +16,7 @@ export type ErrorCode =
   | "call_ended"
   | "client_message_id_used"
   | "command_missing"
+  | "confirm_required"
   | "conflict"
   | "cross_site"
   | "data_folder_in_use"
@@ -47,6 +48,7 @@ export type ErrorCode =
   | "policy_changed"
   | "port_in_use"
   | "rule_asks"
+  | "scope_required"
   | "shutting_down"
   | "store_unavailable"
   | "token_too_short"
@@ -59,6 +61,8 @@ export type ErrorCode =
   | "turn_running"
   | "unauthorized"
   | "unavailable";
+
+export type Scope = "ops" | "read" | "chat" | "approve" | "admin";
 
 export type Approval = "auto" | "ask" | "deny";
 
@@ -177,6 +181,15 @@ export interface Confirm {
   argv: string[];
   /** As `env_values` shows it; refused when it is outdated */
   env_values?: Record<string, string>;
+}
+
+/** One of the three. */
+export interface ConfirmSession {
+  token?: string;
+  /** The one-time key of a fresh login URL */
+  key?: string;
+  /** The digits that `windlass serve` prints */
+  code?: string;
 }
 
 export interface ContextAnswer {
@@ -438,6 +451,14 @@ export interface LimitList {
   success: boolean;
 }
 
+export interface LinkMade {
+  /** On this server; good for one GET */
+  url: string;
+  /** ISO 8601, UTC */
+  expires_at: string;
+  success: boolean;
+}
+
 export interface LocalServer {
   name: string;
   base_url: string;
@@ -530,6 +551,11 @@ export interface NewConversation {
   max_tokens?: number | null;
   /** Context budget in messages; null: none */
   max_messages?: number | null;
+}
+
+export interface NewLink {
+  /** What to read, with its query */
+  path: string;
 }
 
 export interface NewMessage {
@@ -1047,12 +1073,35 @@ export interface ServerTools {
   success: boolean;
 }
 
+export interface SessionInfo {
+  id: string;
+  /** Of the token that opened it */
+  name: string;
+  scopes: Scope[];
+  /** What the browser calls itself, shortened */
+  browser: string;
+  /** ISO 8601, UTC */
+  created_at: string;
+  /** To the minute */
+  last_used_at: string;
+  /** ISO 8601, UTC */
+  expires_at: string;
+  /** Whether this request comes from it */
+  current: boolean;
+}
+
+export interface SessionList {
+  sessions: SessionInfo[];
+  count: number;
+  success: boolean;
+}
+
 export interface SessionOpened {
   /** Goes with every request as `x-windlass-session`; the cookie alone is refused */
   half: string;
   /** Of the token that opened the session */
   name: string;
-  scopes: string[];
+  scopes: Scope[];
   /** ISO 8601, UTC */
   expires_at: string;
   success: boolean;
@@ -1065,7 +1114,7 @@ export interface SessionState {
   /** Whether this server asks for a token at all */
   auth: boolean;
   name: string | null;
-  scopes: string[];
+  scopes: Scope[];
   /** ISO 8601, UTC */
   expires_at: string | null;
   /** Until then, what needs a fresh confirmation does not ask for one */
@@ -1086,6 +1135,44 @@ export interface Source {
   title: string;
   url: string;
   call_id?: string;
+}
+
+export interface TokenInfo {
+  id: string;
+  name: string;
+  scopes: Scope[];
+  /** ISO 8601, UTC */
+  created_at: string | null;
+  /** To the minute */
+  last_used_at: string | null;
+  /** ISO 8601, UTC */
+  expires_at: string | null;
+  /** How many browsers are signed in with it */
+  sessions: number;
+  /** The token of the data folder or of WINDLASS_TOKEN */
+  from_config: boolean;
+}
+
+export interface TokenList {
+  tokens: TokenInfo[];
+  count: number;
+  success: boolean;
+}
+
+export interface TokenMade {
+  token: TokenInfo;
+  /** Shown this once */
+  secret: string;
+  success: boolean;
+  message: string;
+}
+
+export interface TokenRequest {
+  name: string;
+  /** `chat` and `approve` include `read`; `admin` includes all */
+  scopes: Scope[];
+  /** ISO 8601, UTC */
+  expires_at?: string | null;
 }
 
 export interface TokenUsage {
