@@ -395,11 +395,6 @@ export interface FunctionCall {
   arguments: string;
 }
 
-export interface HeadQuery {
-  /** Another turn to end at: another branch */
-  head?: string;
-}
-
 export interface Health {
   status: "ok";
   version: string;
@@ -511,7 +506,17 @@ export interface MessageAnswer {
 export interface MessageList {
   messages: Message[];
   count: number;
+  next_cursor: string | null;
   success: boolean;
+}
+
+export interface MessagesQuery {
+  /** Another turn to end at: another branch */
+  head?: string;
+  /** How many at most; all of them without it */
+  limit?: number | null;
+  /** `next_cursor` of the page before */
+  cursor?: string;
 }
 
 export interface ModelInfo {

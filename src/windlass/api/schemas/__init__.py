@@ -105,8 +105,6 @@ from windlass.api.schemas.system import (
     Imported,
     Limit,
     LimitList,
-    LogIn,
-    LoginUrl,
     MessagesQuery,
     Metrics,
     Ready,
