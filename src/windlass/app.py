@@ -140,6 +140,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
         reveal=vault.reveal,
         redaction=redactor,
         identities=ServerIdentities(store),
+        prepare=lambda config, tools, program: toolbox.offers.prepare(config, tools, program),
     )
     search_backends = SearchBackends(config.web_search, models, servers)
     toolbox = Toolbox(store, servers, search_backends.for_turn, policy_of(config))

@@ -125,4 +125,4 @@ async def test_e2_a_server_with_many_tools_holds_up_nobody(server: WindlassProce
     async with health_measured(server, "the server's own list"):
         await server.get("/servers/crowded/tools")
     async with health_measured(server, "a turn beside many tools"):
-        await server.post(f"/conversations/{chat}/chat", {"content": "Hello"})
+        await server.post(f"/conversations/{chat}/chat", {"content": "/calculate expression=1+1"})

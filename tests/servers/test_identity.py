@@ -59,7 +59,7 @@ async def test_b3_in_the_operators_file_a_replaced_script_is_shown_and_runs(
     written(script, ledger, "replaced")
     servers.start("ledger")
     status = await servers.wait_ready("ledger", PATIENCE_S)
-    assert status.state == "running" and "has another content" in status.changed
+    assert status.state == "running" and "has another content" in status.note
 
 
 async def test_b3_in_the_operators_file_it_asks_where_that_is_set(

@@ -34,7 +34,9 @@ QUIET_S, LONGEST_STORM_S = 0.25, 2.0  # tools are listed again once a burst of c
 CHECK_S = 10.0
 NEWLINE = "\n"
 _LATE = "windlass.servers.session"
+MANY_TOOLS = 50  # from so many on, preparing them in a thread is worth the way there
 Reveal = Callable[[str], str]
+Prepare = Callable[[ServerConfig, tuple[ToolDefinition, ...], str], object]  # the tools, and the server's own name
 
 
 class Connection:
@@ -50,8 +52,10 @@ class Connection:
         *,
         reveal: Reveal,
         on_change: Callable[[], None],
+        prepare: Prepare,
     ) -> None:
         self.config = config
+        self._prepare = prepare
         self.tools: tuple[ToolDefinition, ...] = ()
         self.era = ""
         self.program = ""
@@ -166,6 +170,10 @@ class Connection:
         return self._process.pid if self._process else None
 
     @property
+    def left_out(self) -> int:
+        return self._session.left_out if self._session else 0
+
+    @property
     def bad_lines(self) -> int:
         return self._session.bad_lines if self._session else 0
 
@@ -200,8 +208,8 @@ class Connection:
             try:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(listening.wait(), LISTEN_S)
-                self.tools = await redacted_tools(await session.tools(), self._redaction)
                 self.era, self.program = session.era, self._redaction.text(session.program)
+                self.tools = await self._prepared(await redacted_tools(await session.tools(), self._redaction))
                 self._session = session
                 # From here on the connection lives as long as it likes; `connect_s` is for opening it only.
                 deadline.reschedule(None)
@@ -242,10 +250,15 @@ class Connection:
 
     async def _list_again(self, session: "Session") -> None:
         try:
-            self.tools = await redacted_tools(await session.tools(), self._redaction)
+            self.tools = await self._prepared(await redacted_tools(await session.tools(), self._redaction))
         except ToolError:
             return  # the old list stays valid; `_note_loss` reports a server that is gone
         self._on_change()
+
+    async def _prepared(self, tools: tuple[ToolDefinition, ...]) -> tuple[ToolDefinition, ...]:
+        if len(tools) >= MANY_TOOLS:
+            await asyncio.to_thread(self._prepare, self.config, tools, self.program)
+        return tools
 
     @property
     def _over(self) -> bool:

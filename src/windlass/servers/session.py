@@ -41,7 +41,7 @@ from windlass.servers.values import (
 
 LIST_S = 30.0
 _PAGES = 1000
-_TOOLS = 10_000
+MOST_TOOLS = 1000
 KEY = "windlass/key"
 # How the SDK's own errors begin when the answer did not come from an MCP server. The call may have been carried out.
 _NO_ANSWER = ("Unexpected content type", "server answered a request with 202", "Redirect to")
@@ -56,6 +56,7 @@ class Session:
         self._pipes = pipes
         self._http = http
         self.era = client.protocol_version
+        self.left_out = 0  # tools that it lists beyond those that are taken
         info = client.server_info
         self.program = f"{info.name} {info.version}".strip() if info else ""
 
@@ -73,7 +74,7 @@ class Session:
                     page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
                     found.update((tool.name, _definition_of(tool)) for tool in page.tools)
                     cursor = page.next_cursor
-                    if not cursor or len(found) > _TOOLS:
+                    if not cursor or len(found) > MOST_TOOLS:
                         break
         except TimeoutError:
             raise ToolError("The server did not list its tools in time.", cause="timeout") from None
@@ -82,8 +83,10 @@ class Session:
                 return ()
             raise ToolError(f"The server did not list its tools: {error.message}", cause="rpc_error") from error
         except ValidationError as error:
-            raise ToolError("The server's list of tools is malformed.", cause="bad_result") from error
-        return tuple(found.values())
+            problem = "is too long for one message" if SPILLED in str(error) else "is malformed"
+            raise ToolError(f"The server's list of tools {problem}.", cause="bad_result") from error
+        self.left_out = max(0, len(found) - MOST_TOOLS)
+        return tuple(found.values())[:MOST_TOOLS]
 
     async def call(
         self,

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from windlass.core.errors import Conflict, NotFound, ToolError, Unavailable
 from windlass.core.values import value_object
-from windlass.servers.connection import Connection, Reveal
+from windlass.servers.connection import Connection, Prepare, Reveal
 from windlass.servers.identity import (
     Identities,
     KnownForNow,
@@ -53,7 +53,7 @@ class ServerStatus:
     starts: int = 0
     bad_lines: int = 0
     retry_at: float = 0  # when a failed one is started again; 0 for never
-    changed: str = ""  # how its program differs from the one before, where the operator's file lets it run
+    note: str = ""  # what a person should know of it although it runs
 
 
 class Servers:
@@ -64,13 +64,16 @@ class Servers:
         reveal: Reveal = lambda value: value,
         redaction: Redaction | None = None,
         identities: Identities | None = None,
+        prepare: Prepare = lambda config, tools, program: None,
     ) -> None:
         """`reveal` turns a stored value of `env` and `headers` into the secret it stands for, `redaction` takes secrets
-        out of all that servers write but results; `identities` keeps what was confirmed."""
+        out of all that servers write but results; `identities` keeps what was confirmed; `prepare` is called in a
+        thread with a long list of tools before it is shown."""
         self.redaction = redaction or NoRedaction()
         self._on_change = on_change
         self._reveal = reveal
         self._identities = identities or KnownForNow()
+        self._prepare = prepare
         self._orphan_guard = OrphanGuard()
         self._lifecycles: dict[str, ServerLifecycle] = {}
 
@@ -92,6 +95,7 @@ class Servers:
                 lambda: self._on_change(config.id),
                 self._identities,
                 self.redaction,
+                self._prepare,
             )
             self._on_change(config.id)
         else:
@@ -224,9 +228,11 @@ class ServerLifecycle:
         on_change: Callable[[], None],
         identities: Identities,
         redaction: Redaction,
+        prepare: Prepare,
     ) -> None:
         self.config = config
         self._redaction = redaction
+        self._prepare = prepare
         self._orphan_guard = orphan_guard
         self._reveal = reveal
         self._on_change = on_change
@@ -325,8 +331,14 @@ class ServerLifecycle:
             self._starts,
             live.bad_lines if live else 0,
             self._retry_at,
-            self._changed,
+            self._note,
         )
+
+    @property
+    def _note(self) -> str:
+        left_out = self._connection.left_out if self._connection else 0
+        crowd = f"It lists more than {len(self.tools):,} tools; the others are left out." if left_out else ""
+        return f"{self._changed} {crowd}".strip()
 
     @property
     def _just_lost(self) -> bool:
@@ -456,7 +468,12 @@ class ServerLifecycle:
         self._move("starting", self._reason)
         self._starts += 1
         live = Connection(
-            self.config, self._orphan_guard, self._redaction, reveal=self._reveal, on_change=self._on_change
+            self.config,
+            self._orphan_guard,
+            self._redaction,
+            reveal=self._reveal,
+            on_change=self._on_change,
+            prepare=self._prepare,
         )
         self._connection = live
         try:
@@ -490,7 +507,7 @@ class ServerLifecycle:
         if changed and self.config.transport == "stdio" and (not self.config.operator or self.config.pin == "ask"):
             raise ProgramChanged(changed)
         if changed:
-            self._changed = changed[0].upper() + changed[1:] + "."
+            self._changed = f"Its program changed: {changed}."
             log.warning("The program behind %s changed: %s", self.config.slug, changed)
         if known and known.argv == now.argv and not now.program:
             now = replace(now, program=known.program)

@@ -19,6 +19,7 @@ from windlass.servers.environment import is_secret
 from windlass.servers.identity import ProgramIdentity
 from windlass.services.keyed_lock import KeyedLock
 from windlass.services.origins import moved
+from windlass.services.slices import sliced
 from windlass.services.tools import plain
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
@@ -157,8 +158,8 @@ class McpServers:
     @serves(routes.servers.tools)
     async def tools(self, server: str) -> schemas.ServerTools:
         status = self._servers.status(server)
-        slug = status.config.slug
-        found = [self._tool(self._toolbox.offer(slug, tool.name)) for tool in self._servers.tools(slug)]
+        offers = self._toolbox.offers.of(status.config.id)
+        found = [self._tool(offer) async for offer in sliced(offers.values())]
         return schemas.ServerTools(found, len(found), status.state)
 
     @serves(routes.servers.call_tool)
@@ -368,7 +369,7 @@ def server_shown(status: ServerStatus, *, created_at: float | None) -> schemas.S
         sandbox=config.sandbox,
         status=status.state,
         error=status.reason or None,
-        changed=status.changed or None,
+        note=status.note or None,
         tool_count=status.tools,
         latency_ms=status.latency_ms or None,
         era=status.era,

@@ -12,6 +12,7 @@ from windlass.api import routes, schemas
 from windlass.api.route import serves
 from windlass.core.errors import Conflict, NotFound
 from windlass.servers import Servers, ServerStatus
+from windlass.services.slices import sliced
 from windlass.store import Store
 from windlass.toolbox import Toolbox
 
@@ -47,7 +48,7 @@ class ConversationTools:
                 title=one.offer.tool.title,
                 changed=one.changed,
             )
-            for one in self._toolbox.available(conversation_id)
+            async for one in sliced(self._toolbox.available(conversation_id))
         ]
         warning = self._toolbox.crowded(conversation_id) or msgspec.UNSET
         return schemas.AvailableTools(found, len(found), self.unavailable(conversation_id), warning=warning)

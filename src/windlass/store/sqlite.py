@@ -415,14 +415,19 @@ class Documents(Generic[T]):
         return [self._decoder.decode(body) for (body,) in rows]
 
     def put(self, id: str, row: T, *, parent: str = "") -> "asyncio.Future[None]":
-        body = msgspec.json.encode(row)
-        self._parents.add(parent)
+        return self.put_all([(id, row, parent)])
+
+    def put_all(self, rows: Sequence[tuple[str, T, str]]) -> "asyncio.Future[None]":
+        """Each with its id and its parent, all in one commit."""
+        now = time.time()
+        written = [(self._kind, id, parent, msgspec.json.encode(row), now) for id, row, parent in rows]
+        self._parents.update(parent for _, _, parent in rows)
 
         def work(db: sqlite3.Connection) -> None:
-            db.execute(
+            db.executemany(
                 "insert into documents values(?, ?, ?, ?, ?)"
                 " on conflict(kind, id) do update set parent = excluded.parent, body = excluded.body",
-                (self._kind, id, parent, body, time.time()),
+                written,
             )
 
         return self._writer.put(work, durable=True)

@@ -18,7 +18,7 @@ from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
 from windlass.store import Documents, Store
 from windlass.toolbox.local_tools import RESULT_TOOLS, Functions, SearchFor, built_in_tools
-from windlass.toolbox.offers import Offer, Offers, Pin, Pins, offered_names
+from windlass.toolbox.offers import Offer, Offers, Pin, Pins, offered_name, offered_names
 from windlass.toolbox.permission_rows import PermissionRows
 from windlass.toolbox.permissions import Grant, PolicyRule
 from windlass.toolbox.questions import KeptQuestion, Questions
@@ -79,14 +79,14 @@ class Toolbox:
         self.functions = Functions()
         self._store = store
         self._servers = servers
-        self._offers = Offers(servers)
+        self.offers = Offers(servers)
         self._enabled: Documents[EnabledToolRow] = store.documents("enabled_tool", EnabledToolRow)
         self.pins = Pins(store.documents("pin", Pin))
         self._cache = _Cache()
         self.permissions = PermissionRows(store, rules, self._cache.clear)
         self._context = ToolContext(
             servers,
-            self._offers,
+            self.offers,
             self.questions,
             self.functions,
             built_in_tools(search_for, self._whole),
@@ -149,7 +149,7 @@ class Toolbox:
 
     def offer(self, server: str, tool: str) -> Offer:
         config = self._servers.status(server).config
-        offer = self._offers.get(config.id, tool)
+        offer = self.offers.get(config.id, tool)
         if offer is None:
             state = self._servers.status(config.id).state
             hint = f"The server is {state}. POST /servers/{{id}}/start starts it."
@@ -172,7 +172,7 @@ class Toolbox:
             )
         choice = EnabledToolRow(offer.server.id, tool, True, approval)
         await self._enabled.put(choice.key(conversation_id), choice, parent=conversation_id)
-        if pinned := self.pins.first(offer):
+        if pinned := self.pins.first([offer]):
             await pinned
         self._cache.clear()
         return choice
@@ -246,8 +246,8 @@ class Toolbox:
     def _offered(self, conversation_id: str, search: Search) -> Iterator[ToolSpec]:
         choices = self._choices(conversation_id)
         on = [offer for offer in self._running() if self._is_on(offer, choices) and not self.pins.changed(offer)]
+        self.pins.first(on)
         for offer, name in _named(on):
-            self.pins.first(offer)
             yield offer.spec(name, self._approval(offer, choices))
         yield from self.functions.specs
         if on or self.functions.specs:
@@ -257,7 +257,7 @@ class Toolbox:
 
     def _running(self) -> Iterator[Offer]:
         for config in sorted(self._servers.configs(), key=lambda config: config.slug):
-            offers = self._offers.of(config.id)
+            offers = self.offers.of(config.id)
             yield from (offers[name] for name in sorted(offers) if not offers[name].problem)
 
     def _is_on(self, offer: Offer, choices: dict[tuple[str, str], EnabledToolRow]) -> bool:
@@ -293,7 +293,7 @@ class Toolbox:
         return replace(grant, tool_hash=found.hash) if found else grant
 
     def _offer_granted(self, grant: Grant) -> Offer | None:
-        offers = self._offers.of(grant.server).values() if grant.server else self._running()
+        offers = self.offers.of(grant.server).values() if grant.server else self._running()
         return next((offer for offer in offers if offer.has(grant.tool_hash)), None)
 
     async def _whole(self, conversation_id: str, result_id: str) -> bytes:
@@ -326,7 +326,7 @@ def _named(offers: Sequence[Offer]) -> list[tuple[Offer, str]]:
 def _named_alone(offers: Sequence[Offer]) -> Iterator[tuple[tuple[str, str], str]]:
     """The name of each if it alone were enabled."""
     for offer in offers:
-        yield offer.key, offered_names([offer.key], RESERVED)[offer.key]
+        yield offer.key, offered_name(offer.key, RESERVED)
 
 
 def _crowded(toolset: Toolset) -> str:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from windlass.toolbox.schemas import Checker, visible
 
 LETTERS_PER_TOKEN = 4  # an estimate, and labelled as one wherever it is shown
 LONGEST_NAME = 64
+LONGEST_OWN_NAME = 1024  # of a tool as its server names it; the protocol recommends 128
 NameKey = tuple[str, str]  # a server's slug and the tool's own name
 PinKey = tuple[str, str, str]  # server, identity and tool
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_-]")
@@ -82,7 +83,7 @@ class Offer:
 class Offers:
     def __init__(self, servers: Servers) -> None:
         self._servers = servers
-        self._known: dict[str, tuple[tuple[ToolDefinition, ...], ServerConfig, dict[str, Offer]]] = {}
+        self._known: dict[str, _KnownOffers] = {}
 
     def of(self, server_id: str) -> dict[str, Offer]:
         """By the tool's own name; empty while the server does not run, or when it is unknown."""
@@ -90,15 +91,33 @@ class Offers:
             return {}
         tools, config = found
         known = self._known.get(config.id)
-        if known is None or known[0] is not tools or known[1] is not config:
-            program, identity = self._servers.status(config.id).program, _pinned_identity(config)
-            offers = [replace(_offer(config, tool), program=program, identity=identity) for tool in tools]
-            known = (tools, config, {offer.tool.name: offer for offer in offers})
-            self._known[config.id] = known
+        if known is None or known[0] is not tools:
+            known = self.prepare(config, tools, self._servers.status(config.id).program)
+        elif known[1] is not config:
+            known = self._known[config.id] = (tools, config, _of_changed(config, known[2]))
         return known[2]
+
+    def prepare(self, config: ServerConfig, tools: tuple[ToolDefinition, ...], program: str) -> "_KnownOffers":
+        """Hashing and compiling takes a while for many tools: servers call this in a thread before they show a list."""
+        identity = _pinned_identity(config)
+        offers = [replace(_offer(config, tool), program=program, identity=identity) for tool in tools]
+        known = self._known[config.id] = (tools, config, {offer.tool.name: offer for offer in offers})
+        return known
 
     def get(self, server_id: str, tool: str) -> Offer | None:
         return self.of(server_id).get(tool)
+
+
+_KnownOffers = tuple[tuple[ToolDefinition, ...], ServerConfig, dict[str, Offer]]
+
+
+def _of_changed(config: ServerConfig, offers: Mapping[str, Offer]) -> dict[str, Offer]:
+    """The same tools after a setting of their server changed."""
+    identity = _pinned_identity(config)
+    return {
+        name: replace(offer, server=config, approval=config.approval_of(name), identity=identity)
+        for name, offer in offers.items()
+    }
 
 
 def _pinned_identity(config: ServerConfig) -> str:
@@ -108,6 +127,9 @@ def _pinned_identity(config: ServerConfig) -> str:
 
 def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:
     hash, approval = tool_hash(tool), config.approval_of(tool.name)
+    if len(tool.name) > LONGEST_OWN_NAME:
+        problem = f"Its name has {len(tool.name):,} characters; {LONGEST_OWN_NAME} are the most."
+        return Offer(config, tool, hash, problem=problem, approval=approval)
     try:
         checker = Checker(tool.input_schema)
     except BadInput as error:
@@ -155,31 +177,43 @@ class Pins:
         pin = self.of(offer)
         return pin is not None and not _accepted(pin, offer)
 
-    def first(self, offer: Offer) -> "asyncio.Future[None] | None":
-        """Accept it unless there is a pin already. One of the first edition that still holds is written anew: its hash
-        is compared once, so that a later update of the program does not void it."""
-        pin = self.of(offer)
-        if pin is None:
-            return None if offer.server.bundled else self.renew(offer)
-        return self.renew(offer) if pin.hash != offer.hash and _accepted(pin, offer) else None
+    def first(self, offers: Sequence[Offer]) -> "asyncio.Future[None] | None":
+        """Accept each unless there is a pin already. One of the first edition that still holds is written anew: its
+        hash is compared once, so that a later update of the program does not void it."""
+        new = [offer for offer in offers if self._needs_pin(offer)]
+        return self._write(new) if new else None
 
     def renew(self, offer: Offer) -> "asyncio.Future[None]":
-        server_id, identity, name = key = _pin_key(offer)
-        tool = offer.tool
-        pin = Pin(
-            server_id,
-            name,
-            offer.hash,
-            tool.title,
-            tool.description,
-            tool.input_schema,
-            tool.output_schema,
-            tool.annotations,
-            identity,
-            offer.program,
-        )
-        self._known[key] = pin
-        return self._rows.put("/".join(part for part in key if part), pin, parent=server_id)
+        """Accept it as it is now."""
+        return self._write([offer])
+
+    def _needs_pin(self, offer: Offer) -> bool:
+        pin = self.of(offer)
+        if pin is None:
+            return not offer.server.bundled
+        return pin.hash != offer.hash and _accepted(pin, offer)
+
+    def _write(self, offers: Sequence[Offer]) -> "asyncio.Future[None]":
+        pins = {_pin_key(offer): _pin_of(offer) for offer in offers}
+        self._known |= pins
+        rows = [("/".join(part for part in key if part), pin, pin.server_id) for key, pin in pins.items()]
+        return self._rows.put_all(rows)
+
+
+def _pin_of(offer: Offer) -> Pin:
+    tool = offer.tool
+    return Pin(
+        offer.server.id,
+        tool.name,
+        offer.hash,
+        tool.title,
+        tool.description,
+        tool.input_schema,
+        tool.output_schema,
+        tool.annotations,
+        offer.identity,
+        offer.program,
+    )
 
 
 def _pin_key(offer: Offer) -> PinKey:
@@ -265,6 +299,11 @@ def offered_names(tools: Iterable[NameKey], reserved: Collection[str] = ()) -> d
     for name in (_own, _prefixed, _marked):
         _name_the_unclear(names, name, set(reserved))
     return names
+
+
+def offered_name(tool: NameKey, reserved: Collection[str] = ()) -> str:
+    """The name of one tool if it alone were offered."""
+    return next(found for name in (_own, _prefixed, _marked) if (found := name(tool)) not in reserved)
 
 
 def _name_the_unclear(names: dict[NameKey, str], name: Callable[[NameKey], str], reserved: set[str]) -> None:

@@ -88,9 +88,7 @@ class Server(Response):
         Literal["draft", "configured", "starting", "running", "failed", "stopped"], Meta(description="The truth, now")
     ]
     error: str | None
-    changed: Annotated[
-        str | None, Meta(description="How its program differs from the one that ran before, where that stops nothing")
-    ]
+    note: Annotated[str | None, Meta(description="What a person should know of it although it runs")]
     tool_count: int
     latency_ms: float | None
     era: Annotated[str, Meta(description="The protocol version it speaks")]
