@@ -155,6 +155,13 @@ MEASURES = (
         big,
         (f"{MEASURED}::test_a_huge_result_costs_little_memory_and_holds_up_nobody",),
     ),
+    Measure(
+        "worst delay of /health",
+        "250 ms",
+        "100 ms",
+        at_most("health delay", "ms", 250, 100, "ms"),
+        ("tests/proof/test_loop_delay.py",),
+    ),
     Measure("XSS payloads x sinks", "1,000 x 8, 0", "5,000 x 10 x 2 browsers", xss, XSS),
     Measure("SSRF forms", "120, 0 through", "500", cases(120, 500, *SSRF), SSRF),
     Measure("Host/Origin/CSRF cases", "60, 0 through", "all routes x 60", cases(60, 10**9, *GUARD), GUARD),

@@ -43,7 +43,7 @@ def stages() -> list[Stage]:
         Stage("coverage", "coverage of core and store", COVERING, 1, COVERED),
         Stage("page", "the page in a browser", BROWSER),
         Stage("mutations", "broken on purpose", ("tests/proof/test_mutations.py",)),
-        Stage("measures", "measures", ("tests/proof/test_measures.py",), 1),
+        Stage("measures", "measures", ("tests/proof/test_measures.py", "tests/proof/test_loop_delay.py"), 1),
     ]
 
 

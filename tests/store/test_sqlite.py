@@ -83,9 +83,9 @@ async def test_words_are_found_in_messages_and_results(store: Store) -> None:
         TurnFinished("answered"),
     )
     await until(lambda: bool(store.conversations.search("harbour")), "the text to be indexed")
-    assert store.conversations.search("nanai")[0].conversation.id == conversation.id
-    assert store.conversations.search('"; drop') == []
-    assert store.conversations.search("  ") == []
+    assert (await store.conversations.search("nanai"))[0].conversation.id == conversation.id
+    assert (await store.conversations.search('"; drop')) == []
+    assert (await store.conversations.search("  ")) == []
 
 
 async def test_a_deleted_conversation_leaves_nothing_in_the_file(store: Store, tmp_path: Path) -> None:

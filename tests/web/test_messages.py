@@ -34,6 +34,30 @@ async def test_many_messages_put_in_at_speed_keep_their_order(site: Site) -> Non
     assert [message["content"] for message in messages] == [str(n) for n in range(50)]
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 7, 100])
+async def test_e2_pages_of_messages_join_to_the_whole_list(site: Site, limit: int) -> None:
+    turns = [[("user", f"{n}"), ("assistant", f"{n}a"), ("assistant", f"{n}b")][: n % 3 + 1] for n in range(5)]
+    messages = [{"role": role, "content": text} for turn in turns for role, text in turn]
+    id = (await site.post("/conversations/import", {"messages": messages}))["conversation"]["id"]
+    whole = await site.get(f"/conversations/{id}/messages")
+    found, cursor = [], ""
+    while cursor is not None:
+        page = await site.get(f"/conversations/{id}/messages?limit={limit}&cursor={cursor}")
+        assert 0 < page["count"] <= limit
+        found += page["messages"]
+        cursor = page["next_cursor"]
+    assert found == whole["messages"] and whole["next_cursor"] is None
+    assert [one["content"] for one in found] == [one["content"] for one in messages]
+
+
+@pytest.mark.parametrize("cursor", ["x", "msg-1-2", "msg-01m7-9999", "%00", "turn-1"])
+async def test_a_cursor_that_is_none_is_refused(site: Site, cursor: str) -> None:
+    id = await site.conversation()
+    await site.post(f"/conversations/{id}/messages", {"role": "user", "content": "Hello"})
+    reply = await site.call("GET", f"/conversations/{id}/messages?limit=5&cursor={cursor}")
+    assert reply.status in (404, 422) and reply.body["error"]["hint"]
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -87,7 +87,7 @@ class Conversations:
         text = "".join(letter if letter.isprintable() else " " for letter in query.q)
         first: dict[str, schemas.Conversation] = {}
         await self._store.index()
-        for found in self._store.conversations.search(text, query.limit):
+        for found in await self._store.conversations.search(text, query.limit):
             shown = conversation_shown(found.conversation)
             shown.excerpt = found.snippet
             first.setdefault(shown.id, shown)
@@ -177,7 +177,8 @@ class Conversations:
     async def _put_turns(self, conversation_id: str, branches: "list[Branch]", began: float) -> None:
         """Ids are made beforehand and in order, so that the last turn is the newest one."""
         times = iter(spans([times for _, _, history in branches for times in history.times], began))
-        ids = iter(sorted(new_id("turn") for _, _, history in branches for _ in history.turns))
+        turns = (turn for _, _, history in branches for turn in history.turns)
+        ids = iter(sorted([new_id("turn") async for _ in sliced(turns)]))
         last_of: dict[str, str] = {}
         waiting: list[asyncio.Future[Any]] = []
         size = 0
@@ -259,8 +260,10 @@ def _turn_listed(turn: TurnRow) -> schemas.TurnSummary:
 
 
 async def _all_landed(waiting: "list[asyncio.Future[Any]]") -> None:
-    while waiting:
-        await waiting.pop(0)
+    for one in waiting:
+        await one
+    waiting.clear()
+    await asyncio.sleep(0)  # what is on the disk already is awaited without a pause
 
 
 def _cursor(last: ConversationRow) -> str:

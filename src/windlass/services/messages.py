@@ -79,12 +79,10 @@ class Messages:
         last = _ID.fullmatch(query.cursor)
         if query.cursor and not last:
             raise _not_a_cursor()
+        first = f"turn-{last[1]}" if last else ""
         found: list[schemas.Message] = []
-        path = self._records.path(conversation_id, query.head, f"turn-{last[1]}" if last else "")
-        async for record in sliced(path):
-            found += await all_messages([record])
-            if query.cursor and found and record.id == f"turn-{last[1] if last else ''}":
-                found = _after(found, query.cursor)
+        async for record in sliced(self._records.path(conversation_id, query.head, first)):
+            found += _after(await all_messages([record]), query.cursor if record.id == first else "")
             if query.limit and len(found) > query.limit:
                 found = found[: query.limit]
                 return schemas.MessageList(found, len(found), next_cursor=found[-1].id)
@@ -108,6 +106,8 @@ async def all_messages(records: Sequence[TurnRecord]) -> list[schemas.Message]:
 
 
 def _after(messages: list[schemas.Message], last: str) -> list[schemas.Message]:
+    if not last:
+        return messages
     for index, message in enumerate(messages, 1):
         if message.id == last:
             return messages[index:]

@@ -5,6 +5,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -108,12 +109,14 @@ class ConversationStore:
         logs: TurnLogs,
         changed: Callable[[str], None],
         drop_blobs: Callable[[str, Sequence[str] | None], None],
+        open_reader: Callable[[], sqlite3.Connection],
     ) -> None:
         self._writer = writer
         self._reader = reader
         self._logs = logs
         self._changed = changed
         self._drop_blobs = drop_blobs
+        self._open_reader = open_reader
         self._spent: tuple[float, int] | None = None  # since when, and what was used since then less `TurnLogs.tokens`
 
     async def create(self, conversation: ConversationRow) -> ConversationRow:
@@ -173,18 +176,22 @@ class ConversationStore:
             Listed(_conversation(row[:6]), row[6] or "", row[7] or "", row[8], row[9], row[10] or "") for row in rows
         ]
 
-    def search(self, text: str, limit: int = 50) -> list[Found]:
-        """Full text over messages and tool results, and titles."""
+    async def search(self, text: str, limit: int = 50) -> list[Found]:
+        """Full text over messages and tool results, and titles. In a thread: a common word ranks thousands of them."""
+        return await asyncio.to_thread(self._search, text, limit)
+
+    def _search(self, text: str, limit: int) -> list[Found]:
         quoted = " ".join('"' + term.replace('"', '""') + '"*' for term in text.split())
         if not quoted:
             return []
-        rows = self._reader.execute(
-            "select c.id, c.title, c.hidden, c.created_at, c.updated_at, c.body, w.turn_id,"
-            " snippet(words, 0, '', '', '…', 16) from words w join conversations c on c.id = w.conversation"
-            " where words match ? and not c.hidden order by rank limit ?",
-            (quoted, limit),
-        )
-        return [Found(_conversation(row[:6]), row[6], row[7]) for row in rows]
+        with closing(self._open_reader()) as reader:
+            rows = reader.execute(
+                "select c.id, c.title, c.hidden, c.created_at, c.updated_at, c.body, w.turn_id,"
+                " snippet(words, 0, '', '', '…', 16) from words w join conversations c on c.id = w.conversation"
+                " where words match ? and not c.hidden order by rank limit ?",
+                (quoted, limit),
+            )
+            return [Found(_conversation(row[:6]), row[6], row[7]) for row in rows]
 
     def turns(self, conversation_id: str) -> list[TurnRow]:
         rows = self._reader.execute(

@@ -1,6 +1,7 @@
 """The turns before a turn, as its prompt shows them: core's `History` port. Kept in memory per turn and per path, since
 a long conversation asks for the same ones again with every message."""
 
+import asyncio
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from windlass.store.codec import DECODERS, VERSION, decode
 from windlass.store.turnlog import OF_TURN
 
 MOST_PATHS = 256
+SLICE = 200  # turns that are read before others get their turn
 MOST_PARENTS = 1024
 
 
@@ -29,6 +31,8 @@ class PastTurns:
         parent, conversation_id = self._parent(turn_id)
         if parent is None or history_from == NO_HISTORY:
             return ()
+        if parent not in self._paths:
+            await self._read_in_slices(parent, conversation_id)
         path = self.up_to(parent, conversation_id)
         if not history_from:
             return path
@@ -76,6 +80,19 @@ class PastTurns:
         if finished:
             self._keep(turn_id, conversation_id, path)
         return path
+
+    async def _read_in_slices(self, turn_id: str, conversation_id: str) -> None:
+        """A long path that is not known yet takes as long as others should not wait."""
+        missing: list[str] = []
+        ancestor: str | None = turn_id
+        while ancestor and ancestor not in self._paths:
+            missing.append(ancestor)
+            ancestor, _ = self._parent(ancestor)
+            if len(missing) % SLICE == 0:
+                await asyncio.sleep(0)
+        for end in missing[::-1][SLICE - 1 :: SLICE]:
+            self.up_to(end, conversation_id)
+            await asyncio.sleep(0)
 
     def forget(self, conversation_id: str) -> None:
         for turn_id in [id for id, owner in self._conversations.items() if owner == conversation_id]:

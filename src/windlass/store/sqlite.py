@@ -84,7 +84,12 @@ class Store:
         self.history = PastTurns(connection, KeyedFence(private_key(folder / "fence.key")))
         self.logs = TurnLogs(self._writer, connection, publish, self.history.know)
         self.conversations = ConversationStore(
-            self._writer, connection, self.logs, self.history.forget, self._drop_blobs
+            self._writer,
+            connection,
+            self.logs,
+            self.history.forget,
+            self._drop_blobs,
+            lambda: connect(folder / "windlass.db"),
         )
         self._toolsets: dict[str, Toolset] = {}
         self._parents: dict[str, set[str]] = {}
@@ -264,8 +269,10 @@ class Store:
                     break
             return more
 
-        while await self._writer.put(work):
-            pass
+        more = True
+        while more:
+            more = await self._writer.put(work)
+            await asyncio.sleep(0)  # what is committed at once is awaited without a pause
 
 
 def _files(folders: Path) -> dict[str, list[str]]:

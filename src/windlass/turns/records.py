@@ -38,7 +38,7 @@ class TurnRecords:
         conversations = self._store.conversations
         path = conversations.path(conversation_id, head or None)
         if first:
-            path = path[next((index for index, turn in enumerate(path) if turn.id == first), len(path)) :]
+            path = path[_index(path, first) :]
         return (self._record(turn, conversations.log(turn.id)) for turn in path)
 
     def all(self, conversation_id: str) -> Iterator[TurnRecord]:
@@ -82,6 +82,13 @@ class TurnRecords:
 
     def _last_seq(self, turn_id: str) -> int:
         return self._store.conversations.log(turn_id)[-1].seq
+
+
+def _index(path: Sequence[TurnRow], turn_id: str) -> int:
+    for index, turn in enumerate(path):
+        if turn.id == turn_id:
+            return index
+    raise NotFound(f"There is no turn {turn_id} in this branch.", hint=NO_TURN)
 
 
 class TurnWaiter:
