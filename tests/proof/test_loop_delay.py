@@ -6,19 +6,18 @@ import io
 import json
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import aiohttp
-import pytest
 import pytest_asyncio
 
 from tests.kit.windlass_process import WindlassProcess, windlass
 from tests.proof.figures import FULL, note
 
 FLOOR_MS = 250
+PATIENCE_MS = 60_000  # beside other tests; how long is measured at full scale
 MESSAGES = 20_000 if FULL else 200
 LARGE = 13_000_000 if FULL else 100_000
 TOOLS = 10_000 if FULL else 200
@@ -32,9 +31,8 @@ async def server(tmp_path: Path) -> AsyncIterator[WindlassProcess]:
         yield process
 
 
-@asynccontextmanager
-async def health_measured(server: WindlassProcess, what: str) -> AsyncIterator[None]:
-    """Asks for `/health` over a connection of its own, again and again, and notes the longest wait."""
+async def worst_ms(server: WindlassProcess, what: str, work: Awaitable[Any]) -> float:
+    """Asks for `/health` over a connection of its own, again and again while the work goes on: the longest wait."""
     over = asyncio.Event()
     waits: list[float] = []
 
@@ -43,20 +41,22 @@ async def health_measured(server: WindlassProcess, what: str) -> AsyncIterator[N
             while not over.is_set():
                 began = time.perf_counter()
                 async with session.get(f"{server.url}/health") as answer:
-                    assert answer.status == 200
                     await answer.read()
                 waits.append(time.perf_counter() - began)
 
     asking = asyncio.create_task(ask())
     try:
-        yield
+        await work
     finally:
         over.set()
         await asking
     worst = max(waits) * 1000
     note("health delay", what=what, ms=worst)
-    sys.stderr.write(f"{what}: {worst:.0f} ms, {len(waits)} requests\n")
-    assert not FULL or worst <= FLOOR_MS, f"{what}: /health waited {worst:.0f} ms"
+    return worst
+
+
+def too_long(delays: Mapping[str, float]) -> dict[str, float]:
+    return {what: ms for what, ms in delays.items() if ms > (FLOOR_MS if FULL else PATIENCE_MS)}
 
 
 def history(count: int, letters: int = 20) -> list[dict[str, Any]]:
@@ -75,7 +75,7 @@ async def imported(server: WindlassProcess, messages: list[dict[str, Any]]) -> s
         return str((await answer.json())["conversation"]["id"])
 
 
-IMPORTS = {
+IMPORTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "import of many turns": lambda: history(MESSAGES),
     "import of one long turn": lambda: [one | {"role": "assistant"} for one in history(MESSAGES)],
     "import of long messages": lambda: history(LARGE // 100_000, 100_000),
@@ -83,11 +83,9 @@ IMPORTS = {
 }
 
 
-@pytest.mark.parametrize("what", IMPORTS)
-async def test_e2_an_import_holds_up_nobody(server: WindlassProcess, what: str) -> None:
-    messages = IMPORTS[what]()
-    async with health_measured(server, what):
-        await imported(server, messages)
+async def test_e2_an_import_holds_up_nobody(server: WindlassProcess) -> None:
+    delays = {what: await worst_ms(server, what, imported(server, make())) for what, make in IMPORTS.items()}
+    assert too_long(delays) == {}
 
 
 READS: dict[str, Callable[[WindlassProcess, str], Awaitable[Any]]] = {
@@ -106,23 +104,22 @@ READS: dict[str, Callable[[WindlassProcess, str], Awaitable[Any]]] = {
 
 async def test_e2_no_request_about_a_long_conversation_holds_up_anybody(server: WindlassProcess) -> None:
     id = await imported(server, history(MESSAGES))
-    for what, read in READS.items():
-        async with health_measured(server, what):
-            await read(server, id)
+    delays = {what: await worst_ms(server, what, read(server, id)) for what, read in READS.items()}
+    assert too_long(delays) == {}
 
 
 async def test_e2_a_server_with_many_tools_holds_up_nobody(server: WindlassProcess) -> None:
     argv = [sys.executable, "-S", "-E", str(CROWDED), str(TOOLS), str(LETTERS)]
-    body = {"name": "crowded", "command": argv[0], "args": argv[1:], "tools": "*"}
-    await server.post("/servers", body)
+    await server.post("/servers", {"name": "crowded", "command": argv[0], "args": argv[1:], "tools": "*"})
     await server.post("/servers/crowded/confirm", {"argv": argv})
-    async with health_measured(server, "start of a server with many tools"):
-        await server.post("/servers/crowded/start")
-        await server.running("crowded")
     chat = (await server.post("/conversations", {}))["conversation"]["id"]
-    async with health_measured(server, "list of many tools"):
-        await server.get(f"/conversations/{chat}/tools/available")
-    async with health_measured(server, "the server's own list"):
-        await server.get("/servers/crowded/tools")
-    async with health_measured(server, "a turn beside many tools"):
-        await server.post(f"/conversations/{chat}/chat", {"content": "/calculate expression=1+1"})
+    requests: dict[str, Callable[[], Awaitable[Any]]] = {
+        "start of a server with many tools": lambda: server.post("/servers/crowded/start"),
+        "list of many tools": lambda: server.get(f"/conversations/{chat}/tools/available"),
+        "the server's own list": lambda: server.get("/servers/crowded/tools"),
+        "a turn beside many tools": lambda: server.post(
+            f"/conversations/{chat}/chat", {"content": "/calculate expression=1+1"}
+        ),
+    }
+    delays = {what: await worst_ms(server, what, request()) for what, request in requests.items()}
+    assert too_long(delays) == {}

@@ -40,14 +40,15 @@ async def test_e2_pages_of_messages_join_to_the_whole_list(site: Site, limit: in
     messages = [{"role": role, "content": text} for turn in turns for role, text in turn]
     id = (await site.post("/conversations/import", {"messages": messages}))["conversation"]["id"]
     whole = await site.get(f"/conversations/{id}/messages")
-    found, cursor = [], ""
+    found: list[object] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = await site.get(f"/conversations/{id}/messages?limit={limit}&cursor={cursor}")
         assert 0 < page["count"] <= limit
         found += page["messages"]
         cursor = page["next_cursor"]
     assert found == whole["messages"] and whole["next_cursor"] is None
-    assert [one["content"] for one in found] == [one["content"] for one in messages]
+    assert [one["content"] for one in whole["messages"]] == [one["content"] for one in messages]
 
 
 @pytest.mark.parametrize("cursor", ["x", "msg-1-2", "msg-01m7-9999", "%00", "turn-1"])

@@ -128,7 +128,7 @@ def _pinned_identity(config: ServerConfig) -> str:
 def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:
     hash, approval = tool_hash(tool), config.approval_of(tool.name)
     if len(tool.name) > LONGEST_OWN_NAME:
-        problem = f"Its name has {len(tool.name):,} characters; {LONGEST_OWN_NAME} are the most."
+        problem = f"Its name has {len(tool.name):,} characters; {LONGEST_OWN_NAME:,} are the most."
         return Offer(config, tool, hash, problem=problem, approval=approval)
     try:
         checker = Checker(tool.input_schema)

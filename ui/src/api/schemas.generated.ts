@@ -994,8 +994,8 @@ export interface Server {
   /** The truth, now */
   status: "configured" | "draft" | "failed" | "running" | "starting" | "stopped";
   error: string | null;
-  /** How its program differs from the one that ran before, where that stops nothing */
-  changed: string | null;
+  /** What a person should know of it although it runs */
+  note: string | null;
   tool_count: number;
   latency_ms: number | null;
   /** The protocol version it speaks */
