@@ -42,6 +42,7 @@ def stages() -> list[Stage]:
         Stage("routes", "every route, by its description", ("tests/web/test_fuzz.py",)),
         Stage("coverage", "coverage of core and store", COVERING, 1, COVERED),
         Stage("page", "the page in a browser", BROWSER),
+        Stage("proxies", "behind real proxies", ("tests/proof/test_proxies.py", "tests/browser/test_names.py")),
         Stage("mutations", "broken on purpose", ("tests/proof/test_mutations.py",)),
         Stage("measures", "measures", ("tests/proof/test_measures.py", "tests/proof/test_loop_delay.py"), 1),
     ]
