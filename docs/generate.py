@@ -30,7 +30,8 @@ def pages() -> dict[str, str]:
 
 
 def _routes() -> str:
-    head = "# All routes\n\nMade from the code by `docs/generate.py`. Shapes are at `/openapi.json` and `/docs`.\n"
+    head = "# All routes\n\nMade from the code by `docs/generate.py`. Shapes are at `/openapi.json` and `/docs`;\n"
+    head += "[access.md](access.md) explains scopes and what a browser confirms.\n"
     groups: dict[str, list[Route[..., Any]]] = {}
     for route in ROUTES:
         groups.setdefault(route.group, []).append(route)
@@ -39,10 +40,18 @@ def _routes() -> str:
 
 def _table(routes: list[Route[..., Any]]) -> str:
     rows = "".join(
-        f"| `{route.method} {route.path}` | {route.summary} | {_name(route.takes)} | {_name(route.gives)} |\n"
+        f"| `{route.method} {route.path}` | {_scope(route)} | {route.summary} | {_name(route.takes)} "
+        f"| {_name(route.gives)} |\n"
         for route in routes
     )
-    return "| route | what | takes | gives |\n|---|---|---|---|\n" + rows
+    return "| route | scope | what | takes | gives |\n|---|---|---|---|---|\n" + rows
+
+
+def _scope(route: Route[..., Any]) -> str:
+    if route.public:
+        return "none"
+    confirmed = {"always": ", confirmed", "depends": ", may be confirmed"}.get(route.sudo or "", "")
+    return f"{route.scope}{confirmed}"
 
 
 def _name(shape: Any) -> str:

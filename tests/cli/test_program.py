@@ -152,7 +152,7 @@ def test_a_closed_pipe_is_not_an_internal_error(alone: Commands) -> None:
 
 
 def test_only_the_verb_asked_for_is_loaded() -> None:
-    names = {command.name for command in build(["token"]).registered_commands}
+    names = {command.name for command in build(["ask"]).registered_commands}
     assert "token" in names and "ask" in names
     assert {group.name for group in build(["servers"]).registered_groups} == {"servers"}
 

@@ -397,6 +397,32 @@ def test_the_token_is_shown_and_replaced(tmp_path: Path) -> None:
         assert "needs the access token" in commands("servers", "list", WINDLASS_TOKEN=old).err
 
 
+def test_a2_tokens_are_made_listed_and_revoked_in_the_terminal(tmp_path: Path) -> None:
+    with running_app(tmp_path / "home") as app:
+        commands = Commands(app.home)
+        made = commands("token", "new", "phone", "--scope", "chat,approve", "--days", "30")
+        secret = made.out.strip()
+        assert made.code == 0 and secret.startswith("wl_") and "shown this once" in made.err
+        assert commands("conversations", "list", WINDLASS_TOKEN=secret).code == 0
+        refused = commands("servers", "stop", "demo", WINDLASS_TOKEN=secret)
+        assert "needs the scope `admin`" in refused.err and "windlass token new NAME --scope admin" in refused.err
+        listed = commands("token", "list").out
+        assert "phone" in listed and "approve,chat" in listed and secret not in listed
+        assert [one["name"] for one in json.loads(commands("token", "list", "--json").out)] == ["token", "phone"]
+        assert "already" in commands("token", "new", "phone", "--scope", "read").err
+        for scopes in ([], ["--scope", "root"]):
+            assert "ops, read, chat, approve, admin" in commands("token", "new", "x", *scopes).err
+        assert "There is no token tablet" in commands("token", "revoke", "tablet").err
+        assert commands("token", "revoke", "phone").code == 0
+        assert "needs the access token" in commands("conversations", "list", WINDLASS_TOKEN=secret).err
+
+
+def test_f6_a_server_without_a_token_says_what_that_means(tmp_path: Path) -> None:
+    with running_app(tmp_path / "home", "--no-auth") as app:
+        assert "tool servers included, can approve calls" in Commands(app.home)("doctor").err
+    assert "tool servers included, can approve calls" in (tmp_path / "home.log").read_text()
+
+
 def test_log_lines_can_be_json(tmp_path: Path) -> None:
     with running_app(tmp_path / "home", "--log-format", "json") as app:
         assert Commands(app.home)("ask", CALCULATE).code == 0

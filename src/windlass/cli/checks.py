@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from windlass.api import schemas
+from windlass.api import routes, schemas
 from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import Options
 from windlass.cli.session import Connected
@@ -90,6 +90,13 @@ def settings_findings(config: Config) -> Iterator[CheckResult]:
 
 
 def live_findings(session: Connected) -> Iterator[CheckResult]:
+    if session.url and not session.run(session.w.transport.call(routes.access.state)).auth:
+        yield CheckResult(
+            "token",
+            "warn",
+            f"{session.url} needs no token: any local program, tool servers included, can approve calls.",
+            "Start it without --no-auth.",
+        )
     for provider in session.run(session.w.providers.list()):
         yield _live_provider(session, provider)
     for server in session.run(session.w.servers.list()):

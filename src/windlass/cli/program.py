@@ -28,7 +28,7 @@ VERBS = {
     "turns": ("turns", "Show, approve, resolve and stop turns."),
     "permissions": ("permissions", "List, test, revoke what decides calls; try a rule."),
     "doctor": ("doctor", "Check the set-up and explain how to fix it."),
-    "token": ("token", "Show or replace the access token."),
+    "token": ("token", "Show the access token; make and revoke others."),
     "backup": ("backup", "Copy all data to one file."),
 }
 

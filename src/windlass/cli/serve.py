@@ -62,6 +62,7 @@ DEMO_ANSWERS = (
     "No model is connected, so the demo model answers: it understands no language. To connect a model, set "
     "OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL and start again, or add one on the page under Models"
 )
+WITHOUT_AUTH = "There is no token: any local program, tool servers included, can approve calls"
 STREAMS_S = 2  # how long open streams may linger once every turn is at rest
 
 logger = logging.getLogger("windlass")
@@ -112,6 +113,8 @@ def _serve(ctx: typer.Context, log_format: Form, flags: Mapping[str, Any]) -> No
         raise typer.Exit(USAGE) from None
     _refuse_second(config)
     log_to(sys.stderr, logging.DEBUG if options.debug else logging.INFO, log_format)
+    if not config.auth:
+        logger.warning(WITHOUT_AUTH)
     if (names := _outside_names(config)) and not config.auth:
         logger.warning("Without a token, anyone who can reach this server as %s can run commands here", names)
     with asyncio.Runner(loop_factory=_event_loop) as runner:
@@ -154,6 +157,9 @@ async def _run(config: Config, read: Callable[[], Config]) -> None:
             _on_hangup(Reload(app, guard, read).soon)
             with _server_file(config, port):
                 _print_urls(_login_urls(config, port, access))
+                if not access.open_to_all:
+                    access.code.show = _print_code
+                    _print_code(access.code.code)
                 for one in ops_listeners:
                     logger.info("/health, /ready and /metrics need no token on port %d", one.getsockname()[1])
                 if app.answers_as_demo and not config.demo:
@@ -268,6 +274,11 @@ def _print_urls(urls: list[str]) -> None:
         sys.stderr.write(
             "The page is not built; the API and the command line work. To build it: install Node 20.19, `make setup`.\n"
         )
+
+
+def _print_code(code: str) -> None:
+    sys.stdout.write(f"Confirmation code {code[:4]} {code[4:]}: enter it where the page asks for one\n")
+    sys.stdout.flush()
 
 
 async def _until_stopped(
