@@ -50,12 +50,15 @@ async def test_a_hangup_reloads_the_file_and_names_what_needs_a_restart(tmp_path
         await reload("", "changed: nothing")
         settings = '[server]\nallow_hosts = ["mybox.local"]\npublic_url = "https://chat.example.org/windlass"\n'
         settings += "[limits]\nrounds = 3\n" + server_table
+        settings += '[[policy]]\ntool = "rm*"\napproval = "deny"\n'
+        settings += '[provider]\nname = "own"\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
         said = await reload("durability = 'normal'\n" + settings, "restart Windlass to change")
-        assert "changed: servers, allow_hosts, public_url\n" in said
+        assert "changed: providers, servers, policy, allow_hosts, public_url\n" in said
         assert "restart Windlass to change durability, limits.rounds\n" in said
         assert [await answers_to(name) for name in ("mybox.local", "chat.example.org", "flag.local")] == [200] * 3
         assert (await server.call("GET", "/windlass/health")).status == 200
         await server.running("ledger")
+        assert [rule["tool"] for rule in (await server.get("/policy"))["operator_rules"]] == ["rm*"]
 
         said = await reload("[server]\nallow_hosts = 5\n", "not reloaded")
         assert "windlass.toml, line 2" in said
@@ -63,7 +66,7 @@ async def test_a_hangup_reloads_the_file_and_names_what_needs_a_restart(tmp_path
         assert "/servers is one of Windlass's own" in said
         assert await answers_to("mybox.local") == 200, "the former settings hold"
 
-        await reload("", "changed: servers, allow_hosts, public_url")
+        await reload("", "changed: providers, servers, policy, allow_hosts, public_url")
         assert [await answers_to(name) for name in ("mybox.local", "flag.local")] == [403, 200]
         assert (await server.call("GET", "/servers/ledger")).status == 404
         assert await server.stop() == 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from windlass.app import App, configured_providers, configured_servers, names_of, policy_of
+from windlass.app import App, configured_providers, configured_secrets, configured_servers, names_of, policy_of
 from windlass.config import Config
 from windlass.core.errors import WindlassError
 from windlass.providers import ProviderConfig
@@ -47,6 +47,7 @@ class Reload:
         live = [name for name in changed if name in LIVE]
         later = [name for name in changed if name not in LIVE]
         hosts, reach = names_of(new)  # refuses what cannot be, before anything is changed
+        self._app.redactor.learn(configured_secrets(new))
         if "servers" in live:
             await self._change_servers(configured_servers(new))
         if "providers" in live:
