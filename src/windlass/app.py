@@ -14,7 +14,7 @@ from windlass.core.ports import Model
 from windlass.core.values import value_object
 from windlass.providers import DEMO, DEMO_MODEL, Models, ProviderConfig, chat_models, detect_local
 from windlass.runner import Runner
-from windlass.servers import SandboxRules, ServerConfig, Servers, ToolOverride
+from windlass.servers import Isolation, SandboxRules, ServerConfig, Servers, ToolOverride
 from windlass.services import Services
 from windlass.services.providers import patience_of
 from windlass.services.servers import ServerIdentities
@@ -141,6 +141,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
         redaction=redactor,
         identities=ServerIdentities(store),
         prepare=lambda config, tools, program: toolbox.offers.prepare(config, tools, program),
+        isolation=Isolation(config.home, hidden=config.files),
     )
     search_backends = SearchBackends(config.web_search, models, servers)
     toolbox = Toolbox(store, servers, search_backends.for_turn, policy_of(config))
@@ -262,6 +263,7 @@ def demo_server(config: Config) -> ServerConfig:
         operator=True,
         bundled=True,
         overrides={"write_note": ToolOverride(approval="ask")},
+        sandbox_rules=SandboxRules(write=(str(config.home / "notes"),)),
     )
 
 
@@ -300,7 +302,9 @@ def _server(slug: str, server: settings.ServerSettings, home: Path) -> ServerCon
 
 def _inside(slug: str, inside: settings.SandboxSettings, home: Path) -> SandboxRules:
     kept = str(home / "sandboxes" / slug) if inside.keep_home else ""
-    return SandboxRules(tuple(inside.read), tuple(inside.write), inside.network, kept)
+    return SandboxRules(
+        tuple(inside.read), tuple(inside.write), inside.network, kept, inside.memory_mib, inside.processes
+    )
 
 
 def _override(tool: settings.ToolSettings) -> ToolOverride:

@@ -57,8 +57,10 @@ class ToolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     read: list[str] = []
     write: list[str] = []
-    network: bool = False
-    keep_home: bool = False  # a home of its own that outlives it, for the caches of npx and uvx
+    network: bool = False  # asked of strict alone
+    keep_home: bool = False  # strict: a home of its own that outlives it, for the caches of npx and uvx
+    memory_mib: Annotated[int, msgspec.Meta(ge=0)] = 2048  # 0 for no bound
+    processes: Annotated[int, msgspec.Meta(ge=0)] = 256
 
 
 class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,8 +78,8 @@ class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeout_s: float = 120
     retries: int = 0
     parallel: int = 8
-    sandbox: Literal["off", "bwrap"] = "off"
-    inside: SandboxSettings = SandboxSettings()  # what a sandboxed server may still touch
+    sandbox: Literal["default", "strict", "off", "bwrap"] = "default"  # "bwrap": strict, as it was called before
+    inside: SandboxSettings = SandboxSettings()  # what an isolated server may touch besides
     pin: Literal["", "ask"] = ""  # "ask": after its program changed it waits for a confirmation
     enabled: str = ""  # the glob of `tools`, for a file that also sets single tools
 
@@ -158,6 +160,7 @@ class Config(msgspec.Struct, frozen=True):
     trusted_proxies: list[str] = []
     ops_port: int | None = None
     lines: dict[str, int] = {}  # where settings stand in the file, by their dotted names
+    files: list[Path] = []  # that settings and secrets were read from
 
     @property
     def on_loopback(self) -> bool:
@@ -178,7 +181,8 @@ def load(
     env: Mapping[str, str] = os.environ,
 ) -> Config:
     home = Path(env.get("WINDLASS_HOME") or user_data_path("windlass"))
-    file = _read(config or home / "windlass.toml", must_exist=config is not None)
+    path = config or home / "windlass.toml"
+    file = _read(path, must_exist=config is not None)
     found = Config(
         home=home,
         host=host or env.get("WINDLASS_HOST") or file.host or "127.0.0.1",
@@ -197,6 +201,7 @@ def load(
         trusted_proxies=[_network(text) for text in _proxies(file, env, trusted_proxies)],
         ops_port=ops_port if ops_port is not None else _port(env, "WINDLASS_OPS_PORT", file.server.ops_port, None),
         lines=_lines(config or home / "windlass.toml"),
+        files=[path, Path(".env"), *_secret_files(file)],
     )
     if not found.auth and not found.on_loopback:
         raise BadInput(
@@ -254,6 +259,14 @@ def _is_zai(url: str) -> bool:
 
 def _with_key(provider: ProviderSettings, env: Mapping[str, str]) -> ProviderSettings:
     return msgspec.structs.replace(provider, api_key=resolve_secret(provider.api_key, env))
+
+
+def _secret_files(file: _File) -> list[Path]:
+    """Those that `file:` names."""
+    texts = [provider.api_key for provider in (*file.providers, *([file.provider] if file.provider else []))]
+    texts += [text for server in file.servers.values() for text in (*server.env.values(), *server.headers.values())]
+    texts.append(file.web_search.brave_key)
+    return [Path(text.removeprefix("file:")).expanduser() for text in texts if text.startswith("file:")]
 
 
 P = TypeVar("P", int, int | None)

@@ -20,6 +20,8 @@ ANSWERS: dict[str, Any] = recorded()["answers"]
 IDS: dict[str, str] = recorded()["ids"]
 # Of this moment or of this build, not of the folder.
 OF_THE_MOMENT = {"latency_ms", "exported_at", "retry_at", "tokens", "era"}
+# A field and what it was then: the default, which nobody chose. Each has its reason.
+CHANGED_DEFAULTS = [("sandbox", "off")]  # servers are isolated by default since; which of them is printed at the start
 
 Running = tuple[WindlassProcess, Opened]
 
@@ -253,7 +255,8 @@ def lost(path: str, now: Any) -> Iterator[str]:
 
 def differences(where: str, was: Any, now: Any) -> Iterator[str]:
     if isinstance(was, dict) and isinstance(now, dict):
-        for key in was.keys() - OF_THE_MOMENT:
+        wanted = was.keys() - OF_THE_MOMENT - {key for key in was if (key, was[key]) in CHANGED_DEFAULTS}
+        for key in wanted:
             yield from differences(f"{where} {key}", was[key], now.get(key, "<nothing>"))
     elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
         for number, (one, other) in enumerate(zip(was, now, strict=True)):

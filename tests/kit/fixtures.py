@@ -28,4 +28,7 @@ async def clock(monkeypatch: pytest.MonkeyPatch) -> LoopClock:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path)
+    """Beside the data folder, never around it: a folder that has Windlass's own in it is not opened to a server."""
+    folder = tmp_path / "ledger"
+    folder.mkdir()
+    return Ledger(folder)

@@ -35,6 +35,13 @@ def text_of(result: CallResult) -> str:
     return "\n".join(part.text for part in result.parts if isinstance(part, TextPart))
 
 
+def family(servers: Servers, slug: str) -> list[int]:
+    """All processes of a running server, bubblewrap or the launcher first, as this machine numbers them: inside its
+    namespace a server sees other numbers."""
+    root = psutil.Process(servers.status(slug).pid)
+    return [root.pid, *(child.pid for child in root.children(recursive=True))]
+
+
 class Census:
     """The living descendants of this process, and who of them was not there before."""
 

@@ -16,7 +16,7 @@ from tests.kit.waiting import until
 from tests.servers.kit import alive, ledger_config, run, text_of
 from windlass.core.errors import Unavailable
 from windlass.servers import SandboxRules, Servers
-from windlass.servers.sandbox import sandboxed
+from windlass.servers.isolation.strict import sandboxed
 
 needs_bwrap = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="bubblewrap, which the sandbox is made of, is not installed"
@@ -31,7 +31,7 @@ def rules(ledger: Ledger) -> SandboxRules:
 
 @needs_bwrap
 async def test_a_sandboxed_server_works_and_a_daemon_of_its_dies_with_it(servers: Servers, ledger: Ledger) -> None:
-    await run(servers, ledger_config(ledger, sandbox="bwrap", sandbox_rules=rules(ledger)))
+    await run(servers, ledger_config(ledger, sandbox="strict", sandbox_rules=rules(ledger)))
     assert text_of(await servers.call("ledger", "record", '{"effect_id": "a"}')) == "recorded a"
     await servers.call("ledger", "spawn", '{"setsid": true}')
     family = set(descendants(servers.status("ledger").pid or 0))
@@ -42,7 +42,7 @@ async def test_a_sandboxed_server_works_and_a_daemon_of_its_dies_with_it(servers
 
 @needs_bwrap
 async def test_inside_there_is_no_home_of_ours_and_none_of_our_secrets(servers: Servers, ledger: Ledger) -> None:
-    await run(servers, ledger_config(ledger, sandbox="bwrap", sandbox_rules=rules(ledger), env={"TOKEN": "t"}))
+    await run(servers, ledger_config(ledger, sandbox="strict", sandbox_rules=rules(ledger), env={"TOKEN": "t"}))
     seen = json.loads(text_of(await servers.call("ledger", "env_dump", "{}")))
     assert seen["HOME"] == "/home/server" and seen["TOKEN"] == "t"
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import PATIENCE_S, turns_of_the_loop, until
-from tests.servers.kit import Census, alive, ledger_config, program, run, text_of
+from tests.servers.kit import Census, alive, family, ledger_config, program, run, text_of
 from windlass.core.errors import BadInput, Conflict, NotFound, ToolError
 from windlass.servers import ServerConfig, Servers
 from windlass.toolbox.offers import offered_names
@@ -64,8 +64,7 @@ async def test_a_stopped_server_has_no_tools_and_refuses_calls(servers: Servers,
 
 async def test_a_server_that_died_is_started_again(servers: Servers, ledger: Ledger) -> None:
     await run(servers, ledger_config(ledger))
-    (first,) = ledger.pids()
-    os.kill(first, signal.SIGKILL)
+    os.kill(family(servers, "ledger")[-1], signal.SIGKILL)
     await until(lambda: len(ledger.pids()) == 2, "a second start")
     assert (await servers.wait_ready("ledger", PATIENCE_S)).state == "running"
     assert text_of(await servers.call("ledger", "echo", '{"text": "back"}')) == "back"
@@ -146,15 +145,17 @@ async def test_a_change_of_what_runs_restarts_it_and_other_changes_do_not(server
 async def test_a_changed_command_that_nobody_confirmed_stops_it(servers: Servers, ledger: Ledger) -> None:
     config = ledger_config(ledger)
     await run(servers, config)
+    processes = family(servers, "ledger")
     await servers.put(replace(config, args=(*config.args, "--extra", "2"), confirmed=False))
     assert servers.status("ledger").state == "draft"
-    assert not alive(ledger.pids()[0])
+    assert not any(alive(pid) for pid in processes)
 
 
 async def test_a_removed_server_is_gone(servers: Servers, ledger: Ledger) -> None:
     await run(servers, ledger_config(ledger))
+    processes = family(servers, "ledger")
     await servers.remove("ledger")
-    assert servers.configs() == [] and not alive(ledger.pids()[0])
+    assert servers.configs() == [] and not any(alive(pid) for pid in processes)
     with pytest.raises(NotFound):
         servers.status("ledger")
 
@@ -213,11 +214,13 @@ async def test_secrets_are_revealed_to_the_child_only(ledger: Ledger) -> None:
 
 async def test_a_grandchild_ends_with_its_server(servers: Servers, ledger: Ledger) -> None:
     await run(servers, ledger_config(ledger))
-    grandchild = int(text_of(await servers.call("ledger", "spawn", "{}")))
-    holder = int(text_of(await servers.call("ledger", "spawn", '{"hold_pipes": true}')))
-    assert alive(grandchild) and alive(holder)
+    alone = family(servers, "ledger")
+    await servers.call("ledger", "spawn", "{}")
+    await servers.call("ledger", "spawn", '{"hold_pipes": true}')
+    processes = family(servers, "ledger")
+    assert len(processes) == len(alone) + 2
     await servers.stop("ledger")
-    assert not alive(grandchild) and not alive(holder)
+    assert not any(alive(pid) for pid in processes)
 
 
 async def test_a_server_that_ignores_every_hint_is_killed(servers: Servers) -> None:
@@ -342,7 +345,7 @@ SLOW_TO_GO = (
 
 HOST = """
 import asyncio, json, sys
-from tests.servers.kit import program, run, text_of
+from tests.servers.kit import family, program, run
 from windlass.servers import Servers
 
 async def main():
@@ -350,9 +353,9 @@ async def main():
     await run(servers, program(json.loads(sys.argv[1]), slug="one"))
     await run(servers, program(json.loads(sys.argv[1]), slug="two"))
     await servers.stop("two")
-    grandchild = int(text_of(await servers.call("one", "spawn", "{}")))
+    await servers.call("one", "spawn", "{}")
     orphan_guard = servers._orphan_guard.pid
-    print(json.dumps([servers.status("one").pid, grandchild, orphan_guard]), flush=True)
+    print(json.dumps([*family(servers, "one"), orphan_guard]), flush=True)
     await asyncio.sleep(60)
 
 asyncio.run(main())

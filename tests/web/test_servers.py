@@ -55,7 +55,8 @@ async def test_b3_a_replaced_script_is_shown_and_confirmed_over_the_api(
     for version in ("one", "two"):
         script.write_text(f"import os  # {version}\nos.execv({interpreter!r}, {[interpreter, *arguments]!r})\n")
         if version == "one":
-            added = await site.post("/servers", {"name": "ledger", "command": interpreter, "args": [str(script)]})
+            fields = {"command": interpreter, "args": [str(script)], "inside": {"write": [str(ledger.folder)]}}
+            added = await site.post("/servers", {"name": "ledger", **fields})
             await site.post("/servers/ledger/confirm", {"argv": added["server"]["argv"]})
             assert (await site.post("/servers/ledger/start"))["server"]["status"] == "running"
             await site.post("/servers/ledger/stop")

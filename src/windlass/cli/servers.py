@@ -45,13 +45,18 @@ def add(
     header: Annotated[list[str] | None, typer.Option(help="NAME=VALUE to send with each request. Repeatable.")] = None,
     trusted: Annotated[bool, typer.Option("--trusted", help="Trust its read-only and idempotent hints.")] = False,
     tools: Annotated[str, typer.Option(help="Tools that are on in new chats; * is all.")] = "",
-    sandbox: Annotated[bool, typer.Option("--sandbox", help="Run it inside bubblewrap.")] = False,
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="The same as --isolation strict.")] = False,
+    isolation: Annotated[str, typer.Option(help="default, strict or off: how far its program is isolated.")] = "",
     json: Json = False,
 ) -> None:
     """Add a server, confirm its command and start it, in one step."""
     if bool(command) == bool(url):
         raise BadInput("Give a command after --, or an address with --at.")
-    fields: dict[str, Any] = {"trusted": trusted, "tools": tools, "sandbox": "bwrap" if sandbox else "off"}
+    fields: dict[str, Any] = {
+        "trusted": trusted,
+        "tools": tools,
+        "sandbox": isolation or ("strict" if sandbox else "default"),
+    }
     if command:
         fields |= {"command": command[0], "args": command[1:], "env": _pairs(env)}
     else:

@@ -8,6 +8,7 @@ result = await servers.call("files", "read_file", '{"path": "a"}', key=call.id)
 
 from windlass.servers.environment import denied
 from windlass.servers.imports import ImportedConfig, floating_package, imported_servers
+from windlass.servers.isolation import Isolation, IsolationStatus, Refusal, line_that_allows, opened
 from windlass.servers.supervisor import Servers, ServerStatus
 from windlass.servers.values import (
     Answered,
@@ -33,11 +34,14 @@ __all__ = [
     "EmbeddedPart",
     "ImportedConfig",
     "InputReply",
+    "Isolation",
+    "IsolationStatus",
     "LinkPart",
     "MediaPart",
     "OnInput",
     "OnProgress",
     "Question",
+    "Refusal",
     "SandboxRules",
     "ServerConfig",
     "ServerStatus",
@@ -49,4 +53,6 @@ __all__ = [
     "denied",
     "floating_package",
     "imported_servers",
+    "line_that_allows",
+    "opened",
 ]

@@ -10,10 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from windlass.core.errors import ToolError, Unavailable, WindlassError
-from windlass.servers.environment import environment
+from windlass.servers.isolation import Isolation, Launch
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import Redaction, redacted_error, redacted_question, redacted_tools
-from windlass.servers.sandbox import sandboxed
 from windlass.servers.stdio import StdioProcess
 from windlass.servers.values import (
     Answered,
@@ -48,6 +47,7 @@ class Connection:
         self,
         config: ServerConfig,
         orphan_guard: OrphanGuard,
+        isolation: Isolation,
         redaction: Redaction,
         *,
         reveal: Reveal,
@@ -56,12 +56,14 @@ class Connection:
     ) -> None:
         self.config = config
         self._prepare = prepare
+        self.launch = Launch((), {})
         self.tools: tuple[ToolDefinition, ...] = ()
         self.era = ""
         self.program = ""
-        self.why = ""
+        self.why = self._over_bound = ""
         self.ended = asyncio.Event()
         self._orphan_guard = orphan_guard
+        self._isolation = isolation
         self._reveal = reveal
         self._redaction = redaction
         self._on_change = on_change
@@ -181,8 +183,10 @@ class Connection:
         try:
             await self._live(opened)
         except Exception as error:  # a task's root: SDK, transports and the server itself fail in their own ways
-            self.why = self._redaction.text(self._reason(error))
+            self.why = self._over_bound or self._redaction.text(self._reason(error))
         finally:
+            if self._process:
+                self._isolation.unwatch(self._process.pid)
             self._session = None
             self._listed.set()
             self.ended.set()
@@ -192,6 +196,9 @@ class Connection:
 
     async def _live(self, opened: asyncio.Future[None]) -> None:
         loaded = await load()
+        if self.config.transport == "stdio":
+            declared = {name: self._reveal(value) for name, value in self.config.env.items()}
+            self.launch = await asyncio.to_thread(self._isolation.launch, self.config, declared)
         async with (
             asyncio.timeout(self.config.connect_s) as deadline,
             loaded.open_session(
@@ -276,20 +283,34 @@ class Connection:
     def _make_process(
         self, on_line: Callable[[bytes], None], on_long: Callable[[LongLine], None], on_end: Callable[[], None]
     ) -> StdioProcess:
-        config = self.config
-        declared = {name: self._reveal(value) for name, value in config.env.items()}
-        argv = sandboxed(config.argv, config.sandbox_rules, config.cwd) if config.sandbox == "bwrap" else config.argv
+        launch = self.launch
         self._process = StdioProcess(
-            argv,
-            env=environment(declared, operator=config.operator),
-            cwd="" if config.sandbox == "bwrap" else config.cwd,
-            line_cap=config.line_cap,
+            launch.argv,
+            env=launch.env,
+            cwd=launch.cwd,
+            line_cap=self.config.line_cap,
+            wrappers=launch.wrappers,
             orphan_guard=self._orphan_guard,
             on_line=on_line,
             on_long=on_long,
             on_end=on_end,
+            on_start=self._watch,
         )
         return self._process
+
+    def _watch(self, pid: int) -> None:
+        loop = asyncio.get_running_loop()
+
+        def over(why: str) -> None:  # called in the thread that watches
+            with suppress(RuntimeError):  # the loop is closed: everything is being stopped anyway
+                loop.call_soon_threadsafe(self._stop_over_bound, why)
+
+        self._isolation.watch(pid, self.launch, self.config.sandbox_rules, over)
+
+    def _stop_over_bound(self, why: str) -> None:
+        self._over_bound = self.why = self.why or why
+        if self._process:
+            self._process.kill()
 
     def _reason(self, error: BaseException) -> str:
         while isinstance(error, BaseExceptionGroup):

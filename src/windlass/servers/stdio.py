@@ -1,5 +1,5 @@
 """A server's program and its three pipes, in bytes. Reading never blocks, writing has a deadline, stderr is kept as a
-ring, and the whole process group ends with us: first its stdin closes, then TERM, then KILL.
+ring, and all its processes end with us: first its stdin closes, then TERM, then KILL.
 
 What it writes is cut into lines in linear time, with a cap. A line over the cap is never held whole: it goes to a file
 as it comes, up to `KEEP_CAP`, and only its two ends stay in memory."""
@@ -12,9 +12,11 @@ import subprocess
 import tempfile
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import IO, cast
 
 from windlass.core.errors import ToolError, Unavailable
+from windlass.servers.isolation.process_tree import ProcessId, any_lives, descendants, identities
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.values import LongLine
 
@@ -40,15 +42,21 @@ class StdioProcess(asyncio.SubprocessProtocol):
         env: Mapping[str, str],
         cwd: str = "",
         line_cap: int,
+        wrappers: int = 0,
         orphan_guard: OrphanGuard,
         on_line: Callable[[bytes], None],
         on_long: Callable[[LongLine], None],
         on_end: Callable[[], None],
+        on_start: Callable[[int], None] = lambda pid: None,
     ) -> None:
+        """`wrappers` is how many processes of ours stand around the program: 2 for bubblewrap, 1 for the launcher."""
         self._argv = list(argv)
         self._env = dict(env)
         self._cwd = cwd or None
+        self._wrappers = wrappers
+        self._family: set[ProcessId] = set()
         self._orphan_guard = orphan_guard
+        self._on_start = on_start
         self._on_end = on_end
         self._lines = LineBuffer(line_cap, on_line, on_long)
         self._stderr = Ring(STDERR_CAP)
@@ -82,7 +90,9 @@ class StdioProcess(asyncio.SubprocessProtocol):
             raise Unavailable(f"{program} cannot be started: {error.strerror}.", code="command_missing") from error
         self._transport = transport
         self.pid = transport.get_pid()
-        self._orphan_guard.add(self.pid)
+        if self._wrappers != 1:  # the launcher ends its processes itself; killed with its group it could not
+            self._orphan_guard.add(self.pid)
+        self._on_start(self.pid)
         # Cast, not checked: uvloop's pipes are not subclasses of asyncio's.
         self._stdin = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
         self._stdin.set_write_buffer_limits(high=1 << 20)
@@ -116,17 +126,18 @@ class StdioProcess(asyncio.SubprocessProtocol):
         self._stdin.write(line())
 
     async def stop(self) -> None:
-        """Returns when the process group is gone. Safe to cancel: the group is killed even then."""
+        """Returns when its processes are gone. Safe to cancel: they are killed even then."""
         if self._transport is None:
             return
         try:
             self.pause(False)
+            self._look_at_family()
             self._close_stdin()
             await self._until(self._exited.is_set, GRACE_S)
-            if self._signal(signal.SIGTERM):
-                await self._until(lambda: not group_lives(self.pid), GRACE_S)
-            if self._signal(signal.SIGKILL):
-                await self._until(lambda: self._exited.is_set() and not group_lives(self.pid), GRACE_S)
+            if self._terminate():
+                await self._until(lambda: not self._lives(), GRACE_S)
+            if self._kill_family():
+                await self._until(lambda: self._exited.is_set() and not self._lives(), GRACE_S)
         finally:
             self._signal(signal.SIGKILL)
             self._orphan_guard.drop(self.pid)
@@ -136,7 +147,7 @@ class StdioProcess(asyncio.SubprocessProtocol):
 
     def kill(self) -> None:
         self._doomed = True
-        self._signal(signal.SIGKILL)
+        self._kill_family()
 
     def pause(self, on: bool) -> None:
         """Stop reading while messages wait to be used, so that a flood cannot fill our memory."""
@@ -209,6 +220,29 @@ class StdioProcess(asyncio.SubprocessProtocol):
             await asyncio.sleep(step)
             step = min(step * 2, _POLL_S)
 
+    def _look_at_family(self) -> list[int]:
+        pids = descendants(self.pid) if self._wrappers and self.pid and not self._exited.is_set() else []
+        self._family |= identities(pids)
+        return pids
+
+    def _lives(self) -> bool:
+        return group_lives(self.pid) or any_lives(self._family)
+
+    def _terminate(self) -> bool:
+        """TERM for the server's own processes: bubblewrap would not pass it on, and would be gone before they are."""
+        if not self._wrappers:
+            return self._signal(signal.SIGTERM)
+        _send(self._look_at_family()[self._wrappers :], signal.SIGTERM)
+        return self._lives()
+
+    def _kill_family(self) -> bool:
+        """Without bubblewrap, or the launcher, the processes that detached themselves would be out of reach: so the
+        launcher, which they come back to, is left alive and ends by itself. Bubblewrap's namespace ends with it."""
+        if self._wrappers != 1:
+            return self._signal(signal.SIGKILL) or any_lives(self._family)
+        _send(self._look_at_family()[1:], signal.SIGKILL)
+        return self._lives()
+
     def _signal(self, number: int) -> bool:
         """Signal the group; whether any process is left in it. The group's number is ours while a member lives; once it
         was found empty the number may belong to another group, and is never signalled again."""
@@ -230,6 +264,12 @@ class StdioProcess(asyncio.SubprocessProtocol):
         if number and self._transport and not self._exited.is_set():
             self._transport.kill()
         return not self._exited.is_set()
+
+
+def _send(pids: Sequence[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
 
 
 def group_lives(group: int) -> bool:

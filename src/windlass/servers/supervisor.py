@@ -21,9 +21,19 @@ from windlass.servers.identity import (
     difference,
     identity_of,
 )
+from windlass.servers.isolation import Isolation, IsolationStatus, RefusalLog
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import NoRedaction, Redaction
-from windlass.servers.values import Answered, CallResult, OnInput, OnProgress, ServerConfig, ToolDefinition, check
+from windlass.servers.values import (
+    Answered,
+    CallResult,
+    OnInput,
+    OnProgress,
+    ServerConfig,
+    TextPart,
+    ToolDefinition,
+    check,
+)
 
 State = Literal["draft", "configured", "starting", "running", "failed", "stopped"]
 TRIES = 5
@@ -32,6 +42,7 @@ HEALTHY_S = 60.0  # a server that ran this long counts as healthy: its next fail
 OTHERS_S = 5.0
 CONFIRM_AGAIN = "Look at its command and confirm it again: POST /servers/{id}/confirm, or `windlass servers confirm`."
 log = logging.getLogger("windlass.servers")
+SHORT = 2000  # an error that a server does not flag as one is no longer than this
 _GONE = {"server_gone", "not_running", "session_gone"}
 _WORTH_ANOTHER = {*_GONE, "timeout", "bad_result"}  # a call the server refused would be refused again
 
@@ -65,11 +76,13 @@ class Servers:
         redaction: Redaction | None = None,
         identities: Identities | None = None,
         prepare: Prepare = lambda config, tools, program: None,
+        isolation: Isolation | None = None,
     ) -> None:
         """`reveal` turns a stored value of `env` and `headers` into the secret it stands for, `redaction` takes secrets
         out of all that servers write but results; `identities` keeps what was confirmed; `prepare` is called in a
         thread with a long list of tools before it is shown."""
         self.redaction = redaction or NoRedaction()
+        self._isolation = isolation or Isolation()
         self._on_change = on_change
         self._reveal = reveal
         self._identities = identities or KnownForNow()
@@ -91,6 +104,7 @@ class Servers:
             self._lifecycles[config.id] = ServerLifecycle(
                 config,
                 self._orphan_guard,
+                self._isolation,
                 self._reveal,
                 lambda: self._on_change(config.id),
                 self._identities,
@@ -109,6 +123,7 @@ class Servers:
         lifecycle = self._lifecycle(server)
         await lifecycle.stop()
         del self._lifecycles[lifecycle.config.id]
+        await asyncio.to_thread(self._isolation.forget, lifecycle.config.id)
         self._on_change(lifecycle.config.id)
 
     def start(self, server: str) -> None:
@@ -152,6 +167,15 @@ class Servers:
         """The tools a server last listed and its configuration; None for an unknown server."""
         lifecycle = self._lifecycles.get(server_id)
         return (lifecycle.tools, lifecycle.config) if lifecycle else None
+
+    async def find_out_isolation(self) -> None:
+        """Before anything about isolation is shown: at the first time it is tried what works."""
+        if any(config.transport == "stdio" for config in self.configs()):
+            await asyncio.to_thread(self._isolation.find_out)
+
+    def isolation(self, server: str) -> IsolationStatus:
+        """After `find_out_isolation`; else it blocks."""
+        return self._lifecycle(server).isolation()
 
     def stderr(self, server: str) -> str:
         return self._lifecycle(server).stderr
@@ -197,6 +221,7 @@ class Servers:
                     group.create_task(lifecycle.stop())
         finally:
             self._orphan_guard.close()
+            self._isolation.close()
 
     def _lifecycle(self, server: str) -> "ServerLifecycle":
         if lifecycle := self._lifecycles.get(server):
@@ -224,6 +249,7 @@ class ServerLifecycle:
         self,
         config: ServerConfig,
         orphan_guard: OrphanGuard,
+        isolation: Isolation,
         reveal: Reveal,
         on_change: Callable[[], None],
         identities: Identities,
@@ -234,6 +260,7 @@ class ServerLifecycle:
         self._redaction = redaction
         self._prepare = prepare
         self._orphan_guard = orphan_guard
+        self._isolation = isolation
         self._reveal = reveal
         self._on_change = on_change
         self._identities = identities
@@ -248,6 +275,7 @@ class ServerLifecycle:
         self._checking: asyncio.Task[None] | None = None
         self._connection: Connection | None = None
         self._last_stderr = ""
+        self._refusals = RefusalLog()
         self._starts = self._calls = self._errors = 0
         self._latency_ms = 0.0
 
@@ -293,6 +321,8 @@ class ServerLifecycle:
                 await self.stop()
         finally:  # also when the caller is cancelled while the old process stops
             self.config = config
+        if differs:
+            self._refusals.clear()
         if self._connection:
             self._connection.config = config
         if config.draft or not runs:
@@ -314,6 +344,13 @@ class ServerLifecycle:
     @property
     def stderr(self) -> str:
         return (self._connection.stderr if self._connection else "") or self._last_stderr
+
+    def isolation(self) -> IsolationStatus:
+        live = self._connection
+        if live and live.pid and live.launch.limits.home:
+            self._refusals.look_at(live.stderr, live.launch.limits)
+        level, why = (live.launch.level, live.launch.why) if live and live.pid else self._isolation.about(self.config)
+        return IsolationStatus(self.config.wanted_sandbox, level, why, self._refusals.found)
 
     def status(self) -> ServerStatus:
         live = self._connection
@@ -411,13 +448,22 @@ class ServerLifecycle:
             result = await live.call(tool, arguments, **options)
         except ToolError as error:
             self._errors += 1
+            self._note_refusals(live, error.message, arguments)
             if error.code in ("timeout", "server_gone"):
                 self._check_soon(live)
             raise
         self._errors += result.failed
+        for part in result.parts:
+            if isinstance(part, TextPart) and (result.failed or len(part.text) < SHORT):
+                self._note_refusals(live, part.text, arguments)
         took = (time.monotonic() - began) * 1000
         self._latency_ms = took if not self._latency_ms else self._latency_ms * 0.8 + took * 0.2
         return result
+
+    def _note_refusals(self, live: Connection, text: str, arguments: dict[str, Any]) -> None:
+        if live.launch.level != "none":
+            named = [value for value in arguments.values() if isinstance(value, str)]
+            self._refusals.look_at(text, live.launch.limits, named)
 
     async def _reopen(self, old: Connection | None) -> None:
         """Several calls may find the session gone at once. Each waits for the others to fail too, since closing would
@@ -470,6 +516,7 @@ class ServerLifecycle:
         live = Connection(
             self.config,
             self._orphan_guard,
+            self._isolation,
             self._redaction,
             reveal=self._reveal,
             on_change=self._on_change,
@@ -491,6 +538,8 @@ class ServerLifecycle:
         finally:
             await live.close()
             self._last_stderr = live.stderr
+            if live.launch.level != "none":
+                self._refusals.look_at(live.stderr, live.launch.limits)
             self._connection = None
 
     async def _identity_now(self) -> ProgramIdentity:

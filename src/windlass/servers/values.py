@@ -16,7 +16,8 @@ from windlass.core.values import value_object
 
 Transport = Literal["stdio", "http", "sse"]
 Approval = Literal["", "auto", "ask", "deny"]
-SandboxLevel = Literal["off", "bwrap"]
+SandboxLevel = Literal["default", "strict", "off"]
+WrittenLevel = SandboxLevel | Literal["bwrap"]  # what the first edition called strict
 
 _SLUG = re.compile(r"(?!srv-[0-9a-z]{26}$)[a-z0-9][a-z0-9_-]{0,31}")  # nothing that may be another server's id
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -34,12 +35,14 @@ class ToolOverride:
 
 @value_object
 class SandboxRules:
-    """What a sandboxed server may still touch."""
+    """What an isolated server may touch besides, and how much it may use."""
 
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
-    network: bool = False
-    home: str = ""  # a folder that stays its home between starts; "" for one that is empty at each start
+    network: bool = False  # asked of strict alone: the default leaves the network as it is
+    home: str = ""  # strict: a folder that stays its home between starts; "" for one that is empty at each start
+    memory_mib: int = 2048  # 0 for no bound
+    processes: int = 256
 
 
 @value_object
@@ -64,7 +67,7 @@ class ServerConfig:
     retries: int = 0
     parallel: int = 8
     line_cap: int = 8 << 20
-    sandbox: SandboxLevel = "off"
+    sandbox: WrittenLevel = "default"
     sandbox_rules: SandboxRules = SandboxRules()
     confirmed: bool = False  # a person has seen the exact argv
     operator: bool = False  # configured by the operator in windlass.toml; may set what the environment rules deny
@@ -74,6 +77,10 @@ class ServerConfig:
     @property
     def argv(self) -> tuple[str, ...]:
         return (self.command, *self.args)
+
+    @property
+    def wanted_sandbox(self) -> SandboxLevel:
+        return "strict" if self.sandbox == "bwrap" else self.sandbox
 
     @property
     def draft(self) -> bool:

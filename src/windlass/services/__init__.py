@@ -62,7 +62,7 @@ class Services:
         self.context = Context(store)
         self.tools = ConversationTools(store, toolbox, servers)
         self.messages = Messages(store, bus, records)
-        self.servers = McpServers(store, servers, toolbox, vault, deleted_servers)
+        self.servers = McpServers(store, servers, toolbox, vault, deleted_servers, config.home)
         self.providers = Providers(store, models, vault, patience_of(limits))
         self.personas = Personas(store)
         self.conversations = Conversations(

@@ -1,10 +1,12 @@
 """MCP servers: add, confirm, start, stop, look at. What is kept of one holds no secret: those are in the vault."""
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,6 +21,7 @@ from windlass.servers.environment import is_secret
 from windlass.servers.identity import ProgramIdentity
 from windlass.services.keyed_lock import KeyedLock
 from windlass.services.origins import moved
+from windlass.services.server_isolation import as_second_edition, loosens, rules_of, shown_inside, shown_isolation
 from windlass.services.slices import sliced
 from windlass.services.tools import plain
 from windlass.store import Documents, Store
@@ -29,9 +32,12 @@ from windlass.toolbox.schemas import visible
 from windlass.turns.records import DeletedServers
 from windlass.turns.views import iso
 
+EDITION = 2
+HOW_TO_SWITCH_OFF = 'docs/isolation.md says what that means; PATCH /servers/NAME {"sandbox": "off"} switches it off'
 READY_S = 60
 LOOK_S = 0.1
 MOST_LINES = 500
+logger = logging.getLogger("windlass")
 
 
 @value_object
@@ -39,6 +45,7 @@ class KeptServer:
     config: ServerConfig
     created_at: float
     wanted: bool = True  # False for one that was imported, until a person starts it
+    edition: int = 1  # that wrote the row; the first one had no isolation by default
 
 
 class ServerIdentities:
@@ -56,8 +63,15 @@ class ServerIdentities:
 
 class McpServers:
     def __init__(
-        self, store: Store, servers: Servers, toolbox: Toolbox, vault: Vault, deleted_servers: DeletedServers
+        self,
+        store: Store,
+        servers: Servers,
+        toolbox: Toolbox,
+        vault: Vault,
+        deleted_servers: DeletedServers,
+        home: Path,
     ) -> None:
+        self._home = home
         self._store = store
         self._servers = servers
         self._toolbox = toolbox
@@ -71,11 +85,21 @@ class McpServers:
         """At start: what was added earlier. A slug the operator's file now uses stays the file's."""
         every = self._kept.all()
         self._vault.keep_only("srv-", [f"{kept.config.id}/" for kept in every])
-        for kept in every:
+        for kept in [await self._as_second_edition(kept) for kept in every]:
             try:
                 await self._servers.put(kept.config)
             except Conflict:
                 continue
+
+    async def _as_second_edition(self, kept: KeptServer) -> KeptServer:
+        """Once for each row of the first edition; what becomes stricter is printed."""
+        if kept.edition >= EDITION:
+            return kept
+        now = replace(kept, config=as_second_edition(kept.config), edition=EDITION)
+        await self._kept.put(kept.config.id, now)
+        if now.config.sandbox == "default" and now.config.transport == "stdio":
+            logger.info("The server %s runs isolated from now on; %s", now.config.slug, HOW_TO_SWITCH_OFF)
+        return now
 
     def unwanted(self) -> set[str]:
         """Servers never started yet: an import contacts no address by itself, not even after a restart."""
@@ -85,32 +109,33 @@ class McpServers:
     async def add(self, new: schemas.NewServer) -> schemas.ServerAnswer:
         given = _given(new)
         slug = given.pop("slug", None) or self._free_slug(new.name)
-        config = _config(ServerConfig(new_id("srv"), slug), given)
-        await self._put(KeptServer(config, time.time()))
-        return self._answer(config.id, "Server added; confirm its command" if config.draft else "Server added")
+        config = self._config(ServerConfig(new_id("srv"), slug), given)
+        await self._put(KeptServer(config, time.time(), edition=EDITION))
+        return await self._answer(config.id, "Server added; confirm its command" if config.draft else "Server added")
 
     @serves(routes.servers.all)
     async def all(self) -> schemas.ServerList:
+        await self._servers.find_out_isolation()
         shown = [self._shown(status) for status in self._servers.statuses()]
         return schemas.ServerList(shown, len(shown))
 
     @serves(routes.servers.get)
     async def get(self, server: str) -> schemas.ServerAnswer:
-        return self._answer(server)
+        return await self._answer(server)
 
     @serves(routes.servers.change)
     async def change(self, server: str, change: schemas.ServerChange) -> schemas.ServerAnswer:
         async with self._changes.hold(self._own(server).config.id):
             kept = self._own(server)
-            config, message = _config(kept.config, _given(change)), "Server changed"
+            config, message = self._config(kept.config, _given(change)), "Server changed"
             if kept.config.headers and moved(kept.config.url, config.url):
                 kept, config, message = await self._move_without_headers(kept, config)
             same = self._what_was_confirmed(config) == self._what_was_confirmed(kept.config)
-            if not same or _leaves_sandbox(kept.config, config):
+            if not same or loosens(kept.config, config):
                 config = replace(config, confirmed=False)
                 await self._unconfirm(kept, config)
             await self._put(replace(kept, config=config))
-        return self._answer(config.id, message)
+        return await self._answer(config.id, message)
 
     @serves(routes.servers.delete)
     async def delete(self, server: str) -> schemas.Acknowledged:
@@ -134,7 +159,7 @@ class McpServers:
                 self._check_values(kept.config, request)
                 await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
             await self._servers.confirm(config.id)
-        return self._answer(config.id, "Command confirmed")
+        return await self._answer(config.id, "Command confirmed")
 
     @serves(routes.servers.start)
     async def start(self, server: str) -> schemas.ServerAnswer:
@@ -146,14 +171,14 @@ class McpServers:
                 await self._kept.put(config.id, replace(kept, wanted=True))
         status = await self._first_outcome(config.id)
         message = "Server running" if status.state == "running" else f"Server {status.state}"
-        return self._answer(config.id, message)
+        return await self._answer(config.id, message)
 
     @serves(routes.servers.stop)
     async def stop(self, server: str) -> schemas.ServerAnswer:
         config = self._servers.status(server).config
         async with self._changes.hold(config.id):
             await self._servers.stop(config.id)
-        return self._answer(config.id, "Server stopped")
+        return await self._answer(config.id, "Server stopped")
 
     @serves(routes.servers.tools)
     async def tools(self, server: str) -> schemas.ServerTools:
@@ -201,7 +226,10 @@ class McpServers:
         found = await asyncio.to_thread(imported_servers, msgspec.json.encode(given), taken)
         for one in found:
             if one.config:
-                await self._put(KeptServer(replace(one.config, confirmed=False), time.time(), wanted=False))
+                await self._put(
+                    KeptServer(replace(one.config, confirmed=False), time.time(), wanted=False, edition=EDITION)
+                )
+        await self._servers.find_out_isolation()
         made = [self._shown(self._servers.status(one.config.id)) for one in found if one.config]
         notes = [schemas.ImportNote(one.name, one.problem, list(one.warnings)) for one in found]
         return schemas.ImportedServers(made, len(made), notes, message="Nothing was started")
@@ -289,6 +317,12 @@ class McpServers:
             hidden[name] = value if value == PREFIX + slot else self._vault.put(slot, value)
         return hidden
 
+    def _config(self, config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
+        fields = _fields(given)
+        if inside := fields.pop("inside", None):
+            fields["sandbox_rules"] = rules_of(inside, config.id, self._home)
+        return replace(config, **fields)
+
     def _own(self, server: str) -> KeptServer:
         config = self._servers.status(server).config
         kept = self._kept.get(config.id)
@@ -304,12 +338,15 @@ class McpServers:
             slug, number = f"{base}-{number}", number + 1
         return slug
 
-    def _answer(self, server: str, message: str = "") -> schemas.ServerAnswer:
+    async def _answer(self, server: str, message: str = "") -> schemas.ServerAnswer:
+        await self._servers.find_out_isolation()
         return schemas.ServerAnswer(self._shown(self._servers.status(server)), message=message)
 
     def _shown(self, status: ServerStatus) -> schemas.Server:
         kept = self._kept.get(status.config.id)
         shown = server_shown(status, created_at=kept.created_at if kept else None)
+        shown.inside = shown_inside(status.config.sandbox_rules)
+        shown.isolation = shown_isolation(status.config, self._servers.isolation(status.config.id))
         if status.config.draft:
             shown.env_values = self._values(status.config)
         if kept and not kept.wanted and status.config.transport != "stdio" and shown.status == "configured":
@@ -366,7 +403,7 @@ def server_shown(status: ServerStatus, *, created_at: float | None) -> schemas.S
         timeout_s=config.timeout_s,
         retries=config.retries,
         parallel=config.parallel,
-        sandbox=config.sandbox,
+        sandbox=config.wanted_sandbox,
         status=status.state,
         error=status.reason or None,
         note=status.note or None,
@@ -385,15 +422,17 @@ def _given(fields: schemas.NewServer | schemas.ServerChange) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(fields).items() if value is not msgspec.UNSET}
 
 
-def _config(config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
+def _fields(given: dict[str, Any]) -> dict[str, Any]:
     made = dict(given)
+    if made.get("sandbox") == "bwrap":
+        made["sandbox"] = "strict"
     if "args" in made:
         made["args"] = tuple(made["args"])
     if "approval" in made:
         made["approval"] = made["approval"] or ""
     if "transport" not in made and made.get("url"):
         made["transport"] = "http"
-    return replace(config, **made)
+    return made
 
 
 def _check_argv(config: ServerConfig, request: schemas.Confirm) -> None:
@@ -407,7 +446,3 @@ def _check_argv(config: ServerConfig, request: schemas.Confirm) -> None:
         raise Conflict(
             "This is not the command that would run.", hint="Send back `argv` exactly as it is shown.", code="argv"
         )
-
-
-def _leaves_sandbox(before: ServerConfig, after: ServerConfig) -> bool:
-    return before.sandbox != "off" and after.sandbox == "off"

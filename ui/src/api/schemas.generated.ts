@@ -431,6 +431,20 @@ export interface InputAnswer {
   content?: Record<string, unknown> | null;
 }
 
+/** What an isolated program may touch besides. A change must be confirmed again. */
+export interface Inside {
+  read?: string[];
+  write?: string[];
+  /** Asked of `strict` alone */
+  network?: boolean;
+  /** `strict`: a home of its own that outlives it */
+  keep_home?: boolean;
+  /** 0 for no bound */
+  memory_mib?: number;
+  /** 0 for no bound */
+  processes?: number;
+}
+
 export interface Limit {
   /** As in windlass.toml, under [limits] */
   name: string;
@@ -611,7 +625,9 @@ export interface NewServer {
   timeout_s?: number;
   retries?: number;
   parallel?: number;
-  sandbox?: "bwrap" | "off";
+  /** How far its program is isolated; `bwrap` is another name of `strict` */
+  sandbox?: "bwrap" | "default" | "off" | "strict";
+  inside?: Inside;
 }
 
 export interface NewToken {
@@ -848,6 +864,16 @@ export interface Ready {
   success: boolean;
 }
 
+/** Something isolation kept from a server that it seems to need. */
+export interface RefusedPath {
+  path: string;
+  access: "read" | "write";
+  /** What to write in windlass.toml to allow it */
+  line: string;
+  /** What to send as `inside` to allow it */
+  inside: ShownInside;
+}
+
 export interface Replay {
   /** Tried before the saved rules and behind those of windlass.toml */
   rule: TriedRule;
@@ -1010,6 +1036,10 @@ export interface Server {
   retry_at: string | null;
   /** ISO 8601, UTC */
   created_at: string | null;
+  /** What it may touch besides */
+  inside: ShownInside;
+  /** Null for one that is reached by an address */
+  isolation: ServerIsolation | null;
   /** Of a draft: the variables that are confirmed with its command. Secrets are only named */
   env_values: Record<string, string>;
 }
@@ -1037,7 +1067,18 @@ export interface ServerChange {
   timeout_s?: number;
   retries?: number;
   parallel?: number;
-  sandbox?: "bwrap" | "off";
+  /** How far its program is isolated; `bwrap` is another name of `strict` */
+  sandbox?: "bwrap" | "default" | "off" | "strict";
+  inside?: Inside;
+}
+
+export interface ServerIsolation {
+  wanted: "default" | "off" | "strict";
+  /** What really holds */
+  level: "bwrap" | "landlock" | "none";
+  /** In words, where it is less than the most this machine can do */
+  why: string;
+  refused: RefusedPath[];
 }
 
 export interface ServerList {
@@ -1132,6 +1173,15 @@ export interface Settle {
   method: string;
   path: string;
   body: Record<string, unknown>;
+}
+
+export interface ShownInside {
+  read: string[];
+  write: string[];
+  network: boolean;
+  keep_home: boolean;
+  memory_mib: number;
+  processes: number;
 }
 
 export interface Source {

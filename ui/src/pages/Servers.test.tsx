@@ -27,6 +27,8 @@ const SERVER: Server = {
   retries: 0,
   parallel: 8,
   sandbox: "off",
+  inside: { read: [], write: [], network: false, keep_home: false, memory_mib: 2048, processes: 256 },
+  isolation: { wanted: "off", level: "none", why: "", refused: [] },
   status: "draft",
   error: null,
   tool_count: 0,

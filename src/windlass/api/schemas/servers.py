@@ -21,6 +21,47 @@ Url = Annotated[
     str, Meta(pattern=r"^https?://[^\s/?#@]+([/?#]|$)", max_length=2000, examples=["https://example.com/mcp"])
 ]
 Transport = Literal["stdio", "http", "sse"]
+Sandbox = Annotated[
+    Literal["default", "strict", "off", "bwrap"],
+    Meta(description="How far its program is isolated; `bwrap` is another name of `strict`"),
+]
+Folder = Annotated[str, Meta(min_length=1, max_length=4000)]
+
+
+class Inside(Request):
+    """What an isolated program may touch besides. A change must be confirmed again."""
+
+    read: Annotated[list[Folder], Meta(max_length=200)] = field(default_factory=list)
+    write: Annotated[list[Folder], Meta(max_length=200)] = field(default_factory=list)
+    network: Annotated[bool, Meta(description="Asked of `strict` alone")] = False
+    keep_home: Annotated[bool, Meta(description="`strict`: a home of its own that outlives it")] = False
+    memory_mib: Annotated[int, Meta(ge=0, le=1 << 24, description="0 for no bound")] = 2048
+    processes: Annotated[int, Meta(ge=0, le=1 << 20, description="0 for no bound")] = 256
+
+
+class ShownInside(Response):
+    read: list[str] = field(default_factory=list)
+    write: list[str] = field(default_factory=list)
+    network: bool = False
+    keep_home: bool = False
+    memory_mib: int = 2048
+    processes: int = 256
+
+
+class RefusedPath(Response):
+    """Something isolation kept from a server that it seems to need."""
+
+    path: str
+    access: Literal["read", "write"]
+    line: Annotated[str, Meta(description="What to write in windlass.toml to allow it")]
+    inside: Annotated[ShownInside, Meta(description="What to send as `inside` to allow it")]
+
+
+class ServerIsolation(Response):
+    wanted: Literal["default", "strict", "off"]
+    level: Annotated[Literal["bwrap", "landlock", "none"], Meta(description="What really holds")]
+    why: Annotated[str, Meta(description="In words, where it is less than the most this machine can do")]
+    refused: list[RefusedPath]
 
 
 class NewServer(Request):
@@ -41,7 +82,8 @@ class NewServer(Request):
     timeout_s: Seconds = 120
     retries: Annotated[int, Meta(ge=0, le=10)] = 0
     parallel: Annotated[int, Meta(ge=1, le=64)] = 8
-    sandbox: Literal["off", "bwrap"] = "off"
+    sandbox: Sandbox = "default"
+    inside: Inside | UnsetType = UNSET
 
 
 class ServerChange(Request):
@@ -62,7 +104,8 @@ class ServerChange(Request):
     timeout_s: Seconds | UnsetType = UNSET
     retries: Annotated[int, Meta(ge=0, le=10)] | UnsetType = UNSET
     parallel: Annotated[int, Meta(ge=1, le=64)] | UnsetType = UNSET
-    sandbox: Literal["off", "bwrap"] | UnsetType = UNSET
+    sandbox: Sandbox | UnsetType = UNSET
+    inside: Inside | UnsetType = UNSET
 
 
 class Server(Response):
@@ -97,6 +140,8 @@ class Server(Response):
     errors: Annotated[int, Meta(description="How many of the calls failed")] = 0
     retry_at: Annotated[Time | None, Meta(description="When a failed one is tried again; null: not by itself")] = None
     created_at: Time | None = None
+    inside: Annotated[ShownInside, Meta(description="What it may touch besides")] = field(default_factory=ShownInside)
+    isolation: Annotated[ServerIsolation | None, Meta(description="Null for one that is reached by an address")] = None
     env_values: Annotated[
         dict[str, str],
         Meta(description="Of a draft: the variables that are confirmed with its command. Secrets are only named"),

@@ -181,8 +181,9 @@ function CommandFields({
             value={form.sandbox}
             onPick={(sandbox) => set({ sandbox })}
             options={[
+              ["default", "Default: your credentials out of reach"],
+              ["strict", "Strict: private home, none of your files"],
               ["off", "Off: runs as you"],
-              ["bwrap", "bwrap: private home, none of your files"],
             ]}
           />
         </div>

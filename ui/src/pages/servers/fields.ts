@@ -21,7 +21,7 @@ export interface ServerForm {
   timeout_s: string;
   retries: string;
   parallel: string;
-  sandbox: "off" | "bwrap";
+  sandbox: "default" | "strict" | "off";
 }
 
 export type Problems = Partial<Record<keyof ServerForm, string>>;
@@ -41,7 +41,7 @@ export const EMPTY_FORM: ServerForm = {
   timeout_s: "120",
   retries: "0",
   parallel: "8",
-  sandbox: "off",
+  sandbox: "default",
 };
 
 export function formOf(server: Server): ServerForm {
@@ -59,7 +59,7 @@ export function formOf(server: Server): ServerForm {
     timeout_s: String(server.timeout_s),
     retries: String(server.retries),
     parallel: String(server.parallel),
-    sandbox: server.sandbox === "bwrap" ? "bwrap" : "off",
+    sandbox: server.isolation?.wanted ?? "default",
   };
 }
 

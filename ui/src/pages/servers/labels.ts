@@ -15,9 +15,14 @@ export const STATUS: Record<Server["status"], { label: string; tone: Tone }> = {
 
 export function sandboxText(server: Server): string {
   if (server.transport !== "stdio") return "remote: it runs elsewhere";
-  return server.sandbox === "bwrap"
-    ? "bwrap: private home, none of your files"
-    : "off: it runs as you, with your files and your network";
+  const isolation = server.isolation;
+  const what = {
+    default: "default: none of your credentials, writes only where the command says",
+    strict: "strict: private home, none of your files",
+    off: "off: it runs as you, with your files and your network",
+  }[isolation?.wanted ?? "off"];
+  const held = isolation?.level === "none" && isolation.wanted !== "off" ? " Nothing isolates it here" : "";
+  return isolation?.why ? `${what}.${held} (${isolation.why})` : what;
 }
 
 export function sandboxShort(server: Server): string {

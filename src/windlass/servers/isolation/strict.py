@@ -21,7 +21,9 @@ def sandboxed(argv: Sequence[str], rules: SandboxRules, cwd: str = "") -> list[s
     """Raises `Unavailable` when bubblewrap is not installed: a server must not run unprotected without notice."""
     program = shutil.which("bwrap")
     if program is None:
-        raise Unavailable("bubblewrap is not installed.", hint="Install bwrap, or set sandbox to off for this server.")
+        raise Unavailable(
+            "bubblewrap is not installed.", hint="Install bwrap, or set sandbox to default for this server."
+        )
     return [
         program,
         *_isolation(rules),

@@ -1,0 +1,249 @@
+"""How this Windlass isolates the servers it runs: from a configuration to the command that really starts, and the words
+that say how far the isolation goes."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+if sys.platform != "win32":
+    import resource
+
+from windlass.core.errors import Unavailable
+from windlass.core.values import value_object
+from windlass.servers.environment import environment
+from windlass.servers.isolation import landlock
+from windlass.servers.isolation.bounds import BoundsWatch, Watched, inode_of
+from windlass.servers.isolation.bubblewrap import MountPlan, wrapped
+from windlass.servers.isolation.hidden_paths import hidden_paths, is_under
+from windlass.servers.isolation.named_paths import Borders, code_folders, may_open, named_paths
+from windlass.servers.isolation.private_folder import PrivateFolder
+from windlass.servers.isolation.refusals import Allowance, Refusal
+from windlass.servers.isolation.strict import HOME, sandboxed
+from windlass.servers.isolation.trial import IsolationLevel, IsolationTrial, launched, trial
+from windlass.servers.values import SandboxLevel, SandboxRules, ServerConfig
+
+FILE_BYTES, OPEN_FILES = 4 << 30, 4096
+LIMITS = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": FILE_BYTES, "RLIMIT_NOFILE": OPEN_FILES}
+_DOCKER = ("docker", "podman", "nerdctl", "docker-compose")
+OFF = "switched off for this server: it can reach everything that you can, Windlass's own keys included"
+DOCKER = "none (Docker): whoever commands Docker's daemon can reach everything on this machine"
+STRICT = "a private home, only the folders named under `inside`"
+
+
+@value_object
+class Launch:
+    """A start, ready to be made. `wrappers` are the processes of ours around the server's own."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str = ""
+    level: IsolationLevel = "none"
+    why: str = ""
+    wrappers: int = 0
+    limits: Allowance = Allowance()
+    covers: tuple[str, ...] = ()
+
+
+@value_object
+class IsolationStatus:
+    """What holds for one server now, or will hold at its next start."""
+
+    wanted: SandboxLevel
+    level: IsolationLevel
+    why: str
+    refused: tuple[Refusal, ...] = ()
+
+
+class Isolation:
+    """`data` is Windlass's own folder, which no server sees; without one the servers' private folders are temporary.
+    `hidden` are further files that Windlass read its settings from."""
+
+    def __init__(
+        self,
+        data: Path | None = None,
+        *,
+        hidden: Sequence[Path] = (),
+        home: Path | None = None,
+        tried: Callable[[], IsolationTrial] = trial,
+    ) -> None:
+        self._given = data
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._home = os.path.realpath(home or os.path.expanduser("~"))
+        self._more = [str(path) for path in hidden]
+        self._tried = tried
+        self._watch = BoundsWatch()
+
+    def launch(self, config: ServerConfig, declared: Mapping[str, str]) -> Launch:
+        """Blocks: it looks at files, and at the first time tries what works. Raises `Unavailable` for a program or a
+        folder that is not there."""
+        env = environment(declared, operator=config.operator)
+        program = _program(config, env)
+        if config.wanted_sandbox == "off" or os.path.basename(config.command) in _DOCKER:
+            return self._unconfined(config, env, program, OFF if config.wanted_sandbox == "off" else DOCKER)
+        tried = self._tried()
+        if config.wanted_sandbox == "strict":
+            return self._strict(config, env, tried)
+        if tried.level == "none":
+            return self._unconfined(config, env, program, tried.why)
+        return self._default(config, declared, env, program, tried)
+
+    def find_out(self) -> None:
+        """Try what works, once per process. Blocks."""
+        self._tried()
+
+    def about(self, config: ServerConfig) -> tuple[IsolationLevel, str]:
+        """The level a start would have, and why, without starting."""
+        if config.transport != "stdio":
+            return "none", "it runs elsewhere"
+        if config.wanted_sandbox == "off":
+            return "none", OFF
+        if os.path.basename(config.command) in _DOCKER:
+            return "none", DOCKER
+        tried = self._tried()
+        return tried.level, STRICT if config.wanted_sandbox == "strict" else tried.why
+
+    def watch(self, pid: int, launch: Launch, rules: SandboxRules, over: Callable[[str], None]) -> None:
+        if launch.level != "none":
+            covers = {path: inode_of(path) for path in launch.covers}
+            self._watch.add(Watched(pid, rules.memory_mib << 20, rules.processes, covers, over))
+
+    def unwatch(self, pid: int) -> None:
+        self._watch.drop(pid)
+
+    def forget(self, server_id: str) -> None:
+        """Delete what a removed server kept. Blocks."""
+        if self._given or self._temporary:
+            self._private(server_id).remove()
+
+    def close(self) -> None:
+        if self._temporary:
+            self._temporary.cleanup()
+
+    def _unconfined(self, config: ServerConfig, env: Mapping[str, str], program: str, why: str) -> Launch:
+        argv = (program, *config.args)
+        if os.path.isdir("/proc/self/task"):  # Linux: what detaches itself ends with the server all the same
+            return Launch(launched({"reap": True, "parent": os.getpid()}, argv), env, config.cwd, "none", why, 1)
+        return Launch(argv, env, config.cwd, "none", why)
+
+    def _strict(self, config: ServerConfig, env: Mapping[str, str], tried: IsolationTrial) -> Launch:
+        if tried.level != "bwrap":
+            raise Unavailable(
+                f"It must run in a strict sandbox: {tried.why}.",
+                hint="Install bubblewrap (bwrap), or set sandbox to default for this server.",
+            )
+        rules = config.sandbox_rules
+        argv = sandboxed(config.argv, rules, config.cwd)
+        limits = Allowance(HOME, (), rules.write, never=(self._data,))
+        return Launch(tuple(argv), env, level="bwrap", why=STRICT, wrappers=2, limits=limits)
+
+    def _default(
+        self,
+        config: ServerConfig,
+        declared: Mapping[str, str],
+        env: Mapping[str, str],
+        program: str,
+        tried: IsolationTrial,
+    ) -> Launch:
+        private = self._private(config.id)
+        rules = self._openings(config)
+        hidden = [
+            path for path in hidden_paths(self._home, self._data, self._more) if path not in (*rules.read, *rules.write)
+        ]
+        private.make(self._home, hidden)
+        borders = Borders(self._home, self._data, tuple(hidden))
+        cwd = os.path.realpath(config.cwd) if config.cwd else private.work
+        named = named_paths(config.argv, declared, cwd, borders)
+        if config.cwd and may_open(cwd, borders):
+            named = replace(named, write=(*named.write, cwd))
+        rules = replace(rules, write=tuple(dict.fromkeys((*named.write, *rules.write))))
+        ours = self._variables(private, hidden, tried)
+        made = Launch((program, *config.args), {**env, **ours, **declared}, cwd, tried.level, tried.why)
+        made = replace(made, limits=Allowance(self._home, tuple(hidden), rules.write, named.kept_out, (self._data,)))
+        if tried.level == "landlock":
+            return self._by_landlock(made, rules, private)
+        return self._by_bubblewrap(made, rules, private, tried)
+
+    def _by_bubblewrap(
+        self, made: Launch, rules: SandboxRules, private: PrivateFolder, tried: IsolationTrial
+    ) -> Launch:
+        plan = MountPlan(
+            self._home,
+            made.limits.hidden,
+            rules.read,
+            rules.write,
+            tuple(code_folders(made.argv, self._home)),
+            private.path,
+            private.empty,
+            made.cwd,
+        )
+        found = wrapped(tried.bwrap, plan, _limited(made.argv, rules.processes if tried.counts_processes else 0))
+        argv = launched({"scope": True}, found.argv) if tried.scope else found.argv
+        crowd = "the home has too many entries to be built again: hidden ones are covered instead, and a credential "
+        why = "; ".join(filter(None, (made.why, f"{crowd}that is made while it runs can be read" * found.crowded)))
+        return replace(made, argv=argv, cwd="", why=why, wrappers=2, covers=found.covers)
+
+    def _by_landlock(self, made: Launch, rules: SandboxRules, private: PrivateFolder) -> Launch:
+        home = [] if any(is_under(self._home, path) for path in made.limits.hidden) else [self._home]
+        read = [*rules.read, *code_folders(made.argv, self._home), *home]
+        opened = landlock.allowed(made.limits.hidden, read, rules.write, private.path)
+        Path(private.rules).write_text(json.dumps(opened))
+        order = {"reap": True, "parent": os.getpid(), "rules": private.rules, "limits": LIMITS}
+        return replace(made, argv=launched(order, made.argv), wrappers=1)
+
+    def _variables(self, private: PrivateFolder, hidden: Sequence[str], tried: IsolationTrial) -> dict[str, str]:
+        is_gone = any(is_under(self._home, path) for path in hidden)
+        temporary = "/tmp" if tried.level == "bwrap" else private.tmp  # noqa: S108
+        return {
+            **private.environment(self._home),
+            "HOME": private.work if is_gone else self._home,
+            "TMPDIR": temporary,
+        }
+
+    def _openings(self, config: ServerConfig) -> SandboxRules:
+        """What `inside` names, as real paths. No line opens the whole system or Windlass's own folder."""
+        rules = config.sandbox_rules
+
+        def real(paths: Sequence[str]) -> tuple[str, ...]:
+            found = [os.path.realpath(os.path.expanduser(path)) for path in paths]
+            return tuple(path for path in found if path != "/" and (config.bundled or not is_under(path, self._data)))
+
+        return replace(rules, read=real(rules.read), write=real(rules.write))
+
+    @property
+    def _data(self) -> str:
+        if self._given is None and self._temporary is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="windlass-")
+        return os.path.realpath(self._given or str(self._temporary and self._temporary.name))
+
+    def _private(self, server_id: str) -> PrivateFolder:
+        return PrivateFolder(Path(self._data, "servers", server_id))
+
+
+def _limited(argv: Sequence[str], processes: int) -> Sequence[str]:
+    prlimit = shutil.which("prlimit")
+    if prlimit is None:
+        return argv
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    options = ["--core=0", f"--fsize={FILE_BYTES}", f"--nofile={most}"]
+    return [prlimit, *options, *([f"--nproc={processes}"] if processes else []), "--", *argv]
+
+
+def _program(config: ServerConfig, env: Mapping[str, str]) -> str:
+    if config.cwd and not os.path.isdir(config.cwd):
+        raise Unavailable(
+            f"Its folder {config.cwd!r} does not exist.",
+            hint="Create it, or set another folder.",
+            code="command_missing",
+        )
+    program = shutil.which(config.command, path=env.get("PATH"))
+    if program is None:
+        raise Unavailable(
+            f"{config.command!r} was not found.", hint="Install it, or give the full path.", code="command_missing"
+        )
+    return os.path.abspath(program)

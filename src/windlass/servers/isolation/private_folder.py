@@ -1,0 +1,80 @@
+"""A server's own folder: where it works unless told otherwise, and where caches, settings and state go that it would
+else keep in the home. Each server has its own, so that none can leave code in a cache for another to run."""
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from windlass.servers.isolation.hidden_paths import is_under
+
+_FOLDERS = ("work", "cache", "config", "share", "state", "tmp")
+_NPM_SETTING = re.compile(r"(@[\w.-]+:)?(registry|proxy|https-proxy|noproxy|cafile|strict-ssl)\s*=")
+
+
+class PrivateFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = str(path)
+        self.work = f"{self.path}/work"
+        self.tmp = f"{self.path}/tmp"  # noqa: S108 - not the shared one
+        self.empty = f"{self.path}/.empty"  # what covers a hidden file
+        self.rules = f"{self.path}/.rules.json"
+
+    def make(self, home: str, hidden: Sequence[str]) -> None:
+        for name in _FOLDERS:
+            os.makedirs(f"{self.path}/{name}", mode=0o700, exist_ok=True)
+        Path(self.empty).touch(mode=0o400)
+        self._copy_npm_settings(f"{home}/.npmrc")
+        for ours, theirs in (("config", ".config"), ("share", ".local/share")):
+            self._link(f"{self.path}/{ours}", f"{home}/{theirs}", hidden)
+
+    def environment(self, home: str) -> dict[str, str]:
+        cache = f"{self.path}/cache"
+        found = {
+            "XDG_CACHE_HOME": cache,
+            "XDG_CONFIG_HOME": f"{self.path}/config",
+            "XDG_DATA_HOME": f"{self.path}/share",
+            "XDG_STATE_HOME": f"{self.path}/state",
+            "npm_config_cache": f"{cache}/npm",
+            "npm_config_userconfig": f"{self.path}/npmrc",
+            "npm_config_update_notifier": "false",
+            "UV_CACHE_DIR": f"{cache}/uv",
+            "UV_TOOL_DIR": f"{cache}/uv-tools",
+            "PIP_CACHE_DIR": f"{cache}/pip",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "UV_PYTHON_INSTALL_DIR": _first_folder(f"{home}/.local/share/uv/python", f"{cache}/uv-python"),
+        }
+        browsers = f"{home}/.cache/ms-playwright"
+        return {**found, "PLAYWRIGHT_BROWSERS_PATH": browsers} if os.path.isdir(browsers) else found
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _copy_npm_settings(self, source: str) -> None:
+        """Registry and proxy must survive, credentials must not."""
+        try:
+            lines = Path(source).read_text(errors="replace").splitlines()
+        except OSError:
+            lines = []
+        kept = [line for line in lines if _NPM_SETTING.match(line) and "@" not in line.partition("=")[2]]
+        Path(self.path, "npmrc").write_text("".join(f"{line}\n" for line in kept))
+
+    def _link(self, ours: str, theirs: str, hidden: Sequence[str]) -> None:
+        """What the home has there can still be read; what is new is written here."""
+        try:
+            names = os.listdir(theirs)
+        except OSError:
+            names = []
+        for name in names:
+            path = f"{theirs}/{name}"
+            if not os.path.lexists(f"{ours}/{name}") and not any(is_under(os.path.realpath(path), h) for h in hidden):
+                os.symlink(path, f"{ours}/{name}")
+        for name in os.listdir(ours):
+            link = f"{ours}/{name}"
+            if os.path.islink(link) and any(is_under(os.path.realpath(link), h) for h in hidden):
+                os.unlink(link)
+
+
+def _first_folder(*paths: str) -> str:
+    return next((path for path in paths if os.path.isdir(path)), paths[-1])

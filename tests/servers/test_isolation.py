@@ -1,0 +1,255 @@
+"""Servers as they run by default, from inside: what they reach, what is left of them, what stops them, and what is said
+about it. What needs bubblewrap is skipped where it does not work, with the reason its trial gave."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.kit.isolation_probes import landlock_trial, nothing_trial, probe
+from tests.kit.ledger_file import Ledger
+from tests.kit.waiting import PATIENCE_S, until
+from tests.servers.kit import Census, alive, family, ledger_config, program, run, text_of
+from windlass.servers import Isolation, SandboxRules, Servers
+from windlass.servers.isolation import IsolationTrial, trial
+from windlass.servers.isolation.landlock import landlock_version
+
+HERE = trial()
+WITHOUT_BWRAP = pytest.mark.skipif(HERE.level != "bwrap", reason=f"the trial of bubblewrap: {HERE.why}")
+WITHOUT_LANDLOCK = pytest.mark.skipif(not landlock_version(), reason="this kernel has no Landlock")
+LEVELS = [
+    pytest.param(trial, "default", id="bwrap", marks=WITHOUT_BWRAP),
+    pytest.param(landlock_trial, "default", id="landlock", marks=WITHOUT_LANDLOCK),
+    pytest.param(nothing_trial, "default", id="none"),
+    pytest.param(trial, "off", id="off"),
+]
+# Landlock does not govern connections to sockets that lie in the file system; the card says so.
+OPEN_AT = {"bwrap": set[str](), "landlock": {"socket in the home", "socket in /tmp"}}
+
+
+@pytest.mark.parametrize(
+    "level",
+    [pytest.param("bwrap", marks=WITHOUT_BWRAP), pytest.param("landlock", marks=WITHOUT_LANDLOCK)],
+)
+def test_b1_a_server_reaches_no_token_secret_environment_agent_or_other_server(tmp_path: Path, level: str) -> None:
+    found = probe(tmp_path, level)
+    works = {name: outcome for name, outcome in found.items() if name.startswith("works: ")}
+    assert set(works.values()) == {"reached"} and len(works) == 2, works
+    assert len(found) > 100
+    assert {name for name, outcome in found.items() if outcome == "reached"} - set(works) == OPEN_AT[level]
+
+
+def test_b1_without_isolation_the_same_probes_reach_what_they_look_for(tmp_path: Path) -> None:
+    found = probe(tmp_path, "off")
+    reached = {name for name, outcome in found.items() if outcome == "reached"}
+    assert {"Windlass's token", "Windlass's secrets", "~/.ssh", "~/.aws", "~/.claude.json"} <= reached
+
+
+@pytest.mark.parametrize(("tried", "sandbox"), LEVELS)
+async def test_b2_a_detached_grandchild_is_gone_after_a_stop(
+    ledger: Ledger, tmp_path: Path, tried: Callable[[], IsolationTrial], sandbox: str
+) -> None:
+    census = Census()
+    servers = Servers(isolation=Isolation(tmp_path / "data", tried=tried))
+    await run(servers, ledger_config(ledger, sandbox=sandbox))
+    await servers.call("ledger", "spawn", '{"setsid": true}')
+    processes = family(servers, "ledger")
+    assert len(processes) >= 3
+    await servers.stop("ledger")
+    assert [pid for pid in processes if alive(pid)] == []
+    await servers.aclose()
+    assert await census.newcomers_gone() == []
+
+
+@pytest.mark.parametrize("level", ["bwrap", "landlock", "off"])
+async def test_b2_a_detached_grandchild_is_gone_after_windlass_is_killed(ledger: Ledger, level: str) -> None:
+    if level == "bwrap" and HERE.level != "bwrap":
+        pytest.skip(f"the trial of bubblewrap: {HERE.why}")
+    argv = [sys.executable, "-c", HOST, json.dumps(ledger.argv()), level, str(ledger.folder.parent / "data")]
+    host = await asyncio.create_subprocess_exec(*argv, cwd=Path(__file__).parents[2], stdout=asyncio.subprocess.PIPE)
+    assert host.stdout is not None
+    processes = json.loads(await asyncio.wait_for(host.stdout.readline(), PATIENCE_S))
+    assert len(processes) >= 3 and all(alive(pid) for pid in processes)
+    host.kill()
+    await host.wait()
+    await until(lambda: not any(alive(pid) for pid in processes), "the end of all its processes")
+
+
+@pytest.mark.parametrize(("tried", "sandbox"), LEVELS)
+async def test_a_server_hears_sigterm_before_it_is_killed(
+    tmp_path: Path, tried: Callable[[], IsolationTrial], sandbox: str
+) -> None:
+    servers = Servers(isolation=Isolation(tmp_path / "data", tried=tried))
+    folder = tmp_path / "out"
+    folder.mkdir()
+    await run(servers, program([sys.executable, "-S", "-E", "-c", POLITE, f"--out={folder}/heard"], sandbox=sandbox))
+    await servers.stop("server")
+    assert (folder / "heard").read_text() == "TERM"
+    await servers.aclose()
+
+
+@WITHOUT_BWRAP
+async def test_a_server_over_its_bound_of_memory_is_stopped_with_the_reason(servers: Servers) -> None:
+    argv = [sys.executable, "-S", "-E", "-c", GREEDY]
+    await servers.put(program(argv, sandbox_rules=SandboxRules(memory_mib=100)))
+    servers.start("server")
+    await until(lambda: "100 are allowed" in servers.status("server").reason, "the reason on the card")
+    await servers.stop("server")
+
+
+@WITHOUT_BWRAP
+async def test_a_server_over_its_bound_of_processes_is_stopped_with_the_reason(
+    servers: Servers, ledger: Ledger
+) -> None:
+    await run(servers, ledger_config(ledger, sandbox_rules=SandboxRules(processes=8)))
+    for _ in range(8):
+        await servers.call("ledger", "spawn", "{}")
+    await until(lambda: "8 are allowed" in servers.status("ledger").reason, "the reason on the card")
+
+
+@WITHOUT_BWRAP
+async def test_a_server_is_stopped_when_a_hidden_file_in_its_folder_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / ".env").write_text("KEY=1")
+    servers = Servers(isolation=Isolation(tmp_path / "data", hidden=[folder / ".env"]))
+    await run(servers, ledger_config(Ledger(folder)))
+    (folder / ".env.new").write_text("KEY=2")
+    (folder / ".env.new").rename(folder / ".env")
+    await until(lambda: "was replaced" in servers.status("ledger").reason, "the reason on the card")
+    await servers.aclose()
+
+
+@WITHOUT_BWRAP
+async def test_what_was_refused_is_named_with_the_line_that_allows_it_and_the_line_works(
+    servers: Servers, ledger: Ledger, tmp_path: Path
+) -> None:
+    """In the home, as most projects are: what lies in /tmp is a folder of the server's own."""
+    with_project = Path.home() / f".windlass-test-{os.getpid()}"
+    with_project.mkdir()
+    try:
+        config = program([sys.executable, "-S", "-E", "-c", WRITER, "once"])
+        await run(servers, config)
+        first = await servers.call("server", "write", json.dumps({"path": str(with_project / "made")}))
+        assert "Read-only" in text_of(first) and not first.failed
+        [refusal] = servers.isolation("server").refused
+        assert (refusal.path, refusal.access) == (str(with_project), "write")
+
+        await servers.put(program([*config.argv], sandbox_rules=SandboxRules(write=(refusal.path,))))
+        assert (await servers.wait_ready("server", PATIENCE_S)).state == "running"
+        second = await servers.call("server", "write", json.dumps({"path": str(with_project / "made")}))
+        assert text_of(second) == "written" and (with_project / "made").read_text() == "x"
+        assert servers.isolation("server").refused == ()
+    finally:
+        for path in with_project.iterdir():
+            path.unlink()
+        with_project.rmdir()
+
+
+async def test_a_docker_command_is_not_isolated_and_says_so(servers: Servers, tmp_path: Path) -> None:
+    docker = tmp_path / "docker"
+    docker.write_text(f"#!{sys.executable} -SE\n{WRITER}")
+    docker.chmod(0o755)
+    await run(servers, program([str(docker)]))
+    found = servers.isolation("server")
+    assert (found.wanted, found.level) == ("default", "none") and found.why.startswith("none (Docker)")
+
+
+@pytest.mark.parametrize(
+    ("tried", "level", "why"),
+    [(landlock_trial, "landlock", "bubblewrap is not installed"), (nothing_trial, "none", "no Landlock")],
+)
+async def test_where_bubblewrap_does_not_work_the_card_says_what_holds_instead(
+    tmp_path: Path, ledger: Ledger, tried: Callable[[], IsolationTrial], level: str, why: str
+) -> None:
+    if level == "landlock" and not landlock_version():
+        pytest.skip("this kernel has no Landlock")
+    servers = Servers(isolation=Isolation(tmp_path / "data", tried=tried))
+    await run(servers, ledger_config(ledger))
+    found = servers.isolation("ledger")
+    assert (found.wanted, found.level) == ("default", level) and why in found.why
+    await servers.aclose()
+
+
+async def test_a_crash_is_reported_with_the_signal_it_died_of(servers: Servers, ledger: Ledger) -> None:
+    await run(servers, ledger_config(ledger, sandbox="off"))
+    os.kill(family(servers, "ledger")[-1], signal.SIGSEGV)
+    await until(lambda: f"code {-signal.SIGSEGV}" in servers.status("ledger").reason, "the reason")
+
+
+HOST = """
+import asyncio, json, sys
+from pathlib import Path
+from tests.kit.isolation_probes import landlock_trial
+from tests.servers.kit import family, program, run
+from windlass.servers import Isolation, Servers
+from windlass.servers.isolation import trial
+
+async def main():
+    tried = landlock_trial if sys.argv[2] == "landlock" else trial
+    servers = Servers(isolation=Isolation(Path(sys.argv[3]), tried=tried))
+    sandbox = "off" if sys.argv[2] == "off" else "default"
+    await run(servers, program(json.loads(sys.argv[1]), slug="one", sandbox=sandbox))
+    await servers.call("one", "spawn", '{"setsid": true}')
+    print(json.dumps(family(servers, "one")), flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+SERVE = """
+import json, os, sys
+def answer(request, result):
+    line = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result})
+    sys.stdout.write(line + "\\n"); sys.stdout.flush()
+def serve(tools, call):
+    for line in sys.stdin:
+        request = json.loads(line)
+        match request["method"]:
+            case "initialize":
+                info = {"name": "s", "version": "1"}
+                answer(request, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info})
+            case "tools/list":
+                answer(request, {"tools": tools})
+            case "tools/call":
+                answer(request, {"content": [{"type": "text", "text": call(request["params"]["arguments"])}]})
+            case _ if "id" in request:
+                line = {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "no"}}
+                sys.stdout.write(json.dumps(line) + "\\n"); sys.stdout.flush()
+"""
+WRITER = (
+    SERVE
+    + """
+def write(given):
+    try:
+        open(given["path"], "w").write("x")
+    except OSError as error:
+        return f"Failed: {error}"
+    return "written"
+serve([{"name": "write", "inputSchema": {"type": "object"}}], write)
+"""
+)
+POLITE = (
+    SERVE
+    + """
+import signal, time
+def heard(number, frame):
+    open(sys.argv[1].removeprefix("--out="), "w").write("TERM")
+    os._exit(0)
+signal.signal(signal.SIGTERM, heard)
+serve([], None)
+time.sleep(60)
+"""
+)
+GREEDY = (
+    SERVE
+    + """
+held = [os.urandom(1 << 20) * 200]
+serve([], None)
+"""
+)
