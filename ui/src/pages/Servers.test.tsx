@@ -36,7 +36,7 @@ const SERVER: Server = {
   era: "",
   from_config: false,
   created_at: null,
-  changed: null,
+  note: null,
   calls: 0,
   errors: 0,
   retry_at: null,
