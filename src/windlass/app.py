@@ -273,7 +273,7 @@ def configured_servers(config: Config) -> list[ServerConfig]:
 
 
 def _server(slug: str, server: settings.ServerSettings, home: Path) -> ServerConfig:
-    tools = (server.tools if isinstance(server.tools, str) else "") or server.enabled
+    tools = ("" if isinstance(server.tools, dict) else server.tools) or server.enabled
     single: Mapping[str, settings.ToolSettings] = server.tools if isinstance(server.tools, dict) else {}
     return ServerConfig(
         f"server-{slug}",
@@ -288,7 +288,7 @@ def _server(slug: str, server: settings.ServerSettings, home: Path) -> ServerCon
         headers={name: resolve_secret(value) for name, value in server.headers.items()},
         trusted=server.trusted,
         approval=server.approval or "",
-        tools=tools,
+        tools=tools if isinstance(tools, str) else ",".join(tools),
         overrides={name: _override(one) for name, one in single.items()},
         timeout_s=server.timeout_s,
         retries=server.retries,
@@ -308,7 +308,7 @@ def _inside(slug: str, inside: settings.SandboxSettings, home: Path) -> SandboxR
 
 
 def _override(tool: settings.ToolSettings) -> ToolOverride:
-    return ToolOverride(tool.timeout_s, tool.retries, tool.approval or "")
+    return ToolOverride(tool.timeout_s, tool.retries, tool.approval or "", tool.class_ or "")
 
 
 def policy_of(config: Config) -> list[PolicyRule]:
@@ -316,4 +316,10 @@ def policy_of(config: Config) -> list[PolicyRule]:
 
 
 def _rule(rule: settings.RuleSettings) -> PolicyRule:
-    return PolicyRule(rule.approval, rule.server, rule.tool, arguments=rule.arguments or None)
+    return PolicyRule(
+        rule.approval,
+        rule.server,
+        rule.tool,
+        arguments=rule.arguments or None,
+        other_arguments=rule.other_arguments,
+    )

@@ -52,6 +52,7 @@ class ToolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeout_s: float | None = None
     retries: int | None = None
     approval: Approval | None = None
+    class_: Literal["reads", "changes", "sends"] | None = msgspec.field(name="class", default=None)
 
 
 class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,7 +74,7 @@ class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     headers: dict[str, str] = {}
     name: str = ""
     trusted: bool = False
-    tools: str | dict[str, ToolSettings] = ""
+    tools: str | list[str] | dict[str, ToolSettings] = ""
     approval: Approval | None = None
     timeout_s: float = 120
     retries: int = 0
@@ -81,7 +82,7 @@ class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sandbox: Literal["default", "strict", "off", "bwrap"] = "default"  # "bwrap": strict, as it was called before
     inside: SandboxSettings = SandboxSettings()  # what an isolated server may touch besides
     pin: Literal["", "ask"] = ""  # "ask": after its program changed it waits for a confirmation
-    enabled: str = ""  # the glob of `tools`, for a file that also sets single tools
+    enabled: str | list[str] = ""  # the names or globs of `tools`, for a file that also sets single tools
 
 
 class WebSearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,6 +128,7 @@ class RuleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tool: str = "*"
     approval: Approval = "ask"
     arguments: dict[str, str] = {}
+    other_arguments: bool = False  # of a rule that says auto: arguments it does not name may be anything
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

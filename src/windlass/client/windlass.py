@@ -192,7 +192,7 @@ class Windlass:
             if not on:
                 await self.tools.disable(conversation_id, tool.server_id, tool.tool_name)
                 continue
-            named = "*" not in pattern or tool.annotations.get("readOnlyHint") is True
+            named = "*" not in pattern or tool.kind == "reads"
             await self.tools.enable(conversation_id, tool.server_id, tool.tool_name, None if named else "ask")
 
     async def _decide(self, turn: schemas.Turn, approve: Approve) -> bool:

@@ -82,8 +82,9 @@ async def _drive(run: TurnRun) -> AwaitPerson | Done:
                 starts = [ToolStarted(call.id, view.by_call[call.id].safe) for call in calls]
                 if await run.log.begin(len(seen), *starts, facts=facts):
                     reach("calls_begun")
-                    for call, start in zip(calls, starts, strict=True):
-                        run.running[call.id] = run.group.create_task(_run(run, call, start.safe))
+                    for call in calls:
+                        harmless = view.by_call[call.id].harmless
+                        run.running[call.id] = run.group.create_task(_run(run, call, harmless))
                     await run.log.changed(len(seen) + len(facts) + len(starts))  # all of them landed, or none
             case Close(events):
                 await run.log.begin(len(seen), *events, facts=facts)
@@ -184,7 +185,7 @@ def _judged(run: TurnRun, seen: Sequence[Event], view: TurnView, replied: ModelR
     return judged + [CallJudged(c.id, "refuse", "limit", refusal="over_limit", reason=OVER_LIMIT) for c in too_many]
 
 
-async def _run(run: TurnRun, call: ToolCall, safe: bool) -> None:
+async def _run(run: TurnRun, call: ToolCall, harmless: bool) -> None:
     """Run one call and record how it ended. A cancelled call records nothing: either its end is in the log already, or
     the driver is going down and the next one finds the call interrupted."""
     began = time.monotonic()
@@ -192,7 +193,7 @@ async def _run(run: TurnRun, call: ToolCall, safe: bool) -> None:
         output = await run.tools.run(call, run.emit)
         fact = ToolFinished(call.id, "error" if output.failed else "ok", output, took_ms=_ms(began))
     except ToolError as error:
-        lost = error.sent and not safe
+        lost = error.sent and not harmless
         text = f"{error.message} {UNKNOWN}" if lost else error.message
         fact = ToolFinished(call.id, "unknown" if lost else "error", ToolOutput(text), error.code, _ms(began))
     except Exception as error:  # a tool may fail in any way; the model gets the error, the turn continues

@@ -44,6 +44,11 @@ class CallView:
         return self.judged is not None and self.judged.safe
 
     @property
+    def harmless(self) -> bool:
+        """Whether nothing can have happened, however it ended: it reads, or may be repeated."""
+        return self.judged is not None and (self.judged.reads or self.judged.safe)
+
+    @property
     def sent(self) -> bool:
         return self.running or self.interrupted
 

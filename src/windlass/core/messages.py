@@ -91,6 +91,7 @@ class ToolSpec:
     open_world: bool = False
     kind: ToolClass = "changes"  # guessed, or as a person corrected it
     named: bool = False  # enabled one by one, by its name, rather than by a pattern
+    address: str = ""  # the argument with the address, of a tool that does nothing but fetch it
 
 
 @value_object

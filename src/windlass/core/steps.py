@@ -144,6 +144,8 @@ def _settled(call: CallView) -> ToolFinished | None:
         return ToolFinished(call.call.id, "ok", ToolOutput("A person says that this call was carried out."), "person")
     if call.resolved == "skip":
         return ToolFinished(call.call.id, "unknown", ToolOutput(UNKNOWN), "person")
+    if call.interrupted and call.harmless and not call.safe:
+        return ToolFinished(call.call.id, "error", ToolOutput(INTERRUPTED), "interrupted")
     if call.judged and call.judged.verdict == "refuse":
         state: CallState = "denied" if call.judged.refusal == "policy" else "error"
         return ToolFinished(call.call.id, state, ToolOutput(call.judged.reason), call.judged.refusal)
@@ -155,12 +157,15 @@ def _settled(call: CallView) -> ToolFinished | None:
 
 def _closed(call: CallView) -> ToolFinished:
     """How an open call ends when nothing more may happen to it."""
-    if call.sent and not call.safe:
+    if call.sent and not call.harmless:
         return ToolFinished(call.call.id, "unknown", ToolOutput(UNKNOWN), "stopped")
     text = "This call was stopped before it gave a result." if call.sent else "This call was not run."
     return ToolFinished(call.call.id, "cancelled", ToolOutput(text), "stopped")
 
 
+INTERRUPTED = (
+    "Windlass was restarted while this call ran. It only reads, so it changed nothing; call it again if needed."
+)
 UNKNOWN = (
     "The outcome of this call is unknown: it was sent, but no answer was recorded. It may have had an effect or not. "
     "Do not assume either, and do not repeat it unless the person asks for that."

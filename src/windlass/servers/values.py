@@ -31,6 +31,7 @@ class ToolOverride:
     timeout_s: float | None = None
     retries: int | None = None
     approval: Approval = ""
+    kind: Literal["", "reads", "changes", "sends"] = ""  # what the tool does, where the guess is wrong
 
 
 @value_object
@@ -59,7 +60,7 @@ class ServerConfig:
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     trusted: bool = False
     approval: Approval = ""
-    tools: str = ""  # glob of tools enabled in new conversations; "" enables none
+    tools: str = ""  # names or globs of tools enabled in new conversations, with commas between; "" enables none
     overrides: Mapping[str, ToolOverride] = field(default_factory=lambda: MappingProxyType({}))
     connect_s: float = 60
     timeout_s: float = 120
@@ -81,6 +82,10 @@ class ServerConfig:
     @property
     def wanted_sandbox(self) -> SandboxLevel:
         return "strict" if self.sandbox == "bwrap" else self.sandbox
+
+    @property
+    def enabled_tools(self) -> tuple[str, ...]:
+        return tuple(self.tools.split(",")) if self.tools else ()
 
     @property
     def draft(self) -> bool:

@@ -11,7 +11,7 @@ from windlass.core.events import CallJudged
 from windlass.core.messages import ToolCall, ToolSpec
 from windlass.services.timestamps import seconds
 from windlass.toolbox.offers import arguments_hash
-from windlass.toolbox.permissions import Grant, TrustLevel, judge
+from windlass.toolbox.permissions import Grant, Setting, TrustLevel, decide
 
 BY_RULE = 2  # the step of a rule that asks: no grant comes before it
 
@@ -77,7 +77,8 @@ def _expiry(request: schemas.Decision) -> float:
 
 def _covers(grant: Grant, spec: ToolSpec, call: ToolCall) -> bool:
     """Asked of the function that will decide later calls."""
-    judged = judge(call, spec, trust=TrustLevel(approval="ask"), grants=(grant,))
+    asks = TrustLevel(settings=(Setting("ask", "server:"),))
+    judged = decide(call, spec, trust=asks, grants=(grant,))
     return judged.verdict == "auto"
 
 

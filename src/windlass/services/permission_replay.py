@@ -10,7 +10,7 @@ from windlass.api import schemas
 from windlass.core.events import Verdict
 from windlass.core.values import value_object
 from windlass.store import PastCall
-from windlass.toolbox.permissions import PolicyRule, TrustLevel, judge
+from windlass.toolbox.permissions import PolicyRule, RuleBook, TrustLevel, decide
 from windlass.turns.views import iso
 
 MOST_EXAMPLES = 10
@@ -39,7 +39,7 @@ def replayed(
 ) -> schemas.Replayed:
     """Calls that could not run at all are left out: no rule changes that. What the rule does not decide stays as it
     was judged then."""
-    rules = (*operator_rules, replace(rule, id=CANDIDATE))
+    rules = RuleBook((*operator_rules, replace(rule, id=CANDIDATE)))
     tried = [_tried(past, rules, trust_in(past.spec.server)) for past in calls if _judged_by_settings(past)]
     counts = Counter(one.would for one in tried)
     decided = sorted((one for one in tried if one.decides), key=lambda one: not one.changes)
@@ -57,8 +57,8 @@ def _judged_by_settings(past: PastCall) -> bool:
     return past.judged.refusal in ("", "policy")
 
 
-def _tried(past: PastCall, rules: Sequence[PolicyRule], trust: TrustLevel) -> _Tried:
-    judged = judge(past.call, past.spec, trust=trust, rules=rules)
+def _tried(past: PastCall, rules: RuleBook, trust: TrustLevel) -> _Tried:
+    judged = decide(past.call, past.spec, trust=trust, rules=rules)
     if judged.permission != CANDIDATE:
         return _Tried(past, past.judged.verdict, False)
     return _Tried(past, judged.verdict, True)

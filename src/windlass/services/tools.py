@@ -47,6 +47,7 @@ class ConversationTools:
                 enabled=one.enabled,
                 title=one.offer.tool.title,
                 changed=one.changed,
+                kind=one.kind,
             )
             async for one in sliced(self._toolbox.available(conversation_id))
         ]
@@ -89,9 +90,12 @@ class ConversationTools:
         it goes or changes meanwhile."""
         for one in self._toolbox.available(conversation_id) if patterns else ():
             name = f"{one.offer.server.slug}.{one.offer.tool.name}"
-            if not one.enabled and not one.changed and any(fnmatchcase(name, pattern) for pattern in patterns):
+            if not one.changed and any(fnmatchcase(name, pattern) for pattern in patterns):
+                named = name in patterns
+                if one.enabled and (one.named or not named):
+                    continue
                 with suppress(NotFound, Conflict):
-                    await self._toolbox.enable(conversation_id, one.offer.server.id, one.offer.tool.name)
+                    await self._toolbox.enable(conversation_id, one.offer.server.id, one.offer.tool.name, named=named)
 
     def unavailable(self, conversation_id: str) -> list[schemas.UnavailableServer]:
         """Servers whose enabled tools cannot be offered now."""
@@ -119,7 +123,7 @@ class ConversationTools:
     def _enabled(self, conversation_id: str, message: str = "") -> schemas.EnabledTools:
         slugs = {config.id: config.slug for config in self._servers.configs()}
         found = [
-            schemas.EnabledTool(choice.server_id, slugs.get(choice.server_id, ""), choice.tool, choice.approval)
+            schemas.EnabledTool(choice.server_id, slugs.get(choice.server_id, ""), choice.tool, choice.setting)
             for choice in self._toolbox.enabled(conversation_id)
         ]
         return schemas.EnabledTools(found, len(found), message=message)

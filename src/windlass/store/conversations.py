@@ -300,13 +300,30 @@ class ConversationStore:
         return found
 
     def has_read_outside(self, conversation_id: str) -> bool:
-        """Whether text from outside is among its results: it stays in later prompts too."""
+        """Whether it holds text from outside, which stays in later prompts too: it was imported, a result is marked as
+        such, or a caller brought results of its own. Results of the first edition are marked more sparingly; there,
+        each call of a server's tool counts. Ids of servers begin with an s, and nothing else that runs tools does."""
+        if self.get(conversation_id).imported_at:
+            return True
         found = self._reader.execute(
             f"select 1 from conversations c join {OF_CONVERSATION}"  # noqa: S608
-            " where c.id = ? and e.kind = 'tool_finished' and instr(e.body, '\"untrusted\":true') limit 1",
+            " where c.id = ? and ((e.kind = 'tool_finished' and instr(e.body, '\"untrusted\":true'))"
+            " or (e.kind = 'call_judged' and instr(e.body, '\"server\":\"s') and not instr(e.body, '\"step\":')"
+            ' and not instr(e.body, \'"verdict":"refuse"\'))'
+            " or (e.kind = 'turn_started' and instr(e.body, '\"role\":\"tool\"'))) limit 1",
             (conversation_id,),
         )
         return found.fetchone() is not None
+
+    def naming_events(self, conversation_id: str) -> list[Event]:
+        """Events that may hold an address which the person wrote or a search found."""
+        rows = self._reader.execute(
+            f"select e.kind, e.body, e.version from conversations c join {OF_CONVERSATION}"  # noqa: S608
+            " where c.id = ? and (e.kind in ('turn_started', 'call_judged')"
+            " or (e.kind in ('tool_finished', 'model_replied') and instr(e.body, '\"sources\":[{')))",
+            (conversation_id,),
+        )
+        return [decode(*row) for row in rows.fetchall()]
 
     def waits(self, turn_id: str, approvals: int, unknowns: int) -> "asyncio.Future[None]":
         """Record how much of a turn waits for a person: a cache for lists, computed from the log."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -11,16 +12,17 @@ import msgspec
 
 from windlass.core.errors import BadInput, Conflict, NotFound
 from windlass.core.events import CallJudged, Search, Settings, TurnStarted
-from windlass.core.messages import ToolCall, Toolset, ToolSpec
+from windlass.core.messages import ToolCall, ToolClass, Toolset, ToolSpec
 from windlass.core.values import value_object
 from windlass.search.builtin import PROVIDER_SEARCH
 from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
 from windlass.store import Documents, Store
+from windlass.toolbox.addresses import named_in
 from windlass.toolbox.local_tools import RESULT_TOOLS, Functions, SearchFor, built_in_tools
 from windlass.toolbox.offers import Offer, Offers, Pin, Pins, offered_name, offered_names
 from windlass.toolbox.permission_rows import PermissionRows
-from windlass.toolbox.permissions import Grant, PolicyRule
+from windlass.toolbox.permissions import Grant, PolicyRule, RuleBook
 from windlass.toolbox.questions import KeptQuestion, Questions
 from windlass.toolbox.turn import ToolContext, TurnTools
 
@@ -40,6 +42,23 @@ class Available:
     enabled: bool
     approval: str
     changed: bool
+    kind: ToolClass
+    named: bool = False
+
+
+@value_object
+class ToolClassRow:
+    """What a tool does, as a person corrected the guess."""
+
+    server_id: str
+    tool: str
+    kind: ToolClass
+    by: str = ""
+    at: float = 0
+
+    @property
+    def key(self) -> str:
+        return f"{self.server_id}/{self.tool}"
 
 
 @value_object
@@ -82,6 +101,7 @@ class Toolbox:
         self.offers = Offers(servers)
         self._enabled: Documents[EnabledToolRow] = store.documents("enabled_tool", EnabledToolRow)
         self.pins = Pins(store.documents("pin", Pin))
+        self._classes: Documents[ToolClassRow] = store.documents("tool_class", ToolClassRow)
         self._cache = _Cache()
         self.permissions = PermissionRows(store, rules, self._cache.clear)
         self._context = ToolContext(
@@ -90,10 +110,11 @@ class Toolbox:
             self.questions,
             self.functions,
             built_in_tools(search_for, self._whole),
-            self._rules,
+            self._rule_book,
             self._grants_in,
             store.conversations.unknown_calls,
             store.conversations.has_read_outside,
+            lambda conversation_id: named_in(store.conversations.naming_events(conversation_id)),
             self.pins.agreed,
             store.keep_result,
         )
@@ -143,6 +164,8 @@ class Toolbox:
                 offer.key in names,
                 self._approval(offer, choices),
                 self.pins.changed(offer),
+                self.kind(offer),
+                self._is_named(offer, choices),
             )
             for offer in offers
         ]
@@ -158,7 +181,27 @@ class Toolbox:
             raise NotFound(f"The server {config.slug} has no tool {tool!r}.", hint=hint)
         return offer
 
-    async def enable(self, conversation_id: str, server: str, tool: str, approval: str = "") -> EnabledToolRow:
+    def kind(self, offer: Offer) -> ToolClass:
+        """The file's class, else a person's, else the guess."""
+        return self._corrected(offer) or offer.guess.kind
+
+    async def set_class(self, server: str, tool: str, kind: ToolClass | None, by: str = "") -> Offer:
+        """Correct the guess; None returns to it."""
+        offer = self.offer(server, tool)
+        if _override_class(offer):
+            raise Conflict(
+                f"The class of {tool} is set in windlass.toml.",
+                hint=f"Change `class` under [servers.{offer.server.slug}.tools.{tool}] there.",
+                code="from_config",
+            )
+        row = ToolClassRow(offer.server.id, tool, kind or offer.guess.kind, by, time.time())
+        await (self._classes.put(row.key, row, parent=offer.server.id) if kind else self._classes.delete(row.key))
+        self._cache.clear()
+        return offer
+
+    async def enable(
+        self, conversation_id: str, server: str, tool: str, approval: str = "", *, named: bool = True
+    ) -> EnabledToolRow:
         """Enabling a tool accepts it as it is defined now; a changed one must be accepted first."""
         self._store.conversations.get(conversation_id)
         offer = self.offer(server, tool)
@@ -170,7 +213,7 @@ class Toolbox:
                 hint="Review the difference and accept it first.",
                 code="tool_changed",
             )
-        choice = EnabledToolRow(offer.server.id, tool, True, approval)
+        choice = EnabledToolRow(offer.server.id, tool, True, approval, explicit=bool(approval), named=named)
         await self._enabled.put(choice.key(conversation_id), choice, parent=conversation_id)
         if pinned := self.pins.first([offer]):
             await pinned
@@ -230,10 +273,13 @@ class Toolbox:
         config = self._servers.status(server).config if server in self._servers else None
         server_id = config.id if config else server
         offered = next((spec for spec in toolset.tools if (spec.server, spec.tool) == (server_id, tool)), None)
-        spec = offered or replace(self.offer(server, tool).spec(tool, ""), named=True)
+        spec = offered or self._alone(self.offer(server, tool))
         toolset = toolset if offered else _toolset([spec])
         tools = TurnTools(self._context, conversation_id, "", Settings(), toolset, can_ask=True)
         return CallTrial(spec, tools.judge(ToolCall("trial", spec.name, arguments), ()), offered is not None)
+
+    def _alone(self, offer: Offer) -> ToolSpec:
+        return offer.spec(offer.tool.name, "", self._corrected(offer), named=True)
 
     def servers_changed(self) -> None:
         self._cache.clear()
@@ -248,7 +294,8 @@ class Toolbox:
         on = [offer for offer in self._running() if self._is_on(offer, choices) and not self.pins.changed(offer)]
         self.pins.first(on)
         for offer, name in _named(on):
-            yield offer.spec(name, self._approval(offer, choices))
+            named = self._is_named(offer, choices)
+            yield offer.spec(name, self._approval(offer, choices), self._corrected(offer), named=named)
         yield from self.functions.specs
         if on or self.functions.specs:
             yield from RESULT_TOOLS
@@ -264,11 +311,24 @@ class Toolbox:
         choice = choices.get((offer.server.id, offer.tool.name))
         if choice:
             return choice.enabled
-        return bool(offer.server.tools) and fnmatchcase(offer.tool.name, offer.server.tools)
+        return any(fnmatchcase(offer.tool.name, pattern) for pattern in offer.server.enabled_tools)
+
+    def _is_named(self, offer: Offer, choices: dict[tuple[str, str], EnabledToolRow]) -> bool:
+        choice = choices.get((offer.server.id, offer.tool.name))
+        return choice.named if choice else offer.tool.name in offer.server.enabled_tools
+
+    def _corrected(self, offer: Offer) -> ToolClass | None:
+        row = self._corrections().get((offer.server.id, offer.tool.name))
+        return _override_class(offer) or (row.kind if row else None)
+
+    def _corrections(self) -> dict[tuple[str, str], ToolClassRow]:
+        return self._cache.get(
+            "classes", lambda: {(row.server_id, row.tool): row for row in self._classes.everything()}
+        )
 
     def _approval(self, offer: Offer, choices: dict[tuple[str, str], EnabledToolRow]) -> str:
         choice = choices.get((offer.server.id, offer.tool.name))
-        return choice.approval if choice else ""
+        return choice.setting if choice else ""
 
     def _choices(self, conversation_id: str) -> dict[tuple[str, str], EnabledToolRow]:
         return self._cache.get(
@@ -276,10 +336,10 @@ class Toolbox:
             lambda: {(choice.server_id, choice.tool): choice for choice in self._enabled.all(conversation_id)},
         )
 
-    def _rules(self) -> tuple[PolicyRule, ...]:
+    def _rule_book(self) -> RuleBook:
         """The operator's file comes first: the page cannot loosen it."""
         permissions = self.permissions
-        return self._cache.get("rules", lambda: (*permissions.operator_rules, *permissions.rules()))
+        return self._cache.get("rules", lambda: RuleBook((*permissions.operator_rules, *permissions.rules())))
 
     def _grants_in(self, conversation_id: str) -> Sequence[Grant]:
         return self._cache.get(
@@ -298,6 +358,11 @@ class Toolbox:
 
     async def _whole(self, conversation_id: str, result_id: str) -> bytes:
         return (await self._store.result(result_id, within=conversation_id)).body
+
+
+def _override_class(offer: Offer) -> ToolClass | None:
+    override = offer.server.overrides.get(offer.tool.name)
+    return (override.kind or None) if override else None
 
 
 class _Cache:

@@ -16,11 +16,12 @@ from dataclasses import replace
 from typing import Any
 
 from windlass.core.errors import BadInput
-from windlass.core.messages import ToolSpec
+from windlass.core.messages import ToolClass, ToolSpec
 from windlass.core.values import value_object
 from windlass.servers import ServerConfig, Servers, ToolDefinition
 from windlass.servers.values import Approval
 from windlass.store import Documents
+from windlass.toolbox.classes import ToolGuess, guess
 from windlass.toolbox.schemas import Checker, visible
 
 LETTERS_PER_TOKEN = 4  # an estimate, and labelled as one wherever it is shown
@@ -43,6 +44,7 @@ class Offer:
     problem: str = ""  # why it cannot be offered
     program: str = ""  # the server's own name and version
     approval: Approval = ""  # set by the operator for this tool or its server
+    guess: ToolGuess = ToolGuess("changes")
     identity: str = ""  # of what the server runs; "" where the operator did not configure it
 
     @property
@@ -58,13 +60,19 @@ class Offer:
         """Whether an interrupted call may be repeated: the server's claim, believed where the operator trusts it."""
         return self.server.trusted and bool(self.tool.read_only or self.tool.idempotent)
 
+    @property
+    def closed_world(self) -> bool:
+        """Whether its results hold nothing that strangers wrote: the server's claim, believed where it is trusted."""
+        return self.server.trusted and self.tool.open_world is False
+
     def has(self, hash: str) -> bool:
         """Whether this is the definition that was hashed then, be it by the first edition."""
         if hash.startswith(_MEANING):
             return hash == self.hash
         return hash == first_edition_hash(self.tool, self.server)
 
-    def spec(self, name: str, approval: str) -> ToolSpec:
+    def spec(self, name: str, approval: str, kind: ToolClass | None = None, *, named: bool = False) -> ToolSpec:
+        """`kind` is the class as somebody corrected it."""
         return ToolSpec(
             name,
             self.server.id,
@@ -77,6 +85,9 @@ class Offer:
             read_only=bool(self.tool.read_only),
             destructive=self.tool.destructive is True,
             open_world=self.tool.open_world is True,
+            kind=kind or self.guess.kind,
+            named=named,
+            address="" if kind else self.guess.address,
         )
 
 
@@ -115,9 +126,22 @@ def _of_changed(config: ServerConfig, offers: Mapping[str, Offer]) -> dict[str, 
     """The same tools after a setting of their server changed."""
     identity = _pinned_identity(config)
     return {
-        name: replace(offer, server=config, approval=config.approval_of(name), identity=identity)
+        name: replace(
+            offer,
+            server=config,
+            approval=config.approval_of(name),
+            identity=identity,
+            guess=offer.guess if offer.server.trusted == config.trusted else _guess(offer, config),
+        )
         for name, offer in offers.items()
     }
+
+
+def _guess(offer: Offer, config: ServerConfig) -> ToolGuess:
+    """From the schema without references: what is hidden behind one counts too."""
+    shown = offer.checker.shown if offer.checker else None
+    names = (config.slug, config.name)
+    return guess(replace(offer.tool, input_schema=shown), trusted=config.trusted, server=names)
 
 
 def _pinned_identity(config: ServerConfig) -> str:
@@ -135,7 +159,8 @@ def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:
     except BadInput as error:
         return Offer(config, tool, hash, problem=error.message, approval=approval)
     schema = json.dumps(checker.shown, ensure_ascii=False, separators=(",", ":"))
-    return Offer(config, tool, hash, schema, checker, approval=approval)
+    offer = Offer(config, tool, hash, schema, checker, approval=approval)
+    return replace(offer, guess=_guess(offer, config))
 
 
 @value_object

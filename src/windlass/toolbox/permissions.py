@@ -1,12 +1,13 @@
-"""Whether a call may run: by itself, after a person's approval, or not at all. Pure: all it judges by is passed in.
+"""Whether a call runs, asks a person first or is refused: one pure function over the call, what was set, and what the
+chat has read. docs/approvals.md describes the seven steps; `CallJudged.step` names the one that decided.
 
-The order: what cannot run is refused; then the operator's rules, the first that fits; then the settings of this server
-and this conversation, the stricter of the two; and where nothing is set, a tool that was enabled runs, unless it calls
-itself destructive. A server's own hints only ever tighten, unless the operator trusts it."""
+1 deny, by the first rule that matches or by a setting; 2 that rule; 3 a grant; 4 a setting says ask; 5 a setting says
+auto; 6 the tool was enabled by its name; 7 nothing was said."""
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
 from urllib.parse import quote
@@ -16,6 +17,8 @@ from windlass.core.fold import fold
 from windlass.core.messages import ToolCall, ToolSpec
 from windlass.core.steps import as_decided
 from windlass.core.values import value_object
+from windlass.toolbox.classes import chooses_target
+from windlass.toolbox.matching import allowed_by, caught_by, defaults_in, properties_of
 from windlass.toolbox.offers import arguments_hash
 
 Choice = Literal["auto", "ask", "deny"]
@@ -25,8 +28,8 @@ _STRICTNESS = {"auto": 0, "ask": 1, "deny": 2}
 
 @value_object
 class PolicyRule:
-    """Fits a call when all that it names fits. Globs are case-sensitive; `arguments` maps an argument's name or JSON
-    pointer to a glob over its text, `*` to one over all arguments as compact JSON."""
+    """Matches a call when all that it names matches. Globs of server and tool are case-sensitive; `arguments` maps an
+    argument's name or JSON pointer to a glob, `*` to one over everything in the arguments (see `matching`)."""
 
     choice: Choice
     server: str = "*"
@@ -85,29 +88,64 @@ def _in_path(name: str) -> str:
     return quote(name, safe="").replace("%", "~")
 
 
+def settings_for(
+    *, chat: str = "", chat_id: str = "", tool: str = "", tool_id: str = "", server: str = "", server_id: str = ""
+) -> tuple[Setting, ...]:
+    """What was set, with "" for nothing. A tool's own setting replaces its server's."""
+    operator = (tool, tool_id) if tool else (server, server_id)
+    return tuple(
+        Setting(cast(Choice, choice), id) for choice, id in ((chat, chat_id), operator) if choice in _STRICTNESS
+    )
+
+
 @value_object
 class TrustLevel:
-    """What is known of the tool's server when the call is judged."""
+    """What is known of the tool's server when the call is decided, and what was set for the two."""
 
     slug: str = ""
     trusted: bool = False
-    approval: str = ""  # the operator's setting for this server or tool; "" for none
     hash_now: str = ""  # of the definition the server gives now; "" where unknown
     agreed_hash: str = ""  # of the definition that was accepted; "" where nobody was asked yet
+    settings: tuple[Setting, ...] = ()  # the chat's, and the tool's or else its server's
 
 
-def judge(
+class RuleBook:
+    """Rules in order, sorted out once for each tool: most calls are matched by none."""
+
+    def __init__(self, rules: Sequence[PolicyRule] = ()) -> None:
+        self.rules = tuple(rule if rule.id else replace(rule, id=f"rule:{n}") for n, rule in enumerate(rules, 1))
+        self._by_tool: dict[tuple[str, str], tuple[PolicyRule, ...]] = {}
+
+    def first(self, call: ToolCall, spec: ToolSpec, trust: TrustLevel, now: float = 0) -> PolicyRule | None:
+        key = (trust.slug or spec.server, spec.tool)
+        if (of_tool := self._by_tool.get(key)) is None:
+            of_tool = tuple(
+                rule for rule in self.rules if fnmatchcase(key[0], rule.server) and fnmatchcase(key[1], rule.tool)
+            )
+            self._by_tool[key] = of_tool
+        return next((rule for rule in of_tool if _matches(rule, call, spec, trust, now)), None)
+
+    def why(self, rule: PolicyRule) -> str:
+        return rule.name or f"rule {self.rules.index(rule) + 1}"
+
+
+def decide(
     call: ToolCall,
     spec: ToolSpec | None,
     *,
     offered: Iterable[str] = (),
     errors: Sequence[str] = (),
     trust: TrustLevel = TrustLevel(),  # noqa: B008 - frozen
-    rules: Sequence[PolicyRule] = (),
+    rules: RuleBook = RuleBook(),  # noqa: B008 - without rules it never changes
     grants: Sequence[Grant] = (),
+    read_outside: Callable[[], bool] = lambda: False,
+    known_addresses: Callable[[Sequence[str]], str] = lambda addresses: "",
     in_doubt: bool = False,
+    can_ask: bool = True,
+    now: float = 0,
 ) -> CallJudged:
-    """`errors` are those of the schema check; `in_doubt` is set when this very call ended unknown before."""
+    """`errors` are those of the schema check; `in_doubt`: this very call ended unknown before; `known_addresses`
+    gives why fetching these counts as reading, or "". The functions are called only where a step needs them."""
     if spec is None:
         return _refused(call, None, "unknown_tool", _unknown(call.name, offered))
     if call.broken:
@@ -116,14 +154,12 @@ def judge(
         return _refused(call, spec, "changed", CHANGED)
     if errors:
         return _refused(call, spec, "bad_arguments", _violations(errors))
-    choice, why = _choice(call, spec, trust, rules)
-    if choice == "deny":
-        return _refused(call, spec, "policy", f"Not allowed here: {why}.", why)
-    if in_doubt:
-        return _verdict(call, spec, "ask", "the same call once ended unknown")
-    if choice == "ask" and (grant := _granted(call, spec, grants)):
-        return _verdict(call, spec, "auto", f"allowed by a person, {_SCOPE_TEXT[grant.scope]}")
-    return _verdict(call, spec, choice, why)
+    judged = _steps(call, spec, trust, rules, grants, read_outside, known_addresses, now)
+    if judged.verdict != "refuse" and in_doubt:
+        judged = _verdict(call, spec, "ask", 0, IN_DOUBT)
+    if judged.verdict == "ask" and not can_ask:
+        return replace(judged, verdict="refuse", refusal="policy", reason=_nobody_asked(judged, spec, trust))
+    return judged
 
 
 def doubtful(call: ToolCall, log: Sequence[Event]) -> bool:
@@ -140,43 +176,57 @@ def doubtful(call: ToolCall, log: Sequence[Event]) -> bool:
     )
 
 
-def _choice(call: ToolCall, spec: ToolSpec, trust: TrustLevel, rules: Sequence[PolicyRule]) -> tuple[Choice, str]:
-    setting = _setting(spec, trust)
-    for number, rule in enumerate(rules, 1):
-        if _fits(rule, call, spec, trust):
-            ruled = (rule.choice, rule.name or f"rule {number}")
-            return _stricter(ruled, setting) if setting else ruled
+def _steps(
+    call: ToolCall,
+    spec: ToolSpec,
+    trust: TrustLevel,
+    rules: RuleBook,
+    grants: Sequence[Grant],
+    read_outside: Callable[[], bool],
+    known_addresses: Callable[[Sequence[str]], str],
+    now: float,
+) -> CallJudged:
+    rule = rules.first(call, spec, trust, now)
+    if rule and rule.choice == "deny":
+        return _denied(call, spec, rules.why(rule), rule.id)
+    setting = max(trust.settings, key=lambda one: _STRICTNESS[one.choice], default=None)
+    if setting and setting.choice == "deny":
+        return _denied(call, spec, _origin(setting), setting.id)
+    if rule:
+        return _verdict(call, spec, "auto" if rule.choice == "auto" else "ask", 2, rules.why(rule), rule.id)
+    if grant := next((one for one in grants if _grants(one, call, spec, trust, read_outside, now)), None):
+        return _verdict(call, spec, "auto", 3, f"allowed by a person, {_SCOPE_TEXT[grant.scope]}", grant.id)
     if setting:
-        return setting
+        step = 4 if setting.choice == "ask" else 5
+        return _verdict(call, spec, "ask" if step == 4 else "auto", step, _origin(setting), setting.id)
+    return _unsaid(call, spec, read_outside, known_addresses)
+
+
+def _unsaid(
+    call: ToolCall, spec: ToolSpec, read_outside: Callable[[], bool], known_addresses: Callable[[Sequence[str]], str]
+) -> CallJudged:
+    """Steps 6 and 7: what the tool does decides, and where it was named, what the chat has read."""
+    step = 6 if spec.named else 7
+    if spec.kind == "reads":
+        return _verdict(call, spec, "auto", step, READS)
+    if (addresses := _addresses(call, spec)) and (why := known_addresses(addresses)):
+        return _verdict(call, spec, "auto", step, why)
+    if not spec.named:
+        return _verdict(call, spec, "ask", step, f"it {spec.kind} something, and nothing allows that yet")
     if spec.destructive:
-        return "ask", "the server says it may destroy something"
-    return "auto", "enabled"
+        return _verdict(call, spec, "ask", step, "the server says it may destroy something")
+    if read_outside():
+        return _verdict(call, spec, "ask", step, f"it {spec.kind} something, and {OUTSIDE_READ}")
+    return _verdict(call, spec, "auto", step, "enabled by its name")
 
 
-def _setting(spec: ToolSpec, trust: TrustLevel) -> tuple[Choice, str] | None:
-    by_server = _with_origin(trust.approval, "the server's setting")
-    here = _with_origin(spec.approval, "this conversation's setting")
-    return _stricter(by_server, here) if by_server and here else by_server or here
+def _matches(rule: PolicyRule, call: ToolCall, spec: ToolSpec, trust: TrustLevel, now: float) -> bool:
+    if rule.expires_at and rule.expires_at <= now:
+        return False
+    return _hint_matches(rule, spec, trust.trusted) and _arguments_match(rule, call, spec)
 
 
-def _with_origin(choice: str, origin: str) -> tuple[Choice, str] | None:
-    return (cast(Choice, choice), origin) if choice in _STRICTNESS else None
-
-
-def _stricter(one: tuple[Choice, str], other: tuple[Choice, str]) -> tuple[Choice, str]:
-    return other if _STRICTNESS[other[0]] > _STRICTNESS[one[0]] else one
-
-
-def _fits(rule: PolicyRule, call: ToolCall, spec: ToolSpec, trust: TrustLevel) -> bool:
-    return (
-        fnmatchcase(trust.slug or spec.server, rule.server)
-        and fnmatchcase(spec.tool, rule.tool)
-        and _hint_fits(rule, spec, trust.trusted)
-        and _arguments_fit(rule, call)
-    )
-
-
-def _hint_fits(rule: PolicyRule, spec: ToolSpec, trusted: bool) -> bool:
+def _hint_matches(rule: PolicyRule, spec: ToolSpec, trusted: bool) -> bool:
     match rule.hint:
         case "":
             return True
@@ -190,51 +240,78 @@ def _hint_fits(rule: PolicyRule, spec: ToolSpec, trusted: bool) -> bool:
             return spec.open_world
 
 
-def _arguments_fit(rule: PolicyRule, call: ToolCall) -> bool:
+def _arguments_match(rule: PolicyRule, call: ToolCall, spec: ToolSpec) -> bool:
     if not rule.arguments:
         return True
     try:
         given: Any = json.loads(call.arguments)
-    except ValueError:
+        defaults = defaults_in(spec.schema)
+        if rule.choice != "auto":
+            return caught_by(rule.arguments, given, defaults)
+        return allowed_by(rule.arguments, given, defaults, given if rule.other_arguments else None)
+    except (ValueError, RecursionError):  # what cannot be read is not allowed by a rule, and not passed by one either
+        return rule.choice != "auto"
+
+
+def _grants(
+    grant: Grant, call: ToolCall, spec: ToolSpec, trust: TrustLevel, read_outside: Callable[[], bool], now: float
+) -> bool:
+    if grant.expires_at and grant.expires_at <= now:
         return False
-    return all(_argument_fits(rule, given, where, glob) for where, glob in rule.arguments.items())
-
-
-def _argument_fits(rule: PolicyRule, given: Any, where: str, glob: str) -> bool:
-    found, value = (True, given) if where == "*" else _at(given, where)
-    if not found:
+    if grant.covers == "server":
+        return bool(grant.server) and grant.server == spec.server and _conditions_hold(grant, call, spec)
+    if not spec.hash or grant.tool_hash != spec.hash or grant.server not in ("", spec.server):
         return False
-    text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    # `/docs/*` is meant as "inside /docs"; a path that climbs out again only looks like it.
-    climbs = rule.choice == "auto" and ".." in text.replace("\\", "/").split("/")
-    return not climbs and fnmatchcase(text, glob)
+    if grant.arguments_hash and grant.arguments_hash != arguments_hash(call.arguments):
+        return False
+    if grant.covers == "":
+        return _first_edition_holds(grant, spec, trust, read_outside)
+    return _conditions_hold(grant, call, spec)
 
 
-def _at(value: Any, where: str) -> tuple[bool, Any]:
-    for step in where.split("/")[1:] if where.startswith("/") else [where]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict) and name in value:
-            value = value[name]
-        elif isinstance(value, list) and name.isascii() and name.isdigit() and int(name) < len(value):
-            value = value[int(name)]
-        else:
-            return False, None
-    return True, value
+def _first_edition_holds(grant: Grant, spec: ToolSpec, trust: TrustLevel, read_outside: Callable[[], bool]) -> bool:
+    """It never lifted the question for what claims to destroy or to reach out once the chat had read text from outside,
+    nor, for always, unless it was given twice. Nothing that was granted then is worth more now."""
+    reaches_out = (spec.open_world or spec.destructive) and not (spec.read_only and trust.trusted)
+    if grant.scope == "always" and (spec.destructive or spec.open_world) and not grant.emphatic:
+        return False
+    return not (reaches_out and read_outside())
 
 
-def _granted(call: ToolCall, spec: ToolSpec, grants: Sequence[Grant]) -> Grant | None:
-    wanted = arguments_hash(call.arguments)
-    for grant in grants:
-        same_tool = bool(spec.hash) and grant.tool_hash == spec.hash and grant.server in ("", spec.server)
-        fits = same_tool and grant.arguments_hash in ("", wanted)
-        heavy = grant.scope == "always" and (spec.destructive or spec.open_world)
-        if fits and (not heavy or grant.emphatic):
-            return grant
-    return None
+def _conditions_hold(grant: Grant, call: ToolCall, spec: ToolSpec) -> bool:
+    """Other arguments may be anything, but for those that choose a recipient or a target: the person who wrote the
+    condition for one of them did not mean all values of the next."""
+    if not grant.conditions:
+        return True
+    try:
+        given: Any = json.loads(call.arguments)
+        free = {name for name in (*given, *properties_of(spec.schema)) if not chooses_target(name)}
+        return allowed_by(grant.conditions, given, defaults_in(spec.schema), free)
+    except (ValueError, RecursionError):
+        return False
 
 
-def _verdict(call: ToolCall, spec: ToolSpec, verdict: Verdict, rule: str) -> CallJudged:
-    return CallJudged(call.id, verdict, rule, spec.hash, spec.safe, server=spec.server)
+def _addresses(call: ToolCall, spec: ToolSpec) -> list[str]:
+    """What it fetches, of a tool that does nothing else."""
+    if not spec.address:
+        return []
+    value = json.loads(call.arguments).get(spec.address)
+    values = value if isinstance(value, list) else [value]
+    return values if all(isinstance(one, str) for one in values) else []
+
+
+def _verdict(
+    call: ToolCall, spec: ToolSpec, verdict: Verdict, step: int, rule: str, permission: str = ""
+) -> CallJudged:
+    reads = spec.kind == "reads" or bool(spec.address)
+    return CallJudged(
+        call.id, verdict, rule, spec.hash, spec.safe, server=spec.server, step=step, permission=permission, reads=reads
+    )
+
+
+def _denied(call: ToolCall, spec: ToolSpec, why: str, permission: str) -> CallJudged:
+    refused = _refused(call, spec, "policy", f"Not allowed here: {why}.", why)
+    return replace(refused, step=1, permission=permission)
 
 
 def _refused(call: ToolCall, spec: ToolSpec | None, refusal: Refusal, reason: str, rule: str = "") -> CallJudged:
@@ -249,6 +326,18 @@ def _refused(call: ToolCall, spec: ToolSpec | None, refusal: Refusal, reason: st
     )
 
 
+def _nobody_asked(judged: CallJudged, spec: ToolSpec, trust: TrustLevel) -> str:
+    """Written to be followed literally: a rule works for every server, wherever its settings are kept."""
+    text = f"This call needs approval ({judged.rule}), and nobody can be asked here."
+    if judged.step == 0:
+        return f"{text} Check whether it happened, then run it from the page."
+    if judged.step == 2:
+        return f"{text} To allow it, change that rule ({judged.permission}) to auto."
+    slug = trust.slug or spec.server
+    rule = f'[[policy]]\nserver = "{slug}"\ntool = "{spec.tool}"\napproval = "auto"'
+    return f"{text} To allow it, add this rule at the end of windlass.toml and restart:\n{rule}"
+
+
 def _unknown(name: str, offered: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(offered), n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
@@ -259,5 +348,17 @@ def _violations(errors: Sequence[str]) -> str:
     return "The arguments do not fit the tool's schema. " + "; ".join(errors)
 
 
-_SCOPE_TEXT = {"conversation": "for this conversation", "always": "for always"}
+def _origin(setting: Setting) -> str:
+    return _ORIGIN_TEXT[setting.id.partition(":")[0]]
+
+
+_ORIGIN_TEXT = {
+    "conversation": "this chat's setting",
+    "tool": "the tool's setting",
+    "server": "the server's setting",
+}
+_SCOPE_TEXT = {"conversation": "for this chat", "always": "always"}
+READS = "it only reads"
+OUTSIDE_READ = "this chat has read text from outside"
+IN_DOUBT = "the same call once ended unknown"
 CHANGED = "This tool's definition has changed since it was accepted. It stays off until someone accepts the change."

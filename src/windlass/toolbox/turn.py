@@ -1,20 +1,32 @@
 """The tools of one turn: core's `Tools` port. Judges each call when the reply is complete, and runs it later."""
 
 import json
+import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from windlass.core.errors import BadInput, ToolError, Unavailable
-from windlass.core.events import CallJudged, Event, Settings, ToolFinished
+from windlass.core.events import CallJudged, Event, Settings
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
 from windlass.core.ports import Emit, ToolProgress
 from windlass.core.values import value_object
 from windlass.servers import InputReply, Question, Servers
 from windlass.servers.values import CallResult, TextPart
+from windlass.toolbox.addresses import MOST as MOST_FETCHED
+from windlass.toolbox.addresses import NamedAddresses, fetched_so, has_read_outside, named_in, together
 from windlass.toolbox.local_tools import BUILT_IN, PYTHON, BuiltIn, Functions
 from windlass.toolbox.offers import Offer, Offers, arguments_hash
-from windlass.toolbox.permissions import Grant, PolicyRule, TrustLevel, doubtful, judge
+from windlass.toolbox.permissions import (
+    Grant,
+    RuleBook,
+    TrustLevel,
+    chat_setting_id,
+    decide,
+    doubtful,
+    server_setting_id,
+    settings_for,
+    tool_setting_id,
+)
 from windlass.toolbox.questions import Questions, WorkClock, input_needed
 from windlass.toolbox.results import LONGEST, tool_output
 from windlass.toolbox.schemas import Checker
@@ -31,10 +43,11 @@ class ToolContext:
     questions: Questions
     functions: Functions
     built_in: dict[str, BuiltIn]
-    rules: Callable[[], Sequence[PolicyRule]]
+    rules: Callable[[], RuleBook]
     grants: Callable[[str], Sequence[Grant]]
     unknown: Callable[[str], Sequence[ToolCall]]  # conversation -> calls whose outcome is unknown
-    read_outside: Callable[[str], bool]  # conversation -> whether text from outside is among its results
+    read_outside: Callable[[str], bool]  # conversation -> whether it holds text from outside
+    named_addresses: Callable[[str], NamedAddresses]  # conversation -> addresses that were written or found in it
     agreed: Callable[[Offer], str]  # the hash of the accepted definition
     keep: Callable[[str, str, bytes, str], Awaitable[str]]  # conversation, turn, body, mime -> result id
 
@@ -57,30 +70,29 @@ class TurnTools:
         self._settings = settings
         self._can_ask = can_ask
         self._clock = WorkClock()
+        self._read_before: bool | None = None
+        self._named_before: NamedAddresses | None = None
+        self._fetched: set[str] = set()
 
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         spec = self.toolset.by_name.get(call.name)
         if spec and spec.server == CALLER:
             return CallJudged(call.id, "refuse", CALLER, refusal="handed_over", reason="Handed over.", server=CALLER)
         offer = self._context.offers.get(spec.server, spec.tool) if spec else None
-        trust = self._trust(spec, offer) if spec else TrustLevel()
-        grants, unknown = self._context.grants(self._conversation_id), self._context.unknown(self._conversation_id)
-        judged = judge(
+        return decide(
             call,
             spec,
             offered=self.toolset.by_name,
             errors=_errors(call, spec, offer),
-            trust=trust,
+            trust=self._trust(spec, offer) if spec else TrustLevel(),
             rules=self._context.rules(),
-            grants=grants,
-            in_doubt=_in_doubt(call, unknown, log),
+            grants=self._context.grants(self._conversation_id),
+            read_outside=lambda: self._has_read_outside(log),
+            known_addresses=lambda addresses: self._why_known(call.id, addresses, log),
+            in_doubt=_in_doubt(call, self._context.unknown(self._conversation_id), log),
+            can_ask=self._can_ask,
+            now=time.time(),
         )
-        if judged.verdict == "auto" and spec and _reaches_out(spec, trust) and self._has_read_outside(log):
-            judged = replace(judged, verdict="ask", rule=UNTRUSTED_READ)
-        if judged.verdict == "ask" and not self._can_ask:
-            reason = f"This call needs approval ({judged.rule}), and nobody can be asked here."
-            return replace(judged, verdict="refuse", refusal="policy", reason=reason)
-        return judged
 
     def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
         return self._clock.alarm(limit_s, sound)
@@ -112,7 +124,7 @@ class TurnTools:
             answered=answered,
         )
         foreign = offer.tool.open_world is not False
-        return await self._output(result, untrusted=spec.open_world, foreign=foreign)
+        return await self._output(result, untrusted=not offer.closed_world, foreign=foreign)
 
     async def _call_function(self, spec: ToolSpec, call: ToolCall) -> CallResult:
         function = self._context.functions.get(spec.tool)
@@ -135,9 +147,24 @@ class TurnTools:
             raise ToolError(f"The result could not be kept: {error}", cause="not_kept", sent=True) from error
 
     def _has_read_outside(self, log: Sequence[Event]) -> bool:
-        """In this turn, whose last results may not be on disk yet, or in one before."""
-        here = any(isinstance(event, ToolFinished) and event.output.untrusted for event in log)
-        return here or self._context.read_outside(self._conversation_id)
+        """In this turn, whose last results may not be on disk yet, or in one before. Turns that were finished before
+        this one began do not change meanwhile, so they are looked through once."""
+        if self._read_before is None:
+            in_a_chat = bool(self._conversation_id)  # a call that is only tried may belong to none
+            self._read_before = in_a_chat and self._context.read_outside(self._conversation_id)
+        return self._read_before or has_read_outside(log)
+
+    def _why_known(self, call_id: str, addresses: Sequence[str], log: Sequence[Event]) -> str:
+        """The calls of one reply are judged before any of them is in the log."""
+        fetched = fetched_so(log) | self._fetched
+        if len(fetched) >= MOST_FETCHED:
+            return ""
+        if self._named_before is None:
+            self._named_before = self._context.named_addresses(self._conversation_id)
+        why = together((named_in(log), self._named_before)).why_known(addresses)
+        if why:
+            self._fetched.add(call_id)
+        return why
 
     async def _keep(self, body: bytes, mime: str) -> str:
         return await self._context.keep(self._conversation_id, self._turn_id, body, mime)
@@ -165,15 +192,26 @@ class TurnTools:
         return offer
 
     def _trust(self, spec: ToolSpec, offer: Offer | None) -> TrustLevel:
+        chat_id = chat_setting_id(self._conversation_id, spec.server, spec.tool)
         if spec.server in (BUILT_IN, PYTHON):
-            return TrustLevel(spec.server, trusted=True)
+            own = settings_for(tool=spec.approval, tool_id=tool_setting_id(spec.server, spec.tool))
+            return TrustLevel(spec.server, trusted=True, settings=own)
         if offer is None:
-            return TrustLevel(spec.server)
+            return TrustLevel(spec.server, settings=settings_for(chat=spec.approval, chat_id=chat_id))
         config = offer.server
+        override = config.overrides.get(spec.tool)
+        settings = settings_for(
+            chat=spec.approval,
+            chat_id=chat_id,
+            tool=override.approval if override else "",
+            tool_id=tool_setting_id(config.slug, spec.tool),
+            server=config.approval,
+            server_id=server_setting_id(config.slug),
+        )
         now, agreed = offer.hash, self._context.agreed(offer)
         if spec.hash != now and offer.has(spec.hash):  # a turn that the first edition began
             now, agreed = spec.hash, spec.hash if agreed == now else agreed
-        return TrustLevel(config.slug, config.trusted, offer.approval, now, agreed)
+        return TrustLevel(config.slug, config.trusted, now, agreed, settings)
 
 
 def _in_doubt(call: ToolCall, unknown: Sequence[ToolCall], log: Sequence[Event]) -> bool:
@@ -196,11 +234,3 @@ def _checker(spec: ToolSpec) -> Checker | None:
         return Checker(schema)
     except (ValueError, BadInput):
         return None
-
-
-def _reaches_out(spec: ToolSpec, trust: TrustLevel) -> bool:
-    """The claim that it only reads counts for a trusted server alone; from any other it would loosen the rules."""
-    return (spec.open_world or spec.destructive) and not (spec.read_only and trust.trusted)
-
-
-UNTRUSTED_READ = "this conversation has read text from outside"

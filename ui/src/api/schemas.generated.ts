@@ -66,11 +66,11 @@ export type Scope = "ops" | "read" | "chat" | "approve" | "admin";
 
 export type Approval = "auto" | "ask" | "deny";
 
+export type ToolClass = "reads" | "changes" | "sends";
+
 export type WebSearch = "auto" | "on" | "off";
 
 export type PermissionKind = "rule" | "grant" | "conversation" | "server" | "tool";
-
-export type ToolClass = "reads" | "changes" | "sends";
 
 export type Transport = "stdio" | "http" | "sse";
 
@@ -102,6 +102,8 @@ export interface AvailableTool {
   title: string;
   /** Its definition changed after it was allowed; off until accepted */
   changed: boolean;
+  /** What it does: guessed, or as a person corrected it */
+  kind: ToolClass;
 }
 
 export interface AvailableTools {
@@ -310,7 +312,7 @@ export interface EnableTool {
   /** Id or slug */
   server_id: string;
   tool_name: string;
-  /** Naming a tool is consent to `auto`, unless it says it destroys things or has changed */
+  /** Left out, the tool is *named*: a reader runs; what changes or sends something runs until the chat has read text from outside, then asks; what says it destroys things asks */
   approval?: Approval;
 }
 

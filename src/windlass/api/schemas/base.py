@@ -18,6 +18,7 @@ Budget = Annotated[int, Meta(ge=1, le=100_000_000)]
 Rounds = Annotated[int, Meta(ge=1, le=100)]
 Names = Annotated[list[Annotated[str, Meta(max_length=1000)]], Meta(max_length=1000)]
 Approval = Literal["auto", "ask", "deny"]
+ToolClass = Literal["reads", "changes", "sends"]
 WebSearch = Literal["auto", "on", "off"]
 Object = dict[str, Any]  # tool arguments and JSON schemas, whose shape is the server's business
 

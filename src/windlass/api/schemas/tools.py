@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from windlass.api.schemas.base import Approval, Object, Request, Response
+from windlass.api.schemas.base import Approval, Object, Request, Response, ToolClass
 
 
 class EnableTool(Request):
@@ -13,7 +13,10 @@ class EnableTool(Request):
     approval: (
         Annotated[
             Approval,
-            Meta(description="Naming a tool is consent to `auto`, unless it says it destroys things or has changed"),
+            Meta(
+                description="Left out, the tool is *named*: a reader runs; what changes or sends something runs until"
+                " the chat has read text from outside, then asks; what says it destroys things asks"
+            ),
         ]
         | UnsetType
     ) = UNSET
@@ -54,6 +57,7 @@ class AvailableTool(Response):
     changed: Annotated[bool, Meta(description="Its definition changed after it was allowed; off until accepted")] = (
         False
     )
+    kind: Annotated[ToolClass, Meta(description="What it does: guessed, or as a person corrected it")] = "changes"
 
 
 class UnavailableServer(Response):

@@ -1,0 +1,103 @@
+"""Addresses that a tool may fetch without asking: public ones that stand letter for letter in what the person wrote, or
+among the hits of our own search. Nobody else chose them, so nothing can leave by them. Pure."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from windlass.core.errors import ToolError
+from windlass.core.events import CallJudged, Event, ModelReplied, ToolFinished, TurnStarted
+from windlass.core.values import value_object
+from windlass.search.targets import target_of
+
+MOST = 20  # a turn
+BUILT_IN = "windlass"
+INSIDE = (BUILT_IN, "python", "caller")  # no servers
+IN_MESSAGE = "its address stands in your message"
+AMONG_HITS = "its address is a result of the web search"
+_OF_ADDRESSES = frozenset("-._~:/?#[]@!$&'()*+,;=%")
+_ENDS_SENTENCES = ".,;:!?)]'*_~"
+
+
+@value_object
+class NamedAddresses:
+    texts: tuple[str, ...] = ()  # written by the person
+    hits: frozenset[str] = frozenset()
+
+    def why_known(self, addresses: Sequence[str]) -> str:
+        """Why all of them may be fetched, or ""."""
+        if not addresses or not all(map(_is_public, addresses)):
+            return ""
+        if all(any(stands_in(address, text) for text in self.texts) for address in addresses):
+            return IN_MESSAGE
+        known = all(
+            address in self.hits or any(stands_in(address, text) for text in self.texts) for address in addresses
+        )
+        return AMONG_HITS if known else ""
+
+
+def named_in(events: Iterable[Event]) -> NamedAddresses:
+    """Imported messages were not written here, so they name nothing."""
+    texts: list[str] = []
+    hits: set[str] = set()
+    searches: set[str] = set()
+    for event in events:
+        match event:
+            case TurnStarted() if event.origin != "added":
+                texts += [message.content or "" for message in event.opening if message.role == "user"]
+            case CallJudged(server=server) if server == BUILT_IN:
+                searches.add(event.call_id)
+            case ToolFinished() if event.call_id in searches:
+                hits.update(source.url for source in event.output.sources)
+            case ModelReplied():  # a search that the provider ran with its reply
+                hits.update(source.url for source in event.sources)
+    return NamedAddresses(tuple(texts), frozenset(hits))
+
+
+def has_read_outside(log: Iterable[Event]) -> bool:
+    """Whether this turn holds text that neither the person nor the model wrote."""
+    return any(_is_outside(event) for event in log)
+
+
+def _is_outside(event: Event) -> bool:
+    match event:
+        case ToolFinished():
+            return event.output.untrusted
+        case TurnStarted():  # a caller's own history, with the results of its own tools
+            return any(message.role == "tool" for message in event.opening)
+        case CallJudged(verdict="auto", step=0):  # of the first edition, whose results say less
+            return event.server not in ("", *INSIDE)
+    return False
+
+
+def fetched_so(log: Iterable[Event]) -> set[str]:
+    """Calls of this turn that ran for one of these reasons."""
+    return {event.call_id for event in log if isinstance(event, CallJudged) and event.rule in (IN_MESSAGE, AMONG_HITS)}
+
+
+def stands_in(address: str, text: str) -> bool:
+    """As a whole: `https://a.example/b` does not stand in `https://a.example/bc`. A bare host and its root are one."""
+    at = text.find(address)
+    while at >= 0:
+        if _ends_there(text, at + len(address)):
+            return True
+        at = text.find(address, at + 1)
+    bare = address.removesuffix("/")
+    return bare != address and bare.count("/") == 2 and stands_in(bare, text)
+
+
+def _ends_there(text: str, end: int) -> bool:
+    while end < len(text) and text[end] in _ENDS_SENTENCES:
+        end += 1
+    return end == len(text) or not ((text[end].isascii() and text[end].isalnum()) or text[end] in _OF_ADDRESSES)
+
+
+def _is_public(address: str) -> bool:
+    try:
+        target_of(address)
+    except ToolError:
+        return False
+    return True
+
+
+def together(parts: Collection[NamedAddresses]) -> NamedAddresses:
+    texts = tuple(text for part in parts for text in part.texts)
+    return NamedAddresses(texts, frozenset().union(*(part.hits for part in parts)))
