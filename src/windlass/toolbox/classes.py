@@ -26,12 +26,13 @@ def guess(tool: ToolDefinition, *, trusted: bool = False, server: Iterable[str] 
     """`server` holds the server's own names, which some put in front of each tool's."""
     if trusted and tool.read_only:
         return ToolGuess("reads")
-    verb = _verb(_words(tool.name), {term for name in server for term in _words(name)})
+    terms = _without_phrases(_words(tool.name))
     arguments = _arguments(tool.input_schema)
-    if tool.read_only is False or not _may_read(tool, verb, arguments):
+    verb = _verb(terms, {term for name in server for term in _words(name)})
+    if tool.read_only is False or not _may_read(tool, verb, terms, arguments):
         return ToolGuess(_beyond_reading(verb, arguments))
-    if addresses := [name for name, described in arguments.items() if _is_address(name, described)]:
-        alone = len(addresses) == 1 and not any(_steps(name) & verbs.REQUEST_PARTS for name in arguments)
+    if addresses := [argument.name for argument in arguments if _is_address(argument, tool.read_only is True)]:
+        alone = len(addresses) == 1 and not any(_steps(argument.name) & verbs.REQUEST_PARTS for argument in arguments)
         return ToolGuess("sends", addresses[0] if alone else "")
     return ToolGuess("reads")
 
@@ -41,26 +42,38 @@ def chooses_target(argument: str) -> bool:
     return bool(_steps(argument) & (verbs.RECEIVERS | verbs.ADDRESSES | verbs.TARGETS))
 
 
-def _may_read(tool: ToolDefinition, verb: str, arguments: Mapping[str, Any]) -> bool:
-    if verb in verbs.CHANGING or verb in verbs.SENDING or tool.destructive:
+@value_object
+class _Argument:
+    name: str
+    described: Mapping[str, Any]
+    required: bool = False
+
+
+def _may_read(tool: ToolDefinition, verb: str, terms: list[str], arguments: list[_Argument]) -> bool:
+    if tool.destructive or verb in verbs.CHANGING or verb in verbs.SENDING:
         return False
-    if any(_shows_change(name, described) for name, described in arguments.items()):
+    if any(_shows_change(argument, verb) for argument in arguments):
         return False
     if tool.read_only:
         return True
+    given = {"_".join(_words(argument.name)) for argument in arguments}
     if verb in verbs.COMPUTING:
-        return not any(_steps(name) & verbs.FILES for name in arguments)
+        return not (given & verbs.CODE or any(_steps(argument.name) & verbs.FILES for argument in arguments))
     if verb in verbs.QUERYING:
-        return not _asks_a_database(tool, arguments)
+        return not _asks_a_database(terms, given)
+    if verb in verbs.NOUNS and given & verbs.CONTENTS:  # `log` with a message, `status` with a text
+        return False
+    if verb == "check" and given & verbs.ELEMENTS:  # a box on a page
+        return False
     return verb in verbs.READING
 
 
-def _beyond_reading(verb: str, arguments: Mapping[str, Any]) -> ToolClass:
+def _beyond_reading(verb: str, arguments: list[_Argument]) -> ToolClass:
     if verb in verbs.SENDING:
         return "sends"
     if verb in verbs.KEEPING_HERE:
         return "changes"
-    receives = any(_steps(name) & verbs.RECEIVERS or _is_address(name, one) for name, one in arguments.items())
+    receives = any(_steps(argument.name) & verbs.RECEIVERS or _is_address(argument) for argument in arguments)
     return "sends" if receives else "changes"
 
 
@@ -71,23 +84,29 @@ def _words(name: str) -> list[str]:
     return [term for term in words if term != "v"]
 
 
-def _verb(words: list[str], of_server: set[str]) -> str:
-    """The term that says what is done: the first known verb, whatever the prefixes before it. After `and` or `or` comes
-    another that counts if it changes something."""
-    words = _without_phrases(words)
-    found = [term for term in words if term in _KNOWN]
+def _verb(terms: list[str], of_server: set[str]) -> str:
+    """What is done: the first known verb, whatever the prefixes before it. A verb that changes something counts also
+    where it comes later, unless it can be the object of the first: `get_commit` reads, `find_and_replace` does not."""
+    found = [term for term in terms if term in _KNOWN]
     found = [term for term in found if term not in of_server] or found  # a server may be called `search` or `fetch`
     if not found:
-        return ""
-    if "api" in words[:2] and found[0] == "post":  # generated from an HTTP API, where a search may be a POST
+        return "info" if terms and terms[-1] in verbs.INFORMATION else ""
+    first, last = found[0], terms[-1]
+    if "api" in terms[:2] and first == "post":  # generated from an HTTP API, where a search may be a POST
         return next((term for term in found[1:] if term in verbs.READING | verbs.QUERYING), "post")
-    if found[0] in verbs.ALSO_NOUNS and words[-1] in verbs.ALWAYS_VERBS:  # `message_list`, `comment_delete`
-        return words[-1]
-    joined = [term for before, term in itertools.pairwise(words) if before in ("and", "or", "then")]
-    further = next((term for term in joined if term in verbs.CHANGING | verbs.SENDING), "")
-    if found[0] in verbs.NOUNS_AT_THE_END and words[-1] != found[0]:  # `git_log` reads, `log_event` does not
-        return "add"
-    return further or found[0]
+    if first in ("execute", "run") and not verbs.QUERY_LANGUAGES.isdisjoint(terms):
+        return "query"
+    if first in verbs.ALSO_NOUNS and last in verbs.ALWAYS_VERBS:  # `message_list`, `comment_delete`
+        return last
+    later = [term for before, term in itertools.pairwise(terms) if before in ("and", "or", "then")]
+    later += [last] if last in verbs.CHANGING_AT_THE_END else []
+    later += found[1:] if first not in verbs.TRANSITIVE else []
+    later += ["add"] if first == "log" and last != "log" else []  # `git_log` reads, `log_event` does not
+    if first == "show" and not verbs.NOTICES.isdisjoint(terms):
+        return "notify"
+    if first == "extract" and not verbs.ARCHIVES.isdisjoint(terms):
+        return "write"
+    return next((term for term in later if term in verbs.CHANGING | verbs.SENDING), first)
 
 
 def _without_phrases(words: list[str]) -> list[str]:
@@ -95,33 +114,48 @@ def _without_phrases(words: list[str]) -> list[str]:
     return _PHRASES.sub(lambda found: _PHRASE_TEXT.get(found[0].rstrip("s"), "thing"), text).split()
 
 
-def _arguments(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    properties = (schema or {}).get("properties")
-    return properties if isinstance(properties, Mapping) else {}
+def _arguments(schema: Mapping[str, Any] | None, depth: int = 3) -> list[_Argument]:
+    """Those inside of other arguments too: `params` alone says nothing."""
+    properties, required = (schema or {}).get("properties"), (schema or {}).get("required")
+    found: list[_Argument] = []
+    for name, given in properties.items() if isinstance(properties, Mapping) else ():
+        described = given if isinstance(given, Mapping) else {}
+        found.append(_Argument(name, described, isinstance(required, list) and name in required))
+        if depth:
+            items = described.get("items")
+            found += _arguments(described, depth - 1)
+            found += _arguments(items if isinstance(items, Mapping) else None, depth - 1)
+    return found
 
 
 def _steps(argument: str) -> set[str]:
-    """The words of an argument's name that may say what it is: all of it, and its last one."""
+    """What may say what an argument is: its whole name, its last term and its first."""
     words = _words(argument)
     return {"_".join(words), words[-1], words[0]} if words else set()
 
 
-def _is_address(name: str, described: Any) -> bool:
-    words = _words(name)
+def _is_address(argument: _Argument, read_only: bool = False) -> bool:
+    words = _words(argument.name)
     if not words or words[0] in ("include", "exclude"):
         return False
+    if read_only and not argument.required and len(words) > 1 and words[0] in verbs.OF_THE_SERVICE:
+        return False  # `issueUrl`, instead of its id
     if "_".join(words) in verbs.ADDRESSES or words[-1] in ("url", "urls", "uri", "uris"):
         return True
-    return isinstance(described, Mapping) and described.get("format") in ("uri", "url", "hostname", "ipv4", "ipv6")
+    return argument.described.get("format") in ("uri", "url", "hostname", "ipv4", "ipv6")
 
 
-def _shows_change(name: str, described: Any) -> bool:
-    words = _words(name)
+def _shows_change(argument: _Argument, verb: str) -> bool:
+    words = _words(argument.name)
     whole = "_".join(words)
+    if whole in ("destination", "dest") and verb in verbs.OF_JOURNEYS:
+        return False
     if whole in verbs.CHANGE_ARGUMENTS or (len(words) > 1 and words[0] in verbs.CHANGE_PREFIXES):
         return True
-    if whole in verbs.CHOICES and isinstance(described, Mapping):
-        return any(_changes(value) for value in _allowed_values(described))
+    if not argument.required and whole in verbs.FILE_NAMES and verb in verbs.CAPTURING:
+        return True
+    if whole in verbs.CHOICES:
+        return any(_changes(value) for value in _allowed_values(argument.described))
     return False
 
 
@@ -132,19 +166,25 @@ def _allowed_values(described: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _changes(value: str) -> bool:
-    verb = _verb(_words(value), set())
+    verb = _verb(_without_phrases(_words(value)), set())
     return verb in verbs.CHANGING or verb in verbs.SENDING
 
 
-def _asks_a_database(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:
+def _asks_a_database(terms: list[str], arguments: set[str]) -> bool:
     """A statement may do anything; a question to a search engine may not."""
-    about = set(_words(tool.name))
-    return bool(set(arguments) & {"sql", "statement", "cypher", "graphql", "mutation"}) or bool(about & verbs.DATABASES)
+    about = {term for name in arguments for term in _words(name)} | set(terms)
+    return not about.isdisjoint(verbs.DATABASES)
 
 
-_KNOWN = verbs.READING | verbs.QUERYING | verbs.COMPUTING | verbs.CHANGING | verbs.SENDING
-_PHRASE_TEXT = {"take screenshot": "screenshot", "take snapshot": "snapshot", "resolve library": "lookup"}
+_KNOWN = verbs.READING | verbs.QUERYING | verbs.COMPUTING | verbs.CHANGING | verbs.SENDING | verbs.NEUTRAL
+_PHRASE_TEXT = {
+    "take screenshot": "screenshot",
+    "take snapshot": "snapshot",
+    "resolve library": "lookup",
+    "git fetch": "pull",
+    "reverse geocode": "geocode",
+}
 _PHRASES = re.compile(
-    r"\b(?:pull requests?|merge requests?|change requests?|take screenshots?|take snapshots?|resolve library|"
-    r"commit history|post office|web hooks?|check (?:in|out)s?|call graph|link previews?|tag manager)\b"
+    r"\b(?:pull requests?|merge requests?|change requests?|take screenshots?|take snapshots?|resolve library|git fetch|"
+    r"reverse geocode|commit history|web hooks?|check (?:in|out)s?|call graph|link previews?)\b"
 )
