@@ -16,7 +16,7 @@ from windlass.testing import StrictLLM, call, raw_call, say
 def with_ledger(home: Path, ledger: Ledger, **settings: object) -> None:
     """The operator's own file, so that nothing needs to be confirmed."""
     command, *args = ledger.argv()
-    table = {"command": command, "args": args, "tools": "*", **settings}
+    table = {"command": command, "args": args, "tools": "*", "approval": "auto", **settings}
     lines = ["[servers.ledger]", *(f"{name} = {_toml(value)}" for name, value in table.items())]
     home.mkdir(parents=True, exist_ok=True)
     (home / "windlass.toml").write_text("\n".join(lines))

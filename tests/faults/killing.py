@@ -98,6 +98,7 @@ class Scene:
             command = {json.dumps(command)}
             args = {json.dumps(args)}
             tools = "*"
+            approval = "auto"
             approval = {json.dumps(approval)}
             """
         )

@@ -55,7 +55,7 @@ async def test_tools_that_are_on_by_default_are_held_to_their_first_definition_t
 
     def settings(*options: str) -> dict[str, ServerSettings]:
         command, *args = ledger.argv("--only", "record", *options)
-        return {"ledger": ServerSettings(command, args, tools="*")}
+        return {"ledger": ServerSettings(command, args, tools="*", approval="auto")}
 
     async def ask(site: Site, llm: StrictLLM) -> list[str]:
         await site.app.servers.wait_ready("ledger", 30)

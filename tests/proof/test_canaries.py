@@ -112,6 +112,7 @@ def _settings(server: WindlassProcess, canary: Canaries, ledger: Ledger, model: 
         command = {command}
         args = [{", ".join(args)}]
         tools = "*"
+        approval = "auto"
         [servers.rich]
         command = {command}
         args = [{", ".join(args)}]

@@ -125,8 +125,8 @@ def test_c1_a_servers_own_name_in_front_of_its_tools_is_no_verb() -> None:
 def test_c1_values_that_an_argument_allows_may_show_that_something_changes() -> None:
     schema = {"properties": {"action": {"type": "string", "enum": ["list", "get", "delete"]}}}
     assert guess(ToolDefinition("list_tabs", input_schema=schema)).kind == "changes"
-    schema = {"properties": {"action": {"anyOf": [{"enum": ["list", "get"]}, {"type": "null"}]}}}
-    assert guess(ToolDefinition("list_tabs", input_schema=schema)).kind == "reads"
+    either = {"properties": {"action": {"anyOf": [{"enum": ["list", "get"]}, {"type": "null"}]}}}
+    assert guess(ToolDefinition("list_tabs", input_schema=either)).kind == "reads"
 
 
 def test_c1_arguments_inside_of_arguments_count() -> None:

@@ -18,7 +18,7 @@ async def test_too_many_tools_are_warned_of(
     tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger, caplog: pytest.LogCaptureFixture, extra: int, crowded: bool
 ) -> None:
     command, *args = ledger.argv("--only", "echo", "--extra", str(extra))
-    servers = {"ledger": ServerSettings(command=command, args=args, tools="*")}
+    servers = {"ledger": ServerSettings(command=command, args=args, tools="*", approval="auto")}
     async with open_site(tmp_path / "home", strict_llm, durability="normal", servers=servers) as site:
         await site.app.servers.wait_ready("ledger", 20)
         conversation = await site.conversation()

@@ -282,7 +282,7 @@ def test_a_grant_of_the_first_edition_is_worth_no_more_than_it_was(claim: str) -
     always, twice = Grant(HASH, "always"), Grant(HASH, "always", emphatic=True)
     assert decide(CALL, heavy, grants=(always,)).verdict == "ask"
     assert decide(CALL, heavy, grants=(twice,)).verdict == "auto"
-    assert decide(CALL, heavy, grants=(twice,), read_outside=lambda: True).verdict == "ask"
+    assert decide(CALL, heavy, grants=(Grant(HASH, "conversation"),)).verdict == "auto"
     assert decide(CALL, TOOL, grants=(always,), read_outside=lambda: True).verdict == "auto"
 
 

@@ -393,7 +393,7 @@ async def test_hidden_turns_are_gone_after_a_day(
 
 async def test_the_zai_sdk_completes_two_rounds_streamed_and_not(tmp_path: Path, ledger: Ledger) -> None:
     command, *args = ledger.argv()
-    servers = {"ledger": ServerSettings(command=command, args=args, tools="*")}
+    servers = {"ledger": ServerSettings(command=command, args=args, tools="*", approval="auto")}
     script = loop("echo", {"text": "x"}, rounds=2, answer="Done.")
     async with StrictLLM(script) as llm, open_site(tmp_path / "home", llm, servers=servers) as site:
         await site.app.servers.wait_ready("ledger", 20)

@@ -194,7 +194,7 @@ def _steps(
         return _denied(call, spec, _origin(setting), setting.id)
     if rule:
         return _verdict(call, spec, "auto" if rule.choice == "auto" else "ask", 2, rules.why(rule), rule.id)
-    if grant := next((one for one in grants if _grants(one, call, spec, trust, read_outside, now)), None):
+    if grant := next((one for one in grants if _grants(one, call, spec, now)), None):
         return _verdict(call, spec, "auto", 3, f"allowed by a person, {_SCOPE_TEXT[grant.scope]}", grant.id)
     if setting:
         step = 4 if setting.choice == "ask" else 5
@@ -253,9 +253,7 @@ def _arguments_match(rule: PolicyRule, call: ToolCall, spec: ToolSpec) -> bool:
         return rule.choice != "auto"
 
 
-def _grants(
-    grant: Grant, call: ToolCall, spec: ToolSpec, trust: TrustLevel, read_outside: Callable[[], bool], now: float
-) -> bool:
+def _grants(grant: Grant, call: ToolCall, spec: ToolSpec, now: float) -> bool:
     if grant.expires_at and grant.expires_at <= now:
         return False
     if grant.covers == "server":
@@ -264,18 +262,9 @@ def _grants(
         return False
     if grant.arguments_hash and grant.arguments_hash != arguments_hash(call.arguments):
         return False
-    if grant.covers == "":
-        return _first_edition_holds(grant, spec, trust, read_outside)
+    if grant.covers == "" and grant.scope == "always" and (spec.destructive or spec.open_world):
+        return grant.emphatic  # in the first edition an approval for always counted here only where it was given twice
     return _conditions_hold(grant, call, spec)
-
-
-def _first_edition_holds(grant: Grant, spec: ToolSpec, trust: TrustLevel, read_outside: Callable[[], bool]) -> bool:
-    """It never lifted the question for what claims to destroy or to reach out once the chat had read text from outside,
-    nor, for always, unless it was given twice. Nothing that was granted then is worth more now."""
-    reaches_out = (spec.open_world or spec.destructive) and not (spec.read_only and trust.trusted)
-    if grant.scope == "always" and (spec.destructive or spec.open_world) and not grant.emphatic:
-        return False
-    return not (reaches_out and read_outside())
 
 
 def _conditions_hold(grant: Grant, call: ToolCall, spec: ToolSpec) -> bool:

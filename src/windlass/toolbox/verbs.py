@@ -7,7 +7,7 @@ def _words(text: str) -> frozenset[str]:
 
 # Verbs, and nouns used like them, of tools that look and leave everything as it is.
 READING = _words(
-    "analyse analyze ask blame browse cat check compare count crawl describe details detect diff directions "
+    "analyse analyze blame browse cat check compare count crawl describe details detect diff directions "
     "discover distance echo elevation enumerate estimate examine explain explore extract fetch find forecast "
     "geocode get glob grep head health help history identify info inspect lint list locate log look lookup ls "
     "match peek ping preview profile quote quotes rank read recommend retrieve scan scrape screenshot search "
@@ -23,7 +23,7 @@ INFORMATION = _words(
 )
 # Verbs whose object may look like a verb: `get_commit`.
 TRANSITIVE = _words(
-    "analyse analyze ask check compare count crawl describe diff explain extract fetch find get grep inspect "
+    "analyse analyze check compare count crawl describe diff explain extract fetch find get grep inspect "
     "list look lookup query read recommend retrieve scrape search show suggest summarise summarize validate "
     "view"
 )
