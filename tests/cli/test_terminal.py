@@ -189,7 +189,8 @@ def test_a_server_at_a_terminal_prints_one_url_and_ctrl_c_ends_it(alone: Command
 def with_ledger(commands: Commands, ledger: Ledger) -> None:
     commands.home.mkdir(exist_ok=True)
     command, *args = ledger.argv()
-    text = f"[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = '*'\napproval = 'auto'\n"
+    run = f"command = {json.dumps(command)}\nargs = {json.dumps(args)}"
+    text = f"[servers.ledger]\n{run}\ntools = '*'\napproval = 'auto'\n"
     (commands.home / "windlass.toml").write_text(text)
 
 

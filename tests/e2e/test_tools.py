@@ -133,7 +133,8 @@ async def test_a_tool_asks_a_person_and_its_clock_stands_still(
     command, *args = ledger.argv("--era", era)
     home.mkdir()
     (home / "windlass.toml").write_text(
-        f'[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = "*"\napproval = "auto"\ntimeout_s = 3\n'
+        f'[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = "*"\n'
+        'approval = "auto"\ntimeout_s = 3\n'
     )
     strict_llm.then(call("ask"), say("Hello Ada."))
     async with windlass(home, env=model_settings(strict_llm.base_url)) as server:
@@ -156,7 +157,8 @@ async def test_a_question_outlives_the_server_where_the_era_allows_it(
     home = tmp_path / "home"
     command, *args = ledger.argv("--era", era)
     home.mkdir()
-    settings = f"[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = '*'\napproval = 'auto'\n"
+    run = f"command = {json.dumps(command)}\nargs = {json.dumps(args)}"
+    settings = f"[servers.ledger]\n{run}\ntools = '*'\napproval = 'auto'\n"
     (home / "windlass.toml").write_text(settings)
     strict_llm.then(call("ask", effect_id="a"), say("Hello Ada."))
     env = model_settings(strict_llm.base_url)

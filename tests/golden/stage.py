@@ -157,7 +157,8 @@ async def staged(
     home.mkdir(parents=True)
     ledger = Ledger(folder)
     command, *args = ledger.argv()
-    toml = f'[servers.ledger]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}\ntools = "*"\napproval = "auto"\n'
+    run = f"command = {json.dumps(command)}\nargs = {json.dumps(args)}"
+    toml = f'[servers.ledger]\n{run}\ntools = "*"\napproval = "auto"\n'
     (home / "windlass.toml").write_text(toml + settings)
     async with StrictLLM(dialect=dialect, coding_plan=dialect == "zai", search=FOUND) as llm:
         async with windlass(home, env=model_settings(llm.base_url)) as server:

@@ -40,7 +40,7 @@ def test_c1_a_tool_is_kept_as_facts_without_its_authors_sentences(name: str) -> 
         assert set(tool["annotations"]) <= HINTS
         assert all(isinstance(hint, bool) for hint in tool["annotations"].values())
         for argument in tool["arguments"].values():
-            assert {"type", "required"} <= set(argument) <= {"type", "required", "format", "enum"}
+            assert {"type", "required"} <= set(argument) <= {"type", "required", "format", "enum", "properties"}
 
 
 @pytest.mark.parametrize("name", ["build", "held_out"])
