@@ -82,7 +82,7 @@ async def test_the_waits_grow_and_after_five_failures_it_is_left_alone(
             waits.append(seconds)
         await really(min(seconds, 0.01))
 
-    monkeypatch.setattr("windlass.servers.supervisor.asyncio.sleep", hurry)
+    monkeypatch.setattr("windlass.servers.lifecycle.asyncio.sleep", hurry)
     await servers.put(ledger_config(ledger, "--fault", "exit"))
     servers.start("ledger")
     await until(lambda: "not restarted any more" in servers.status("ledger").reason, "the end of its patience")

@@ -9,7 +9,8 @@ result = await servers.call("files", "read_file", '{"path": "a"}', key=call.id)
 from windlass.servers.environment import denied
 from windlass.servers.imports import ImportedConfig, floating_package, imported_servers
 from windlass.servers.isolation import Isolation, IsolationStatus, Refusal, line_that_allows, opened
-from windlass.servers.supervisor import Servers, ServerStatus
+from windlass.servers.lifecycle import ServerStatus
+from windlass.servers.supervisor import Servers
 from windlass.servers.values import (
     Answered,
     CallResult,

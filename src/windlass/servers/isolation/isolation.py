@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -72,6 +73,7 @@ class Isolation:
         tried: Callable[[], IsolationTrial] = trial,
     ) -> None:
         self._given = data
+        self._making = threading.Lock()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._home = os.path.realpath(home or os.path.expanduser("~"))
         self._more = [str(path) for path in hidden]
@@ -216,8 +218,9 @@ class Isolation:
 
     @property
     def _data(self) -> str:
-        if self._given is None and self._temporary is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="windlass-")
+        with self._making:  # servers start in parallel, each in a thread
+            if self._given is None and self._temporary is None:
+                self._temporary = tempfile.TemporaryDirectory(prefix="windlass-")
         return os.path.realpath(self._given or str(self._temporary and self._temporary.name))
 
     def _private(self, server_id: str) -> PrivateFolder:

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ LAUNCHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.p
 TRIAL_S = 10
 SCOPE_VERSION = 6
 _COUNT = "set -- /proc/[0-9]*; test ! -w /etc && echo $#"
+_ONE_TRIAL = threading.Lock()
 _FEW = 8  # processes that a fresh namespace shows; ours has more
 _NPROC = 8
 _MANY_FORKS = "for n in 1 2 3; do /bin/true & done; wait"
@@ -35,7 +37,8 @@ class IsolationTrial:
 
 def trial() -> IsolationTrial:
     """Takes some 50 ms, once per process. Blocks."""
-    return _trial(os.environ.get("PATH", os.defpath))
+    with _ONE_TRIAL:
+        return _trial(os.environ.get("PATH", os.defpath))
 
 
 def launched(order: Mapping[str, object], argv: Sequence[str]) -> tuple[str, ...]:
