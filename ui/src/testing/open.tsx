@@ -56,6 +56,7 @@ export function tool(
     description: "",
     input_schema: { type: "object", properties: {} },
     annotations: {},
+    kind: "changes",
     approval: "",
     tokens: 100,
     enabled: true,
