@@ -85,6 +85,33 @@ def test_a_call_that_needs_no_tool_to_end_is_ended(events: list[Event], state: s
     assert (end.state, end.cause) == (state, cause)
 
 
+READS, REPEATED = CallJudged("c1", "auto", reads=True), CallJudged("c1", "auto", reads=True, safe=True)
+SENT, INTERRUPTED, STOPPED = ToolStarted("c1"), TurnClaimed("another"), StopRequested(call_id="c1")
+
+
+@pytest.mark.parametrize(
+    ("events", "ends"),
+    [
+        ([AUTO, SENT, STOPPED], ("unknown", "stopped")),
+        ([AUTO, SENT, StopRequested()], ("unknown", "stopped")),
+        ([AUTO, SENT, INTERRUPTED, StopRequested()], ("unknown", "stopped")),
+        ([AUTO, STOPPED], ("cancelled", "stopped")),
+        ([READS, SENT, STOPPED], ("cancelled", "stopped")),
+        ([READS, SENT, StopRequested()], ("cancelled", "stopped")),
+        ([READS, SENT, INTERRUPTED], ("error", "interrupted")),
+    ],
+)
+def test_d6_only_a_call_that_may_have_done_something_ends_unknown(events: list[Event], ends: tuple[str, str]) -> None:
+    step = next_step([started(), ASKED, *events])
+    assert isinstance(step, Close) and isinstance(step.events[0], ToolFinished)
+    assert (step.events[0].state, step.events[0].cause) == ends
+
+
+def test_d6_an_interrupted_reader_runs_again_by_itself_only_where_its_server_is_trusted() -> None:
+    assert next_step([started(), ASKED, REPEATED, SENT, INTERRUPTED]) == RunTools((A,))
+    assert next_step([started(), ASKED, AUTO, SENT, INTERRUPTED]) == AwaitPerson((), ("c1",))
+
+
 def test_the_reason_of_a_denial_reaches_the_model() -> None:
     step = next_step([started(), ASKED, ASK, CallDecided("c1", False, reason="not now")])
     assert isinstance(step, Close)
