@@ -68,7 +68,10 @@ def listening_sockets() -> list[str]:
 
 
 def is_socket(path: str) -> bool:
-    mode = os.lstat(path).st_mode
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
     return stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode)
 
 

@@ -21,7 +21,8 @@ from windlass.servers.isolation import landlock
 from windlass.servers.isolation.bounds import BoundsWatch, Watched, inode_of
 from windlass.servers.isolation.bubblewrap import MountPlan, wrapped
 from windlass.servers.isolation.hidden_paths import hidden_paths, is_under
-from windlass.servers.isolation.named_paths import Borders, code_folders, may_open, named_paths
+from windlass.servers.isolation.named_paths import Borders, code_folders
+from windlass.servers.isolation.openings import Openings, lines_alone, openings
 from windlass.servers.isolation.private_folder import PrivateFolder
 from windlass.servers.isolation.refusals import Allowance, Refusal
 from windlass.servers.isolation.strict import HOME, sandboxed
@@ -138,10 +139,13 @@ class Isolation:
                 f"It must run in a strict sandbox: {tried.why}.",
                 hint="Install bubblewrap (bwrap), or set sandbox to default for this server.",
             )
-        rules = config.sandbox_rules
-        argv = sandboxed(config.argv, rules, config.cwd)
+        found = hidden_paths(self._home, self._data, self._more)
+        opened = lines_alone(config, Borders("", self._data, tuple(found)))
+        rules = replace(config.sandbox_rules, read=opened.read, write=opened.write)
+        argv = sandboxed(config.argv, rules, config.cwd, hidden=found)
         limits = Allowance(HOME, (), rules.write, never=(self._data,))
-        return Launch(tuple(argv), env, level="bwrap", why=STRICT, wrappers=2, limits=limits)
+        made = launched({"scope": True}, argv) if tried.scope else tuple(argv)
+        return Launch(made, env, level="bwrap", why=STRICT, wrappers=2, limits=limits)
 
     def _default(
         self,
@@ -152,34 +156,31 @@ class Isolation:
         tried: IsolationTrial,
     ) -> Launch:
         private = self._private(config.id)
-        rules = self._openings(config)
-        hidden = [
-            path for path in hidden_paths(self._home, self._data, self._more) if path not in (*rules.read, *rules.write)
-        ]
-        private.make(self._home, hidden)
-        borders = Borders(self._home, self._data, tuple(hidden))
+        found = hidden_paths(self._home, self._data, self._more)
         cwd = os.path.realpath(config.cwd) if config.cwd else private.work
-        named = named_paths(config.argv, declared, cwd, borders)
-        if config.cwd and may_open(cwd, borders):
-            named = replace(named, write=(*named.write, cwd))
-        rules = replace(rules, write=tuple(dict.fromkeys((*named.write, *rules.write))))
-        ours = self._variables(private, hidden, tried)
-        made = Launch((program, *config.args), {**env, **ours, **declared}, cwd, tried.level, tried.why)
-        made = replace(made, limits=Allowance(self._home, tuple(hidden), rules.write, named.kept_out, (self._data,)))
+        opened = openings(config, declared, cwd, Borders(self._home, self._data, tuple(found)))
+        hidden = tuple(path for path in found if path not in (*opened.read, *opened.write))
+        private.make(self._home, hidden)
+        limits = Allowance(self._home, hidden, opened.write, opened.kept_out, (self._data,), _own_code(config, opened))
+        variables = {**env, **self._variables(private, hidden, tried), **declared}
+        made = Launch((program, *config.args), variables, cwd, tried.level, tried.why, limits=limits)
         if tried.level == "landlock":
-            return self._by_landlock(made, rules, private)
-        return self._by_bubblewrap(made, rules, private, tried)
+            return self._by_landlock(made, opened, private)
+        return self._by_bubblewrap(made, opened, private, tried, config.sandbox_rules)
 
     def _by_bubblewrap(
-        self, made: Launch, rules: SandboxRules, private: PrivateFolder, tried: IsolationTrial
+        self, made: Launch, opened: Openings, private: PrivateFolder, tried: IsolationTrial, rules: SandboxRules
     ) -> Launch:
         plan = MountPlan(
             self._home,
             made.limits.hidden,
-            rules.read,
-            rules.write,
+            tuple(path for path in map(os.path.realpath, self._more) if path in made.limits.hidden),
+            opened.read,
+            opened.write,
             tuple(code_folders(made.argv, self._home)),
+            made.limits.protected,
             private.path,
+            private.writable,
             private.empty,
             made.cwd,
         )
@@ -189,11 +190,12 @@ class Isolation:
         why = "; ".join(filter(None, (made.why, f"{crowd}that is made while it runs can be read" * found.crowded)))
         return replace(made, argv=argv, cwd="", why=why, wrappers=2, covers=found.covers)
 
-    def _by_landlock(self, made: Launch, rules: SandboxRules, private: PrivateFolder) -> Launch:
+    def _by_landlock(self, made: Launch, opened: Openings, private: PrivateFolder) -> Launch:
         home = [] if any(is_under(self._home, path) for path in made.limits.hidden) else [self._home]
-        read = [*rules.read, *code_folders(made.argv, self._home), *home]
-        opened = landlock.allowed(made.limits.hidden, read, rules.write, private.path)
-        Path(private.rules).write_text(json.dumps(opened))
+        read = [*opened.read, *code_folders(made.argv, self._home), *home, private.path]
+        write = [*opened.write, *private.writable]
+        rules = landlock.allowed(made.limits.hidden, read, write, made.limits.protected)
+        Path(private.rules).write_text(json.dumps(rules))
         order = {"reap": True, "parent": os.getpid(), "rules": private.rules, "limits": LIMITS}
         return replace(made, argv=launched(order, made.argv), wrappers=1)
 
@@ -206,16 +208,6 @@ class Isolation:
             "TMPDIR": temporary,
         }
 
-    def _openings(self, config: ServerConfig) -> SandboxRules:
-        """What `inside` names, as real paths. No line opens the whole system or Windlass's own folder."""
-        rules = config.sandbox_rules
-
-        def real(paths: Sequence[str]) -> tuple[str, ...]:
-            found = [os.path.realpath(os.path.expanduser(path)) for path in paths]
-            return tuple(path for path in found if path != "/" and (config.bundled or not is_under(path, self._data)))
-
-        return replace(rules, read=real(rules.read), write=real(rules.write))
-
     @property
     def _data(self) -> str:
         with self._making:  # servers start in parallel, each in a thread
@@ -225,6 +217,15 @@ class Isolation:
 
     def _private(self, server_id: str) -> PrivateFolder:
         return PrivateFolder(Path(self._data, "servers", server_id))
+
+
+def _own_code(config: ServerConfig, opened: Openings) -> tuple[str, ...]:
+    """Windlass's program where it lies in a folder that the server may write to: changed there, it would run without
+    any isolation. Only a line of its own opens it."""
+    lines = [os.path.realpath(os.path.expanduser(path)) for path in config.sandbox_rules.write]
+    code = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, Path(__file__).parents[2])}
+    inside = {path for path in code if any(is_under(path, folder) and path != folder for folder in opened.write)}
+    return tuple(sorted(inside.difference(lines)))
 
 
 def _limited(argv: Sequence[str], processes: int) -> Sequence[str]:

@@ -11,6 +11,7 @@ from windlass.servers.isolation.hidden_paths import RUN_KEPT, is_under
 _DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm"))
 _CLOSED = ("/tmp", "/var/tmp", "/run", "/dev")  # noqa: S108
 MOST_PATHS = 10_000
+Rules = dict[str, list[str]]
 _CREATE_RULESET, _ASK_VERSION = 444, 1
 
 
@@ -21,15 +22,16 @@ def landlock_version() -> int:
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION)))
 
 
-def allowed(hidden: Sequence[str], read: Iterable[str], write: Iterable[str], private: str) -> dict[str, list[str]]:
-    """`read`, `write` and `private` are opened although they lie in something that is closed. What is hidden inside
-    them stays closed, but for `private`, the server's own folder in the hidden one."""
+def allowed(hidden: Sequence[str], read: Iterable[str], write: Iterable[str], protected: Sequence[str]) -> Rules:
+    """`read` and `write` are opened although they lie in something that is closed. What is hidden inside them stays
+    closed, and what is protected can only be read."""
     kept = [f"/run/{name}" for name in RUN_KEPT]
     opened = [path for folder in read for path in _beside(folder, hidden)]
-    written = [path for folder in write for path in _beside(folder, hidden)]
+    written = [path for folder in write for path in _beside(folder, [*hidden, *protected])]
+    seen = [path for folder in write for path in _beside(folder, hidden)]
     return {
-        "read": [*_beside("/", [*hidden, *_CLOSED]), *kept, *opened],
-        "write": [*written, private, *_DEVICES],
+        "read": [*_beside("/", [*hidden, *_CLOSED]), *kept, *opened, *seen],
+        "write": [*written, *_DEVICES],
     }
 
 

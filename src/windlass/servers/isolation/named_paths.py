@@ -24,9 +24,9 @@ _SCHEME = re.compile(r"^(file|sqlite)(\+\w+)?://(?=/)")
 
 
 @value_object
-class NamedPaths:
-    write: tuple[str, ...] = ()
-    kept_out: tuple[str, ...] = ()  # named, but not made writable: the likely reason for what then fails
+class NamedPath:
+    path: str  # as it is written, made absolute
+    opens: str  # the real folder or file that it makes accessible
 
 
 @value_object
@@ -38,14 +38,21 @@ class Borders:
     hidden: tuple[str, ...]
 
 
-def named_paths(argv: Sequence[str], env: Mapping[str, str], cwd: str, borders: Borders) -> NamedPaths:
-    write: set[str] = set()
-    kept_out: set[str] = set()
+def named_paths(
+    argv: Sequence[str], env: Mapping[str, str], cwd: str, borders: Borders
+) -> tuple[list[NamedPath], list[str]]:
+    """What becomes writable, and what is named in vain."""
+    write: list[NamedPath] = []
+    kept_out: list[str] = []
     for path, is_argument in _paths(argv, env, cwd, borders.home):
         folder = _folder(os.path.realpath(path), is_argument)
-        if folder and not any(is_under(folder, system) for system in SYSTEM):
-            (write if may_open(folder, borders) else kept_out).add(folder if may_open(folder, borders) else path)
-    return NamedPaths(tuple(sorted(write)), tuple(sorted(kept_out)))
+        if not folder or any(is_under(folder, system) for system in SYSTEM):
+            continue
+        if may_open(folder, borders) and not _may_be_planted(path, borders):
+            write.append(NamedPath(path, folder))
+        else:
+            kept_out.append(path)
+    return write, kept_out
 
 
 def may_open(folder: str, borders: Borders) -> bool:
@@ -89,6 +96,12 @@ def _arguments(argv: Sequence[str]) -> Iterable[str]:
 def _absolute(value: str, cwd: str, home: str) -> str:
     value = home + value[1:] if value.startswith("~/") else value
     return os.path.normpath(os.path.join(cwd, re.sub(r"^/+", "/", value).partition("?")[0]))
+
+
+def _may_be_planted(path: str, borders: Borders) -> bool:
+    """A link that was a file at an earlier start made the folder around it writable: the server may have made the link
+    itself."""
+    return os.path.islink(path) and may_open(os.path.realpath(os.path.dirname(path)), borders)
 
 
 def _folder(path: str, is_argument: bool) -> str:

@@ -1,5 +1,8 @@
 """A server's own folder: where it works unless told otherwise, and where caches, settings and state go that it would
-else keep in the home. Each server has its own, so that none can leave code in a cache for another to run."""
+else keep in the home. Each server has its own, so that none can leave code in a cache for another to run.
+
+The server writes in the folders inside it. The folder itself, and the files in it that Windlass makes, it can only
+read: it could put a link in their place, and Windlass would follow that at the next start."""
 
 import os
 import re
@@ -20,6 +23,10 @@ class PrivateFolder:
         self.tmp = f"{self.path}/tmp"  # noqa: S108 - not the shared one
         self.empty = f"{self.path}/.empty"  # what covers a hidden file
         self.rules = f"{self.path}/.rules.json"
+
+    @property
+    def writable(self) -> tuple[str, ...]:
+        return tuple(f"{self.path}/{name}" for name in _FOLDERS)
 
     def make(self, home: str, hidden: Sequence[str]) -> None:
         for name in _FOLDERS:

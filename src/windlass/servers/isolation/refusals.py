@@ -39,6 +39,7 @@ class Allowance:
     write: tuple[str, ...] = ()
     kept_out: tuple[str, ...] = ()
     never: tuple[str, ...] = ()  # Windlass's own folder: no line opens it
+    protected: tuple[str, ...] = ()  # inside of `write`, and yet read-only
 
 
 def refusals(text: str, limits: Allowance, arguments: Sequence[str] = ()) -> list[Refusal]:
@@ -118,6 +119,8 @@ def _read_only(path: str, limits: Allowance) -> Refusal | None:
         folder = os.path.dirname(folder)
     while folder != "/" and not os.path.isdir(folder):
         folder = os.path.dirname(folder)
+    if guarded := next((path for path in limits.protected if is_under(folder, path)), ""):
+        return Refusal(guarded, "write")
     if folder == "/" or any(is_under(folder, open_) for open_ in (*limits.write, "/tmp", "/dev", "/proc", "/run")):  # noqa: S108
         return None
     if any(is_under(limits_path, folder) or is_under(folder, limits_path) for limits_path in limits.never):

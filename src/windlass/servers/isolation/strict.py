@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Sequence
 
 from windlass.core.errors import Unavailable
+from windlass.servers.isolation.bubblewrap import root_proc
+from windlass.servers.isolation.hidden_paths import is_under
 from windlass.servers.values import SandboxRules
 
 HOME = "/home/server"
@@ -17,7 +19,7 @@ _ETC = (
 )
 
 
-def sandboxed(argv: Sequence[str], rules: SandboxRules, cwd: str = "") -> list[str]:
+def sandboxed(argv: Sequence[str], rules: SandboxRules, cwd: str = "", hidden: Sequence[str] = ()) -> list[str]:
     """Raises `Unavailable` when bubblewrap is not installed: a server must not run unprotected without notice."""
     program = shutil.which("bwrap")
     if program is None:
@@ -28,7 +30,7 @@ def sandboxed(argv: Sequence[str], rules: SandboxRules, cwd: str = "") -> list[s
         program,
         *_isolation(rules),
         *_system(),
-        *_folders(rules),
+        *_folders(rules, hidden),
         *_variables(),
         *_start(cwd),
         "--",
@@ -54,17 +56,27 @@ def _system() -> list[str]:
     return binds
 
 
-def _folders(rules: SandboxRules) -> list[str]:
-    folders = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/home", "--dir", HOME]  # noqa: S108
+def _folders(rules: SandboxRules, hidden: Sequence[str]) -> list[str]:
+    folders = ["--proc", "/proc", *root_proc(), "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/home", "--dir", HOME]  # noqa: S108
     if rules.home:
         os.makedirs(rules.home, mode=0o700, exist_ok=True)
         folders += ["--bind", rules.home, HOME]
-    for path in rules.read:
-        folders += ["--ro-bind", path, path]
-    for path in rules.write:
-        folders += ["--bind", path, path]
+    mounts = [(path, ["--ro-bind", path, path]) for path in rules.read]
+    mounts += [(path, ["--bind", path, path]) for path in rules.write]
+    mounts += _covers([path for path, _ in mounts], hidden)
+    for _, options in sorted(mounts, key=lambda mount: mount[0].count("/")):
+        folders += options
     # The root itself is a writable tmpfs until this.
     return [*folders, "--remount-ro", "/"]
+
+
+def _covers(opened: Sequence[str], hidden: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """What is hidden by default and lies in a folder that is opened stays closed, unless it is named itself."""
+    inside = [path for path in hidden if path not in opened and any(is_under(path, folder) for folder in opened)]
+    return [
+        (path, ["--tmpfs", path, "--remount-ro", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path])
+        for path in inside
+    ]
 
 
 def _variables() -> list[str]:
