@@ -98,7 +98,6 @@ class Scene:
             command = {json.dumps(command)}
             args = {json.dumps(args)}
             tools = "*"
-            approval = "auto"
             approval = {json.dumps(approval)}
             """
         )
