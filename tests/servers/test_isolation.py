@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.isolation_probes import landlock_trial, nothing_trial, probe
+from tests.kit.isolation_probes import landlock_trial, nothing_trial, ordinary_user_fault, probe
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import PATIENCE_S, until
+from tests.proof.figures import note
 from tests.servers.kit import Census, alive, family, ledger_config, program, run, text_of
 from windlass.servers import Isolation, SandboxRules, Servers
 from windlass.servers.isolation import IsolationTrial, trial
@@ -28,26 +29,31 @@ LEVELS = [
     pytest.param(nothing_trial, "default", id="none"),
     pytest.param(trial, "off", id="off"),
 ]
-# Landlock does not govern connections to sockets that lie in the file system; the card says so.
-OPEN_AT = {"bwrap": set[str](), "landlock": {"socket in the home", "socket in /tmp"}}
+# Landlock leaves the list of processes as it is; the card says so.
+OPEN_AT = {"bwrap": set[str](), "landlock": {"command line of another server"}}
+FEWEST = 40
+ISOLATED = [pytest.param("bwrap", marks=WITHOUT_BWRAP), pytest.param("landlock", marks=WITHOUT_LANDLOCK)]
 
 
-@pytest.mark.parametrize(
-    "level",
-    [pytest.param("bwrap", marks=WITHOUT_BWRAP), pytest.param("landlock", marks=WITHOUT_LANDLOCK)],
-)
-def test_b1_a_server_reaches_no_token_secret_environment_agent_or_other_server(tmp_path: Path, level: str) -> None:
-    found = probe(tmp_path, level)
+@pytest.mark.parametrize("ordinary", [False, True], ids=["as-you", "as-somebody"])
+@pytest.mark.parametrize("level", ISOLATED)
+def test_b1_a_server_reaches_no_token_secret_environment_agent_or_other_server(level: str, ordinary: bool) -> None:
+    if ordinary and (fault := ordinary_user_fault()):
+        pytest.skip(fault)
+    found = probe(level, ordinary=ordinary)
     works = {name: outcome for name, outcome in found.items() if name.startswith("works: ")}
     assert set(works.values()) == {"reached"} and len(works) == 2, works
-    assert len(found) > 100
-    assert {name for name, outcome in found.items() if outcome == "reached"} - set(works) == OPEN_AT[level]
+    reached = {name for name, outcome in found.items() if outcome == "reached"} - set(works)
+    kinds = {name for name in found if not name.startswith("read ~/")} - set(works)
+    note("probes", count=len(found) - len(works), kinds=len(kinds), through=len(reached - OPEN_AT[level]))
+    assert reached == OPEN_AT[level]
+    assert len(kinds) >= FEWEST
 
 
-def test_b1_without_isolation_the_same_probes_reach_what_they_look_for(tmp_path: Path) -> None:
-    found = probe(tmp_path, "off")
-    reached = {name for name, outcome in found.items() if outcome == "reached"}
-    assert {"Windlass's token", "Windlass's secrets", "~/.ssh", "~/.aws", "~/.claude.json"} <= reached
+def test_b1_without_isolation_the_same_probes_reach_what_they_look_for() -> None:
+    """But for variables and open files, which no server gets."""
+    closed = {name for name, outcome in probe("off").items() if outcome != "reached"}
+    assert closed == {"own environment", "files left open for the server"}
 
 
 @pytest.mark.parametrize(("tried", "sandbox"), LEVELS)

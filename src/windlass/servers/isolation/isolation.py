@@ -20,7 +20,7 @@ from windlass.servers.environment import environment
 from windlass.servers.isolation import landlock
 from windlass.servers.isolation.bounds import BoundsWatch, Watched, inode_of
 from windlass.servers.isolation.bubblewrap import MountPlan, wrapped
-from windlass.servers.isolation.hidden_paths import hidden_paths, is_under
+from windlass.servers.isolation.hidden_paths import hidden_paths, is_socket, is_under
 from windlass.servers.isolation.named_paths import Borders, code_folders
 from windlass.servers.isolation.openings import Openings, lines_alone, openings
 from windlass.servers.isolation.private_folder import PrivateFolder
@@ -34,6 +34,7 @@ LIMITS = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": FILE_BYTES, "RLIMIT_NOFILE": OPEN_FI
 _DOCKER = ("docker", "podman", "nerdctl", "docker-compose")
 OFF = "switched off for this server: it can reach everything that you can, Windlass's own keys included"
 DOCKER = "none (Docker): whoever commands Docker's daemon can reach everything on this machine"
+SOCKETS = "every socket in the file system can be reached, because"
 STRICT = "a private home, only the folders named under `inside`"
 
 
@@ -144,8 +145,7 @@ class Isolation:
         rules = replace(config.sandbox_rules, read=opened.read, write=opened.write)
         argv = sandboxed(config.argv, rules, config.cwd, hidden=found)
         limits = Allowance(HOME, (), rules.write, never=(self._data,))
-        made = launched({"scope": True}, argv) if tried.scope else tuple(argv)
-        return Launch(made, env, level="bwrap", why=STRICT, wrappers=2, limits=limits)
+        return Launch(tried.wrapped(argv), env, level="bwrap", why=STRICT, wrappers=2, limits=limits)
 
     def _default(
         self,
@@ -165,7 +165,7 @@ class Isolation:
         variables = {**env, **self._variables(private, hidden, tried), **declared}
         made = Launch((program, *config.args), variables, cwd, tried.level, tried.why, limits=limits)
         if tried.level == "landlock":
-            return self._by_landlock(made, opened, private)
+            return self._by_landlock(made, opened, private, tried)
         return self._by_bubblewrap(made, opened, private, tried, config.sandbox_rules)
 
     def _by_bubblewrap(
@@ -185,19 +185,23 @@ class Isolation:
             made.cwd,
         )
         found = wrapped(tried.bwrap, plan, _limited(made.argv, rules.processes if tried.counts_processes else 0))
-        argv = launched({"scope": True}, found.argv) if tried.scope else found.argv
+        argv = tried.wrapped(found.argv)
         crowd = "the home has too many entries to be built again: hidden ones are covered instead, and a credential "
         why = "; ".join(filter(None, (made.why, f"{crowd}that is made while it runs can be read" * found.crowded)))
         return replace(made, argv=argv, cwd="", why=why, wrappers=2, covers=found.covers)
 
-    def _by_landlock(self, made: Launch, opened: Openings, private: PrivateFolder) -> Launch:
+    def _by_landlock(self, made: Launch, opened: Openings, private: PrivateFolder, tried: IsolationTrial) -> Launch:
         home = [] if any(is_under(self._home, path) for path in made.limits.hidden) else [self._home]
         read = [*opened.read, *code_folders(made.argv, self._home), *home, private.path]
         write = [*opened.write, *private.writable]
         rules = landlock.allowed(made.limits.hidden, read, write, made.limits.protected)
         Path(private.rules).write_text(json.dumps(rules))
         order = {"reap": True, "parent": os.getpid(), "rules": private.rules, "limits": LIMITS}
-        return replace(made, argv=launched(order, made.argv), wrappers=1)
+        named = [path for path in (*opened.read, *opened.write) if is_socket(path)]
+        if tried.filters:
+            order["filter"] = "shared" if named else "sockets"
+        why = "; ".join(filter(None, (made.why, f"{SOCKETS} {named[0]} is opened" if named else "")))
+        return replace(made, argv=launched(order, made.argv), why=why, wrappers=1)
 
     def _variables(self, private: PrivateFolder, hidden: Sequence[str], tried: IsolationTrial) -> dict[str, str]:
         is_gone = any(is_under(self._home, path) for path in hidden)

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from windlass.servers.isolation.hidden_paths import RUN_KEPT, is_under
 
-_DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm"))
+# Not `shm`, `pts` and `tty`, which hold what is other programs'.
+_DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 _CLOSED = ("/tmp", "/var/tmp", "/run", "/dev")  # noqa: S108
 MOST_PATHS = 10_000
 Rules = dict[str, list[str]]

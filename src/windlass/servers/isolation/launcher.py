@@ -3,6 +3,7 @@ that a start costs some 15 ms. It takes rights away from its own process, and wi
 that the server starts: what detaches itself comes back to it, and ends with the server or with Windlass."""
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -18,6 +19,17 @@ READ = 0b1101  # run, read a file, list a folder
 _FILE_RIGHTS = 0b111 | 1 << 14 | 1 << 15
 _RIGHTS_BY_VERSION = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _DEATH_SIGNAL, _NO_NEW_PRIVILEGES, _SUBREAPER, _DROP_CAPABILITY = 1, 38, 36, 24
+_SET_SECCOMP, _FILTER = 22, 2
+_LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06  # instructions of a filter
+_ALLOW, _FAIL = 0x7FFF0000, 0x00050000  # with an error number in the lower half
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24  # where a filter finds them
+_UNIX, _DATAGRAM = 1, 2
+_IO_URING_SETUP, _OTHER_NUMBERS = 425, 0x40000000
+# System calls by their numbers, which differ: the architecture's own number, `socket`, `socketpair`; then those on
+# keyrings, and those on memory, semaphores and messages that belong to the user.
+_CALLS = {"x86_64": (0xC000003E, 41, 53), "aarch64": (0xC00000B7, 198, 199)}
+_KEYRINGS = {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}
+_SHARED = {"x86_64": (29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240), "aarch64": (180, *range(186, 197))}
 _WATCHED = {signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGQUIT}
 _END_S = 5.0
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -140,6 +152,8 @@ def _give_up_rights(order: dict[str, Any]) -> None:
         _landlock(order["landlock"], found["read"], found["write"])
     elif order.get("scope"):
         _landlock(order["landlock"], [], [], files=False)
+    if kind := order.get("filter"):
+        _filter_calls(sockets=kind == "sockets", shared=kind != "keyrings")
 
 
 def _drop_capabilities() -> None:
@@ -176,6 +190,52 @@ def _allow(ruleset: int, path: str, access: int) -> None:
         access &= _FILE_RIGHTS
     _check(_libc.syscall(ADD_RULE, ruleset, 1, ctypes.byref(_PathBeneath(access, opened)), 0), path)
     os.close(opened)
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("value", ctypes.c_uint32)]
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(_Instruction))]
+
+
+def _filter_calls(*, sockets: bool, shared: bool) -> None:
+    """Keyrings belong to the user, and no namespace parts them. The rest is for Landlock, which does not govern sockets
+    that lie in the file system: D-Bus or an agent would do for a server what it may not do itself. So it makes none,
+    but for pairs between its own processes (a pair of datagram sockets could be connected anew), and io_uring would
+    get around the filter."""
+    machine = os.uname().machine
+    if machine not in _CALLS:
+        raise OSError(errno.ENOSYS, f"no filter for {machine}")
+    architecture, socket, pair = _CALLS[machine]
+    denied = [_deny(number, errno.EPERM) for number in _KEYRINGS[machine]]
+    if shared:
+        denied += [_deny(number, errno.EACCES) for number in _SHARED[machine]]
+    if sockets:
+        is_datagram = ((_LOAD, 0, 0, _SECOND), (_AND, 0, 0, 0xF), (_EQUAL, 0, 1, _DATAGRAM))
+        denied.append(_deny(socket, errno.EACCES, (_LOAD, 0, 0, _FIRST), (_EQUAL, 0, 1, _UNIX)))
+        denied.append(_deny(pair, errno.EACCES, *is_datagram))
+        denied.append(_deny(_IO_URING_SETUP, errno.ENOSYS))
+    program = [
+        *((_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _FAIL | errno.ENOSYS)),
+        *((_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, _OTHER_NUMBERS), (_RETURN, 0, 0, _FAIL | errno.ENOSYS)),
+        *(step for steps in denied for step in steps),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+    made = (_Instruction * len(program))(*(_Instruction(*step) for step in program))
+    _check(_libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no_new_privs")
+    _check(_libc.prctl(_SET_SECCOMP, _FILTER, ctypes.byref(_Filter(len(program), made)), 0, 0), "seccomp")
+
+
+_Step = tuple[int, int, int, int]
+
+
+def _deny(number: int, error: int, *conditions: _Step) -> list[_Step]:
+    """Steps that refuse one system call where the last condition holds, and leave its number loaded for those after."""
+    refuse = (_RETURN, 0, 0, _FAIL | error)
+    body = [*conditions, refuse, (_LOAD, 0, 0, _NUMBER)]
+    return [(_EQUAL, 0, len(body), number), *body]
 
 
 def _check(result: int, what: str) -> int:

@@ -32,7 +32,12 @@ class IsolationTrial:
     why: str  # in words, when it is not bubblewrap
     bwrap: str = ""
     scope: bool = False  # abstract sockets are closed
+    filters: bool = False  # keyrings are closed, and with Landlock sockets in the file system too
     counts_processes: bool = False  # a limit on processes counts one server's alone
+
+    def wrapped(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """With what bubblewrap does not do itself."""
+        return _with(self.scope, self.filters, argv)
 
 
 def trial() -> IsolationTrial:
@@ -56,14 +61,7 @@ def _trial(path: str) -> IsolationTrial:
         if isinstance(found, IsolationTrial):
             return found
         why = f"bubblewrap does not work here ({found})"
-    version = landlock_version()
-    if version and not (fault := _landlock_fault()):
-        return IsolationTrial(
-            "landlock", f"{why}: Landlock keeps it from files, not from sockets in them", scope=version >= 6
-        )
-    return IsolationTrial(
-        "none", f"{why}, and {'Landlock fails: ' + fault if version else 'this kernel has no Landlock'}"
-    )
+    return _landlock_trial(why)
 
 
 _SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
@@ -72,12 +70,20 @@ _SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 def _bubblewrap_trial(bwrap: str) -> IsolationTrial | str:
     """Why it does not work, if so."""
     base = (bwrap, *base_arguments())
-    if landlock_version() >= SCOPE_VERSION and not _fault(launched({"scope": True}, base)):
-        return IsolationTrial("bwrap", "", bwrap, True, _counts_processes(base))
-    if fault := _fault(base):
-        return fault
-    why = "abstract sockets of other programs can be reached: closing them needs a kernel with Landlock 6"
-    return IsolationTrial("bwrap", why, bwrap, False, _counts_processes(base))
+    has_scope = landlock_version() >= SCOPE_VERSION
+    fault = ""
+    for scope, filters in ((True, True), (False, True), (False, False)):
+        if scope and not has_scope:
+            continue
+        if not (fault := _fault(_with(scope, filters, base))):
+            why = "" if scope else "abstract sockets of other programs can be reached: closing them needs Linux 6.12"
+            return IsolationTrial("bwrap", why, bwrap, scope, filters, _counts_processes(base))
+    return fault
+
+
+def _with(scope: bool, filters: bool, argv: Sequence[str]) -> tuple[str, ...]:
+    order = {**({"scope": True} if scope else {}), **({"filter": "keyrings"} if filters else {})}
+    return launched(order, argv) if order else tuple(argv)
 
 
 def _counts_processes(base: Sequence[str]) -> bool:
@@ -98,9 +104,27 @@ def _fault(base: Sequence[str]) -> str:
     return done.stderr.strip().partition("\n")[0][:200] or f"code {done.returncode}, {shown} processes in sight"
 
 
-def _landlock_fault() -> str:
-    done = _run(launched({"scope": landlock_version() >= SCOPE_VERSION}, ["/bin/true"]))
-    return "" if done.returncode == 0 else done.stderr.strip().rpartition("\n")[2][:200]
+def _landlock_trial(why: str) -> IsolationTrial:
+    version = landlock_version()
+    if not version:
+        return IsolationTrial("none", f"{why}, and this kernel has no Landlock")
+    scope = version >= SCOPE_VERSION
+    if not _landlock_fault({"scope": scope, "filter": "sockets"}):
+        return IsolationTrial("landlock", f"{why}: {_weaker(scope)}", scope=scope, filters=True)
+    if fault := _landlock_fault({"scope": scope}):
+        return IsolationTrial("none", f"{why}, and Landlock fails: {fault}")
+    sockets = "sockets in the file system, such as D-Bus and Docker, can be reached, and so everything can"
+    return IsolationTrial("landlock", f"{why}: {_weaker(scope)}; {sockets}", scope=scope)
+
+
+def _weaker(scope: bool) -> str:
+    found = "Landlock is used, which leaves other processes in sight"
+    return found if scope else f"{found}, and lets it end them (closing that needs Linux 6.12)"
+
+
+def _landlock_fault(order: Mapping[str, object]) -> str:
+    done = _run(launched(order, ["/bin/true"]))
+    return "" if done.returncode == 0 else done.stderr.strip().rpartition("\n")[2][:200] or f"code {done.returncode}"
 
 
 def _run(argv: Sequence[str]) -> "subprocess.CompletedProcess[str]":
