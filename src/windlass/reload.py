@@ -58,6 +58,8 @@ class Reload:
         self._guard.set_names(hosts, reach)
         self._config = msgspec.structs.replace(self._config, **{name: getattr(new, name) for name in live})
         logger.info("SIGHUP: the settings are reloaded; changed: %s", ", ".join(live) or "nothing")
+        if live:
+            await self._app.services.audit.note("windlass.toml", "settings", "reload", ", ".join(live))
         if later:
             logger.warning("SIGHUP: restart Windlass to change %s", ", ".join(later))
 

@@ -417,6 +417,18 @@ def test_a2_tokens_are_made_listed_and_revoked_in_the_terminal(tmp_path: Path) -
         assert "needs the access token" in commands("conversations", "list", WINDLASS_TOKEN=secret).err
 
 
+def test_a2_the_audit_is_listed_in_the_terminal(windlass: Commands) -> None:
+    rule = '{"rules": [{"approval": "ask", "server": "demo", "tool": "write_note"}]}'
+    assert windlass("api", "PUT", "/policy", rule).code == 0
+    listed = windlass("audit", "--limit", "1")
+    assert listed.code == 0 and "replace" in listed.out and "1 rules; ask demo.write_note" in listed.out
+    [entry] = windlass("audit", "--json", "--limit", "1").json
+    assert (entry["kind"], entry["action"]) == ("rules", "replace") and entry["by"] in {"token", "person"}
+    later = windlass("audit", "--from", "2999-01-01")
+    assert later.code == 0 and "Nothing was changed in that time." in later.err
+    assert "is not a time" in windlass("audit", "--to", "soon").err
+
+
 def test_f6_a_server_without_a_token_says_what_that_means(tmp_path: Path) -> None:
     with running_app(tmp_path / "home", "--no-auth") as app:
         assert "tool servers included, can approve calls" in Commands(app.home)("doctor").err

@@ -124,6 +124,12 @@ async def test_an_approver_is_asked_and_obeyed(w: Windlass) -> None:
     denied = await w.ask("/write_note title=plans text=secret", approve=approve)
     assert (allowed.calls[0].state, denied.calls[0].state) == ("ok", "denied")
     assert [call.name for call in asked] == ["write_note", "write_note"]
+    entries = (await w.audit.list(limit=2)).entries
+    assert [(one.action, one.summary) for one in entries] == [
+        ("deny", "demo.write_note"),
+        ("allow", "demo.write_note"),
+    ]
+    assert {one.by for one in entries} <= {"person", "token"}
 
 
 async def test_an_approver_may_change_the_arguments_or_leave_it(w: Windlass) -> None:

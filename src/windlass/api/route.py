@@ -25,6 +25,7 @@ class RouteOptions(TypedDict, total=False):
     public: bool  # needs no token
     scope: AccessScope  # what a token must have; `read` for GET and `admin` for all else where nothing is said
     sudo: Literal["always", "depends"]  # a browser confirms it again; what it depends on stands in web/sudo.py
+    audit: str  # what `/audit` calls it, as `kind.action`; "" for what changes nothing that others should know of
     max_bytes: int  # bytes of the body
     match_first: bool  # matched before the others
     operation: str  # the operation's id where it is not the row's name: ids stay, clients are made from them
@@ -52,6 +53,7 @@ class Route(Generic[P, R]):
         self.public = options.get("public", False)
         self.scope: AccessScope = options.get("scope", "read" if method == "GET" else "admin")
         self.sudo = options.get("sudo")
+        self._audit = options.get("audit")
         self.max_bytes = options.get("max_bytes", BODY)
         self.match_first = options.get("match_first", False)
         self.operation = options.get("operation", "")
@@ -59,6 +61,12 @@ class Route(Generic[P, R]):
     def __set_name__(self, owner: type, name: str) -> None:
         self.group, self.name = owner.__name__, name
         self.operation = self.operation or f"{self.group}_{self.name}"
+
+    @property
+    def audit(self) -> str:
+        """Whoever may approve or administer leaves an entry with every change, unless the row says that none is due."""
+        changes = self.method != "GET" and self.scope in ("approve", "admin")
+        return (f"{self.group}.{self.name}" if changes else "") if self._audit is None else self._audit
 
     def __repr__(self) -> str:
         return f"{self.method} {self.path}"

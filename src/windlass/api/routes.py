@@ -27,13 +27,13 @@ class turns:
     stop_call = row("POST", "/turns/{turn_id}/calls/{call_id}/stop", "Stop one call", s.TurnAnswer, str, str,
                     scope="chat")
     decide = row("POST", "/turns/{turn_id}/calls/{call_id}/decision", "Allow or deny a call",
-                 s.TurnAnswer, str, str, s.Decision, scope="approve")
+                 s.TurnAnswer, str, str, s.Decision, scope="approve", audit="call.decide")
     resolve = row("POST", "/turns/{turn_id}/calls/{call_id}/resolve", "Resolve a call of unknown outcome",
-                  s.TurnAnswer, str, str, s.Resolution, scope="approve")
+                  s.TurnAnswer, str, str, s.Resolution, scope="approve", audit="call.resolve")
     retry_call = row("POST", "/turns/{turn_id}/calls/{call_id}/retry", "Run a failed call again in a new turn",
-                     s.TurnAnswer, str, str, status=201, scope="approve")
+                     s.TurnAnswer, str, str, status=201, scope="approve", audit="call.retry")
     answer = row("POST", "/turns/{turn_id}/calls/{call_id}/input", "Answer what a tool asks",
-                 s.TurnAnswer, str, str, s.InputAnswer, scope="approve")
+                 s.TurnAnswer, str, str, s.InputAnswer, scope="approve", audit="call.answer")
     result = row("GET", "/results/{result_id}", "Read a tool result in full", s.ResultPiece, str, s.PieceQuery)
 
 
@@ -55,7 +55,7 @@ class conversations:
     change_put = row("PUT", "/conversations/{conversation_id}", "Change a conversation",
                      s.ConversationAnswer, str, s.ConversationChange, scope="chat")
     delete = row("DELETE", "/conversations/{conversation_id}", "Delete a conversation for good", s.Acknowledged, str,
-                 scope="chat")
+                 scope="chat", audit="conversation.delete")
     export = row("GET", "/conversations/{conversation_id}/export", "Export a conversation",
                  object, str, s.ExportQuery, kind="export", response_schema=s.Export)
     turns = row("GET", "/conversations/{conversation_id}/turns", "List the tree of turns", s.TurnList, str)
@@ -67,7 +67,7 @@ class messages:
     add = row("POST", "/conversations/{conversation_id}/messages", "Add a message by hand",
               s.MessageAnswer, str, s.NewMessage, status=201, scope="chat")
     delete = row("DELETE", "/conversations/{conversation_id}/messages/{message_id}", "Blank a message for good",
-                 s.Deleted, str, str, scope="chat")
+                 s.Deleted, str, str, scope="chat", audit="message.delete")
 
 
 class context:
@@ -85,7 +85,7 @@ class context:
 class tools:
     enabled = row("GET", "/conversations/{conversation_id}/tools", "List the enabled tools", s.EnabledTools, str)
     enable = row("POST", "/conversations/{conversation_id}/tools", "Enable a tool", s.EnabledTools, str, s.EnableTool,
-                 scope="chat")
+                 scope="chat", audit="permission.set")
     disable = row("DELETE", "/conversations/{conversation_id}/tools", "Disable a tool",
                   s.EnabledTools, str, s.ToolNamed, scope="chat")
     available = row("GET", "/conversations/{conversation_id}/tools/available", "List the tools of running servers",
@@ -93,60 +93,65 @@ class tools:
 
 
 class servers:
-    add = row("POST", "/servers", "Add an MCP server", s.ServerAnswer, s.NewServer, status=201, sudo="depends")
+    add = row("POST", "/servers", "Add an MCP server", s.ServerAnswer, s.NewServer, status=201, sudo="depends",
+              audit="server.add")
     all = row("GET", "/servers", "List MCP servers", s.ServerList)
     import_ = row("POST", "/servers/import", "Add servers from another client's file, as drafts",
                   s.ImportedServers, dict, status=201, max_bytes=IMPORT, request_schema=s.ImportServers,
-                  operation="servers_take_in")
+                  operation="servers_take_in", audit="server.import")
     get = row("GET", "/servers/{server}", "Read a server", s.ServerAnswer, str)
     change = row("PATCH", "/servers/{server}", "Change a server", s.ServerAnswer, str, s.ServerChange,
-                 sudo="depends")
-    delete = row("DELETE", "/servers/{server}", "Stop and delete a server", s.Acknowledged, str)
+                 sudo="depends", audit="server.change")
+    delete = row("DELETE", "/servers/{server}", "Stop and delete a server", s.Acknowledged, str, audit="server.delete")
     confirm = row("POST", "/servers/{server}/confirm", "Confirm the exact command", s.ServerAnswer, str, s.Confirm,
-                  sudo="always")
-    start = row("POST", "/servers/{server}/start", "Start a server", s.ServerAnswer, str)
-    stop = row("POST", "/servers/{server}/stop", "Stop a server", s.ServerAnswer, str)
+                  sudo="always", audit="server.confirm")
+    start = row("POST", "/servers/{server}/start", "Start a server", s.ServerAnswer, str, audit="server.start")
+    stop = row("POST", "/servers/{server}/stop", "Stop a server", s.ServerAnswer, str, audit="server.stop")
     tools = row("GET", "/servers/{server}/tools", "List a server's tools", s.ServerTools, str)
-    call_tool = row("POST", "/servers/{server}/tools/call", "Call a tool", s.ToolResultAnswer, str, s.CallTool)
+    call_tool = row("POST", "/servers/{server}/tools/call", "Call a tool", s.ToolResultAnswer, str, s.CallTool,
+                    audit="tool.call")
     accept_tool = row("POST", "/servers/{server}/tools/{tool}/accept", "Accept a changed tool",
-                      s.ServerTools, str, str, s.AcceptTool)
+                      s.ServerTools, str, str, s.AcceptTool, audit="tool.accept")
     log = row("GET", "/servers/{server}/log", "Read the tail of its stderr", s.ServerLog, str)
 
 
 class providers:
-    add = row("POST", "/providers", "Add a model provider", s.ProviderAnswer, s.NewProvider, status=201)
+    add = row("POST", "/providers", "Add a model provider", s.ProviderAnswer, s.NewProvider, status=201,
+              audit="provider.add")
     all = row("GET", "/providers", "List providers", s.ProviderList)
     local = row("GET", "/local-models", "Look for model servers on this machine", s.LocalServers)
     get = row("GET", "/providers/{provider_id}", "Read a provider", s.ProviderAnswer, str)
     change = row("PATCH", "/providers/{provider_id}", "Change a provider", s.ProviderAnswer, str, s.ProviderChange,
-                 sudo="depends")
-    delete = row("DELETE", "/providers/{provider_id}", "Delete a provider and its key", s.Acknowledged, str)
-    test = row("POST", "/providers/{provider_id}/test", "Send a one-word test request", s.ProviderTest, str)
+                 sudo="depends", audit="provider.change")
+    delete = row("DELETE", "/providers/{provider_id}", "Delete a provider and its key", s.Acknowledged, str,
+                 audit="provider.delete")
+    test = row("POST", "/providers/{provider_id}/test", "Send a one-word test request", s.ProviderTest, str, audit="")
     models = row("GET", "/providers/{provider_id}/models", "List its models", s.ModelList, str)
 
 
 class search:
-    test = row("POST", "/search/test", "Try each web search backend by itself", s.SearchTrials, s.SearchTest)
+    test = row("POST", "/search/test", "Try each web search backend by itself", s.SearchTrials, s.SearchTest, audit="")
 
 
 class personas:
     all = row("GET", "/personas", "List personas", s.PersonaList)
-    add = row("POST", "/personas", "Add a persona", s.PersonaAnswer, s.NewPersona, status=201)
+    add = row("POST", "/personas", "Add a persona", s.PersonaAnswer, s.NewPersona, status=201, audit="persona.add")
     get = row("GET", "/personas/{persona_id}", "Read a persona", s.PersonaAnswer, str)
-    change = row("PATCH", "/personas/{persona_id}", "Change a persona", s.PersonaAnswer, str, s.PersonaChange)
-    delete = row("DELETE", "/personas/{persona_id}", "Delete a persona", s.Acknowledged, str)
+    change = row("PATCH", "/personas/{persona_id}", "Change a persona", s.PersonaAnswer, str, s.PersonaChange,
+                 audit="persona.change")
+    delete = row("DELETE", "/personas/{persona_id}", "Delete a persona", s.Acknowledged, str, audit="persona.delete")
 
 
 class policy:
     get = row("GET", "/policy", "Read the rules over calls", s.PolicyAnswer)
     put = row("PUT", "/policy", "Replace the rules over calls", s.PolicyAnswer, s.Policy, operation="policy_put_put",
-              sudo="depends")
+              sudo="depends", audit="rules.replace")
 
 
 class permissions:
     all = row("GET", "/permissions", "List what decides whether calls run", s.PermissionList, s.PermissionQuery)
     delete = row("DELETE", "/permissions/{permission_id}", "Revoke a rule, a grant or a setting", s.Acknowledged, str,
-                 scope="approve", sudo="depends")
+                 scope="approve", sudo="depends", audit="permission.revoke")
     test = row("POST", "/permissions/test", "What a call would do, and why", s.PermissionVerdict, s.PermissionTest,
                scope="read")
     replay = row("POST", "/permissions/replay", "Try a rule on past calls", s.Replayed, s.Replay, scope="read")
@@ -161,26 +166,33 @@ class v1:
 class access:
     state = row("GET", "/session", "Who is signed in", s.SessionState, kind="access", public=True, scope="any")
     log_in = row("POST", "/session", "Exchange a token or a login key for a session",
-                 s.SessionOpened, s.LogIn, kind="access", public=True, scope="any")
-    log_out = row("DELETE", "/session", "End the session", s.Acknowledged, kind="access", scope="any")
+                 s.SessionOpened, s.LogIn, kind="access", public=True, scope="any", audit="session.sign_in")
+    log_out = row("DELETE", "/session", "End the session", s.Acknowledged, kind="access", scope="any",
+                  audit="session.sign_out")
     confirm = row("POST", "/session/confirm", "Confirm who is asking, for ten minutes",
-                  s.SessionState, s.ConfirmSession, kind="access", scope="any")
+                  s.SessionState, s.ConfirmSession, kind="access", scope="any", audit="session.confirm")
     new_key = row("POST", "/session/keys", "Make a one-time login URL",
-                  s.LoginUrl, status=201, kind="access", sudo="always")
+                  s.LoginUrl, status=201, kind="access", sudo="always", audit="session.new_link")
     sessions = row("GET", "/sessions", "List the browsers that are signed in",
                    s.SessionList, kind="access", scope="admin")
-    end_session = row("DELETE", "/sessions/{session_id}", "Sign a browser out", s.Acknowledged, str, kind="access")
+    end_session = row("DELETE", "/sessions/{session_id}", "Sign a browser out", s.Acknowledged, str, kind="access",
+                      audit="session.end")
     tokens = row("GET", "/tokens", "List the tokens", s.TokenList, kind="access", scope="admin")
     new_token = row("POST", "/tokens", "Make a token; its secret is shown once",
-                    s.TokenMade, s.TokenRequest, status=201, kind="access", sudo="always")
+                    s.TokenMade, s.TokenRequest, status=201, kind="access", sudo="always", audit="token.add")
     revoke = row("DELETE", "/tokens/{token_id}", "Revoke a token and end its sessions",
-                 s.Acknowledged, str, kind="access")
+                 s.Acknowledged, str, kind="access", audit="token.revoke")
     rotate = row("POST", "/token/rotate", "Replace the token and end its sessions",
-                 s.NewToken, kind="access", sudo="always")
+                 s.NewToken, kind="access", sudo="always", audit="token.rotate")
     new_link = row("POST", "/links", "Make an address for one GET within a minute, without headers",
                    s.LinkMade, s.NewLink, status=201, kind="link", scope="any")
     follow_link = row("GET", "/l/{secret}", "Read what a link leads to, once",
                       object, str, kind="link", public=True, scope="any", response_schema=s.Linked)
+
+
+class audit:
+    all = row("GET", "/audit", "List who confirmed, approved, denied and changed what, newest first",
+              s.AuditList, s.AuditQuery, scope="admin")
 
 
 class system:
@@ -199,7 +211,7 @@ class system:
 
 GROUPS = (
     *(turns, conversations, messages, context, tools, servers, providers, search),
-    *(personas, policy, permissions, v1, access, system),
+    *(personas, policy, permissions, v1, access, audit, system),
 )
 ROUTES: tuple[Route[..., Any], ...] = tuple(
     sorted(

@@ -349,6 +349,12 @@ class PermissionsResource(Resource):
         return await self._transport.call(routes.permissions.replay, schemas.Replay(tried, last))
 
 
+class AuditResource(Resource):
+    async def list(self, *, since: str = "", until: str = "", limit: int = 50, cursor: str = "") -> schemas.AuditList:
+        """Who confirmed, approved, denied and changed what, newest first; times as ISO 8601."""
+        return await self._transport.call(routes.audit.all, schemas.AuditQuery(limit, cursor, since, until))
+
+
 def _converted(shape: type[Any], fields: dict[str, Any]) -> Any:
     try:
         return convert(fields, shape)

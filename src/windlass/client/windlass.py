@@ -13,6 +13,7 @@ from windlass.api.events import TurnEvent
 from windlass.client.over_http import OverHttp
 from windlass.client.renamed import renamed
 from windlass.client.resources import (
+    AuditResource,
     ContextResource,
     ConversationsResource,
     MessagesResource,
@@ -52,6 +53,7 @@ class Windlass:
     personas: PersonasResource
     policy: PolicyResource
     permissions: PermissionsResource
+    audit: AuditResource
 
     def __init__(
         self,
@@ -85,6 +87,7 @@ class Windlass:
         self.personas = PersonasResource(self.transport)
         self.policy = PolicyResource(self.transport)
         self.permissions = PermissionsResource(self.transport)
+        self.audit = AuditResource(self.transport)
         return self
 
     async def __aexit__(self, *raised: object) -> None:

@@ -2,6 +2,7 @@
 them, so what the page can do a program can."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from windlass.api.route import Route
@@ -11,6 +12,7 @@ from windlass.core.errors import BadInput
 from windlass.providers import Models
 from windlass.runner import Runner
 from windlass.servers import Servers
+from windlass.services.audit import Audit
 from windlass.services.completions import Completions
 from windlass.services.context import Context
 from windlass.services.conversations import Conversations
@@ -73,8 +75,11 @@ class Services:
         self.retention = Retention(store, limits.keep_days)
         self.system = System(VERSION, limits, store, bus, runner, servers, telemetry, search_backends)
         self._build_turns(store, bus, runner, turn_builder, toolbox, models, records)
+        self.audit = Audit(store, partial(_name_of, servers, models, self.permissions))
         self._methods = {
-            route: method for service in list(vars(self).values()) for route, method in _served_by(service)
+            route: self.audit.recording(route, method) if route.audit else method
+            for service in list(vars(self).values())
+            for route, method in _served_by(service)
         }
 
     def method(self, route: Route[P, R]) -> Callable[P, Awaitable[R]]:
@@ -120,3 +125,16 @@ def _served_by(service: object) -> Iterator[tuple[Route[..., Any], Callable[...,
     for name, member in vars(type(service)).items():
         for route in getattr(member, "routes", ()):
             yield route, getattr(service, name)
+
+
+def _name_of(servers: Servers, models: Models, permissions: Permissions, kind: str, id: str) -> str:
+    """For the audit; "" for what has no other name than its id, or is not there."""
+    match kind:
+        case "server" | "tool":
+            return next((config.slug for config in servers.configs() if id in (config.id, config.slug)), "")
+        case "provider":
+            return next((config.name for config in models.configs() if config.id == id), "")
+        case "permission" if found := permissions.find(id):
+            return f"{found.effect} {found.server}.{found.tool}"
+        case _:
+            return ""

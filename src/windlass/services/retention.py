@@ -16,7 +16,8 @@ class Retention:
         self._keep_days = keep_days
 
     async def purge(self) -> None:
-        """Stateless requests after a day; conversations untouched for as long as the operator configures."""
+        """Stateless requests after a day; conversations untouched for as long as the operator configures; entries of
+        the audit after a year."""
         began = time.time()
         under_way = {turn.conversation_id for turn in self._store.conversations.unfinished()}
         due = [conversation_id for conversation_id in self._old(began) if conversation_id not in under_way]
@@ -25,6 +26,7 @@ class Retention:
                 await self._store.conversations.delete(conversation_id, untouched_since=began)
         if due:
             await self._store.empty_journal()
+        await self._store.audit.drop_old(began)
         await self._store.sweep()
 
     def _old(self, now: float) -> list[str]:

@@ -1,5 +1,6 @@
 """What is kept: the log of turns, and the plain rows around them."""
 
+from windlass.store.audit import AuditRow
 from windlass.store.conversations import ConversationRow, Found, Listed, TurnRow
 from windlass.store.past_calls import PastCall
 from windlass.store.sqlite import Document, Documents, Durability, KeptResult, Store
@@ -8,6 +9,7 @@ from windlass.store.turnlog import HEAD, NO_TURN, Created, TurnLog
 __all__ = [
     "HEAD",
     "NO_TURN",
+    "AuditRow",
     "ConversationRow",
     "Created",
     "Document",

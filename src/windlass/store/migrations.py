@@ -78,6 +78,13 @@ STEPS = (
     create index turns_pending on turns(pending) where pending;
     create unique index turns_by_client on turns(conversation, client_message_id) where client_message_id is not null;
     """,
+    # Numbers are never given twice, also when the newest rows were deleted: pages are cut by them.
+    """
+    create table audit(
+        number integer primary key autoincrement, at real not null, actor text not null, kind text not null,
+        action text not null, target text not null, summary text not null);
+    create index audit_by_time on audit(at);
+    """,
 )
 
 

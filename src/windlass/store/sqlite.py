@@ -18,6 +18,7 @@ from windlass.core.ids import ALPHABET, Clock, new_id
 from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.prompt import searchable_text
 from windlass.core.values import value_object
+from windlass.store.audit import AuditRows
 from windlass.store.codec import decode
 from windlass.store.conversations import ConversationStore
 from windlass.store.fence import KeyedFence
@@ -61,6 +62,7 @@ class Store:
     conversations: ConversationStore
     logs: TurnLogs
     history: PastTurns
+    audit: AuditRows
 
     def __init__(
         self, folder: Path, *, durability: Durability = "full", publish: Callable[[Committed], None] = lambda _: None
@@ -83,6 +85,7 @@ class Store:
         )
         self.history = PastTurns(connection, KeyedFence(private_key(folder / "fence.key")))
         self.logs = TurnLogs(self._writer, connection, publish, self.history.know)
+        self.audit = AuditRows(self._writer, connection)
         self.conversations = ConversationStore(
             self._writer,
             connection,

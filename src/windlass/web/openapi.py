@@ -32,6 +32,7 @@ TAGS = {
     "policy": "Which calls run by themselves, which ask, which never run",
     "permissions": "What decides calls: list, revoke, try",
     "access": "Sessions and the token",
+    "audit": "Who changed what",
     "system": "Health and figures",
     "v1": "For any OpenAI client, unchanged",
 }

@@ -78,7 +78,7 @@ def _endpoint(
 ) -> Endpoint:
     match route.kind:
         case "access":
-            return SessionEndpoint(route, access, most)
+            return SessionEndpoint(route, access, services.audit, most)
         case "link":
             return LinkEndpoint(route, links, most)
         case "description":

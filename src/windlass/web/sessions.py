@@ -10,7 +10,9 @@ from starlette.types import Receive, Scope, Send
 
 from windlass.api import schemas
 from windlass.api.route import Route
+from windlass.core.actor import acting_as, current_actor
 from windlass.core.errors import BadInput
+from windlass.services.audit import Audit
 from windlass.turns.views import iso
 from windlass.web.auth import Access, address_of, cookie_name, credentials_of, from_our_page
 from windlass.web.browsers import browser_name
@@ -26,9 +28,10 @@ COOKIE_S = 30 * 24 * 3600
 class SessionEndpoint(Endpoint):
     """Each verb gets the request, the headers of the answer, and what stands in the path and the body."""
 
-    def __init__(self, route: Route[..., Any], access: Access, most: int) -> None:
+    def __init__(self, route: Route[..., Any], access: Access, audit: Audit, most: int) -> None:
         super().__init__(route, _answers_itself, most)
         self._access = access
+        self._audit = audit
         verbs: dict[str, Callable[..., Awaitable[schemas.Response]]] = {
             "state": self._state,
             "log_in": self._log_in,
@@ -46,8 +49,23 @@ class SessionEndpoint(Endpoint):
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Headers = []
-        given = await self._own_verb(scope, headers, *await self.arguments(scope, receive))
+        arguments = await self.arguments(scope, receive)
+        name = self._name_of(arguments)
+        given = await self._own_verb(scope, headers, *arguments)
+        if self.route.audit:
+            await self._record(arguments, given, name)
         await send_json(send, self.route.status, given, headers)
+
+    async def _record(self, arguments: list[Any], given: schemas.Response, name: str) -> None:
+        """Nobody is known yet when somebody signs in: the entry has the name of the new session."""
+        with acting_as(given.name if isinstance(given, schemas.SessionOpened) else current_actor()):
+            await self._audit.add(self.route, arguments, given, name)
+
+    def _name_of(self, arguments: list[Any]) -> str:
+        """Of the token or session in the path, which may be gone afterwards."""
+        named = {record.id: record.name for record, _ in self._access.tokens.listed()}
+        named |= {record.id: record.name for record, _ in self._access.sessions.listed()}
+        return named.get(arguments[0], "") if arguments and isinstance(arguments[0], str) else ""
 
     async def _state(self, scope: Scope, headers: Headers) -> schemas.SessionState:
         if self._access.open_to_all:

@@ -84,6 +84,41 @@ export interface Acknowledged {
   message: string;
 }
 
+export interface AuditEntry {
+  id: string;
+  /** ISO 8601, UTC */
+  at: string;
+  /** The name of the token, or of the one that opened the session; `person` where none was needed */
+  by: string;
+  /** What was changed */
+  kind: string;
+  /** What was done to it */
+  action: string;
+  /** Which one: a slug or an id */
+  target: string;
+  /** Names of tools and of the fields that changed; no secrets, arguments or messages */
+  summary: string;
+}
+
+export interface AuditList {
+  entries: AuditEntry[];
+  count: number;
+  /** For the next page; null on the last one */
+  next_cursor: string | null;
+  success: boolean;
+}
+
+export interface AuditQuery {
+  /** How many at most */
+  limit?: number;
+  /** `next_cursor` of the page before */
+  cursor?: string;
+  /** Not before this time, ISO 8601 */
+  from?: string;
+  /** Before this time, ISO 8601 */
+  to?: string;
+}
+
 export interface AvailableTool {
   server_id: string;
   server_slug: string;
@@ -250,6 +285,8 @@ export interface Conversation {
   approvals: number;
   /** Calls in it whose outcome a person must tell */
   unknowns: number;
+  /** Calls in it whose tool asks a person something */
+  questions: number;
   /** Where a search found its words */
   excerpt?: string;
 }

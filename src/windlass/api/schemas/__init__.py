@@ -22,6 +22,7 @@ from windlass.api.schemas.access import (
     TokenMade,
     TokenRequest,
 )
+from windlass.api.schemas.audit import AuditEntry, AuditList, AuditQuery
 from windlass.api.schemas.base import Acknowledged, Error, Failed, PageQuery, Request, Response, SearchQuery
 from windlass.api.schemas.conversations import (
     CallInMessage,
@@ -173,6 +174,9 @@ __all__ = [
     "AcceptTool",
     "Acknowledged",
     "Annotation",
+    "AuditEntry",
+    "AuditList",
+    "AuditQuery",
     "AvailableTool",
     "AvailableTools",
     "Call",
