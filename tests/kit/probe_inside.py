@@ -150,7 +150,7 @@ def holds_foreign_files() -> bool:
 
 def is_inherited(number: int) -> bool:
     try:
-        return fcntl.fcntl(number, fcntl.F_GETFD) & fcntl.FD_CLOEXEC == 0  # what Python opens here has the mark
+        return not fcntl.fcntl(number, fcntl.F_GETFD) & fcntl.FD_CLOEXEC  # what Python opens here has the mark
     except OSError:
         return False
 
@@ -246,7 +246,7 @@ def opens_by_handle() -> bool:
     mount = ctypes.c_int()
     if LIBC.syscall(NAME_TO_HANDLE, -100, b"/etc/passwd", handle, ctypes.byref(mount), 0) < 0:
         return False
-    return LIBC.syscall(NAME_TO_HANDLE + 1, os.open("/", os.O_RDONLY), handle, os.O_RDONLY) >= 0
+    return bool(LIBC.syscall(NAME_TO_HANDLE + 1, os.open("/", os.O_RDONLY), handle, os.O_RDONLY) >= 0)
 
 
 def makes_a_disk() -> bool:

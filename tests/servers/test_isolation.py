@@ -1,7 +1,6 @@
 """Servers as they run by default, from inside: what they reach, what is left of them, what stops them, and what is said
 about it. What needs bubblewrap is skipped where it does not work, with the reason its trial gave."""
 
-import asyncio
 import json
 import os
 import signal
@@ -15,7 +14,8 @@ from tests.kit.isolation_probes import landlock_trial, nothing_trial, ordinary_u
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import PATIENCE_S, until
 from tests.proof.figures import note
-from tests.servers.kit import Census, alive, family, ledger_config, program, run, text_of
+from tests.servers.kit import family, ledger_config, program, run, text_of
+from tests.servers.small_servers import GREEDY, POLITE, WRITER
 from windlass.servers import Isolation, SandboxRules, Servers
 from windlass.servers.isolation import IsolationTrial, trial
 from windlass.servers.isolation.landlock import landlock_version
@@ -54,36 +54,6 @@ def test_b1_without_isolation_the_same_probes_reach_what_they_look_for() -> None
     """But for variables and open files, which no server gets."""
     closed = {name for name, outcome in probe("off").items() if outcome != "reached"}
     assert closed == {"own environment", "files left open for the server"}
-
-
-@pytest.mark.parametrize(("tried", "sandbox"), LEVELS)
-async def test_b2_a_detached_grandchild_is_gone_after_a_stop(
-    ledger: Ledger, tmp_path: Path, tried: Callable[[], IsolationTrial], sandbox: str
-) -> None:
-    census = Census()
-    servers = Servers(isolation=Isolation(tmp_path / "data", tried=tried))
-    await run(servers, ledger_config(ledger, sandbox=sandbox))
-    await servers.call("ledger", "spawn", '{"setsid": true}')
-    processes = family(servers, "ledger")
-    assert len(processes) >= 3
-    await servers.stop("ledger")
-    assert [pid for pid in processes if alive(pid)] == []
-    await servers.aclose()
-    assert await census.newcomers_gone() == []
-
-
-@pytest.mark.parametrize("level", ["bwrap", "landlock", "off"])
-async def test_b2_a_detached_grandchild_is_gone_after_windlass_is_killed(ledger: Ledger, level: str) -> None:
-    if level == "bwrap" and HERE.level != "bwrap":
-        pytest.skip(f"the trial of bubblewrap: {HERE.why}")
-    argv = [sys.executable, "-c", HOST, json.dumps(ledger.argv()), level, str(ledger.folder.parent / "data")]
-    host = await asyncio.create_subprocess_exec(*argv, cwd=Path(__file__).parents[2], stdout=asyncio.subprocess.PIPE)
-    assert host.stdout is not None
-    processes = json.loads(await asyncio.wait_for(host.stdout.readline(), PATIENCE_S))
-    assert len(processes) >= 3 and all(alive(pid) for pid in processes)
-    host.kill()
-    await host.wait()
-    await until(lambda: not any(alive(pid) for pid in processes), "the end of all its processes")
 
 
 @pytest.mark.parametrize(("tried", "sandbox"), LEVELS)
@@ -186,76 +156,3 @@ async def test_a_crash_is_reported_with_the_signal_it_died_of(servers: Servers, 
     await run(servers, ledger_config(ledger, sandbox="off"))
     os.kill(family(servers, "ledger")[-1], signal.SIGSEGV)
     await until(lambda: f"code {-signal.SIGSEGV}" in servers.status("ledger").reason, "the reason")
-
-
-HOST = """
-import asyncio, json, sys
-from pathlib import Path
-from tests.kit.isolation_probes import landlock_trial
-from tests.servers.kit import family, program, run
-from windlass.servers import Isolation, Servers
-from windlass.servers.isolation import trial
-
-async def main():
-    tried = landlock_trial if sys.argv[2] == "landlock" else trial
-    servers = Servers(isolation=Isolation(Path(sys.argv[3]), tried=tried))
-    sandbox = "off" if sys.argv[2] == "off" else "default"
-    await run(servers, program(json.loads(sys.argv[1]), slug="one", sandbox=sandbox))
-    await servers.call("one", "spawn", '{"setsid": true}')
-    print(json.dumps(family(servers, "one")), flush=True)
-    await asyncio.sleep(60)
-
-asyncio.run(main())
-"""
-
-SERVE = """
-import json, os, sys
-def answer(request, result):
-    line = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result})
-    sys.stdout.write(line + "\\n"); sys.stdout.flush()
-def serve(tools, call):
-    for line in sys.stdin:
-        request = json.loads(line)
-        match request["method"]:
-            case "initialize":
-                info = {"name": "s", "version": "1"}
-                answer(request, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info})
-            case "tools/list":
-                answer(request, {"tools": tools})
-            case "tools/call":
-                answer(request, {"content": [{"type": "text", "text": call(request["params"]["arguments"])}]})
-            case _ if "id" in request:
-                line = {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "no"}}
-                sys.stdout.write(json.dumps(line) + "\\n"); sys.stdout.flush()
-"""
-WRITER = (
-    SERVE
-    + """
-def write(given):
-    try:
-        open(given["path"], "w").write("x")
-    except OSError as error:
-        return f"Failed: {error}"
-    return "written"
-serve([{"name": "write", "inputSchema": {"type": "object"}}], write)
-"""
-)
-POLITE = (
-    SERVE
-    + """
-import signal, time
-def heard(number, frame):
-    open(sys.argv[1].removeprefix("--out="), "w").write("TERM")
-    os._exit(0)
-signal.signal(signal.SIGTERM, heard)
-serve([], None)
-time.sleep(60)
-"""
-)
-GREEDY = (
-    SERVE
-    + """
-held = [os.urandom(1 << 20) * 200]
-serve([], None)
-"""
-)
