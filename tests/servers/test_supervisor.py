@@ -248,6 +248,21 @@ async def test_a_server_started_again_while_it_is_being_stopped_can_be_used(serv
     assert status.pid not in (None, old)
 
 
+@pytest.mark.parametrize("started_again", [False, True])
+async def test_every_stop_returns_when_no_process_is_left(servers: Servers, started_again: bool) -> None:
+    """Also the second of two, and one after a start that still waits for the old process to go."""
+    await run(servers, program([sys.executable, "-c", SLOW_TO_GO]))
+    processes = family(servers, "server")
+    first = asyncio.create_task(servers.stop("server"))
+    await turns_of_the_loop()
+    if started_again:
+        servers.start("server")
+    await servers.stop("server")
+    assert [pid for pid in processes if alive(pid)] == []
+    await first
+    assert servers.status("server").state == "stopped"
+
+
 async def test_a_stop_that_nobody_waits_for_any_more_stops_all_the_same(servers: Servers) -> None:
     await run(servers, program([sys.executable, "-c", SLOW_TO_GO]))
     stopping = asyncio.create_task(servers.stop("server"))

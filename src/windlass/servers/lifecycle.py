@@ -92,6 +92,7 @@ class ServerLifecycle:
         self._retry_at = 0.0
         self._moved = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()  # told to stop, and not done yet
         self._one_process = asyncio.Lock()  # started while being stopped: the new process waits until the old is gone
         self._checking: asyncio.Task[None] | None = None
         self._connection: Connection | None = None
@@ -114,11 +115,15 @@ class ServerLifecycle:
             self._task = asyncio.create_task(self._keep_running(), name=f"lifecycle of {self.config.slug}")
 
     async def stop(self) -> None:
+        """Returns when no process of it is left, also one that another caller is stopping."""
         if task := self._task:
             self._task = None
+            self._ending.add(task)
             task.add_done_callback(lambda _: self._stopped())  # also when the waiter below is cancelled
+            task.add_done_callback(self._ending.discard)
             task.cancel()
-            await asyncio.wait({task})
+        if self._ending:
+            await asyncio.wait(self._ending)
         else:
             self._stopped()
 
