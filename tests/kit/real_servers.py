@@ -31,10 +31,18 @@ def through_npx(*folders: Path) -> list[str]:
 
 
 def time() -> list[str]:
-    program = PYTHON_SERVERS / "mcp-server-time"
+    return [_python_server("mcp-server-time"), "--local-timezone", "UTC"]
+
+
+def fetch(*options: str) -> list[str]:
+    return [_python_server("mcp-server-fetch"), *options]
+
+
+def _python_server(name: str) -> str:
+    program = PYTHON_SERVERS / name
     if not program.exists():
-        raise NotInstalled("mcp-server-time is not installed: run `make test-tools`")
-    return [str(program), "--local-timezone", "UTC"]
+        raise NotInstalled(f"{name} is not installed: run `make test-tools`")
+    return str(program)
 
 
 def _node_server(name: str) -> list[str]:

@@ -36,6 +36,6 @@ async def test_the_time_server_knows_the_time() -> None:
 def test_what_is_not_installed_fails_with_the_line_to_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(real_servers, "NODE_SERVERS", tmp_path)
     monkeypatch.setattr(real_servers, "PYTHON_SERVERS", tmp_path)
-    for server in (real_servers.everything, real_servers.filesystem, real_servers.time):
+    for server in (real_servers.everything, real_servers.filesystem, real_servers.time, real_servers.fetch):
         with pytest.raises(real_servers.NotInstalled, match="make test-tools"):
             server()

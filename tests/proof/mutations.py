@@ -17,6 +17,7 @@ from tests.proof.outcomes import VARIABLE, failed_tests
 
 SOURCE = Path(windlass.__file__).parents[1]
 ROOT = Path(__file__).parents[2]
+INJECTION = "tests/proof/test_injection.py"
 # Nothing of a failure is shown, so nothing of it is drawn: that parses the source again, in a process whose threads may
 # parse too, and CPython 3.11 then ends pytest with "AST constructor recursion depth mismatch".
 QUIETLY = ("-q", "-x", "--assert=plain", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
@@ -81,12 +82,13 @@ MUTATIONS = (
         "core/engine.py",
         """                if await run.log.begin(len(seen), *starts, facts=facts):
                     reach("calls_begun")
-                    for call, start in zip(calls, starts, strict=True):
-                        run.running[call.id] = run.group.create_task(_run(run, call, start.safe))
+                    for call in calls:
+                        harmless = view.by_call[call.id].harmless
+                        run.running[call.id] = run.group.create_task(_run(run, call, harmless))
                     await run.log.changed(len(seen) + len(facts) + len(starts))  # all of them landed, or none
 """,
-        """                for call, start in zip(calls, starts, strict=True):
-                    run.running[call.id] = run.group.create_task(_run(run, call, start.safe))
+        """                for call in calls:
+                    run.running[call.id] = run.group.create_task(_run(run, call, False))
                 await run.log.begin(len(seen), *starts, facts=facts)
                 reach("calls_begun")
 """,
@@ -113,8 +115,8 @@ MUTATIONS = (
     Mutation(
         "one route asks for no token",
         "web/endpoints.py",
-        "if not endpoint.route.public:",
-        'if not endpoint.route.public and endpoint.route.path != "/policy":',
+        "if endpoint.route.public:",
+        'if endpoint.route.public or endpoint.route.path == "/policy":',
         ("tests/web/test_access.py::test_every_route_refuses_strangers",),
         cheap=True,
     ),
@@ -123,19 +125,29 @@ MUTATIONS = (
         "core/fold.py",
         'return self.judged.verdict == "auto" or (self.decided is not None and self.decided.allow)',
         "return True",
-        ("tests/proof/test_injection.py", "tests/proof/test_incidents_peers.py"),
+        (INJECTION, "tests/proof/test_incidents_peers.py"),
     ),
     Mutation(
         "what was read outside is trusted",
+        "toolbox/permissions.py",
+        "    if read_outside():",
+        "    if False:",
+        (
+            f"{INJECTION}::test_c5_an_obedient_model_causes_nothing_unasked_but_what_was_allowed",
+            "tests/proof/test_side_by_side.py",
+        ),
+    ),
+    Mutation(
+        "what a server says of its failure is trusted",
         "toolbox/turn.py",
-        'if judged.verdict == "auto" and spec and',
-        "if False and spec and",
-        ("tests/proof/test_injection.py::test_what_was_read_outside_makes_a_tool_ask_that_reaches_outside",),
+        "error.untrusted = not offer.closed_world",
+        "error.untrusted = False",
+        (f"{INJECTION}::test_c5_an_obedient_model_causes_nothing_unasked_but_what_was_allowed",),
     ),
     Mutation(
         "any name is ours",
         "web/guard.py",
-        "if host in self._hosts or _name(host) in self._hosts:",
+        "if host in self._hosts or name in self._hosts or (self._any_port and name in LOOPBACK):",
         "if host:",
         (
             "tests/web/test_guard.py::test_only_our_own_names_are_answered",

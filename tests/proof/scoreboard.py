@@ -17,6 +17,7 @@ from tests.proof.readings import (
     coverage,
     fuzz,
     incidents,
+    injected,
     kills,
     packages,
     races,
@@ -94,6 +95,17 @@ WATCHERS = (f"{MEASURED}::test_idle_watchers_cost_little_and_too_many_are_surviv
 XSS = ("tests/browser/test_xss.py",)
 AXE = (SCREENS, KEYBOARD)
 RACES = (f"{FAULTS}/test_races.py", f"{FAULTS}/test_schedules.py")
+SEEDS = ("tests/proof/test_side_by_side.py",)
+INJECTED = ("tests/proof/test_injection.py", *SEEDS)
+SPELLINGS = tuple(
+    f"tests/toolbox/test_matching.py::test_c4_{name}"
+    for name in (
+        "no_spelling_gets_around_a_rule_that_denies_or_asks",
+        "a_pattern_in_text_is_found_whatever_its_letters",
+        "arguments_that_cannot_be_read_are_denied_and_never_allowed",
+        "a_long_or_deep_value_is_denied_rather_than_passed",
+    )
+)
 IMPORTED = ("tests/proof/test_incidents.py::test_cve_2026_40933_langflow_and_localai_9394_no_import_starts_anything",)
 
 MEASURES = (
@@ -165,13 +177,9 @@ MEASURES = (
     Measure("XSS payloads x sinks", "1,000 x 8, 0", "5,000 x 10 x 2 browsers", xss, XSS),
     Measure("SSRF forms", "120, 0 through", "500", cases(120, 500, *SSRF), SSRF),
     Measure("Host/Origin/CSRF cases", "60, 0 through", "all routes x 60", cases(60, 10**9, *GUARD), GUARD),
-    Measure(
-        "obedient-model injections",
-        "50, 0 effects",
-        "500, 0",
-        counted("injections", 50, 500, "scenarios, 0 effects"),
-        ("tests/proof/test_injection.py",),
-    ),
+    Measure("injected effects", "100 attacks, 0 through", "500, 0", injected, INJECTED),
+    Measure("questions in the seed's flows", "0 of 5", "0 of 5", at_most("seed flows", "questions", 0, 0, ""), SEEDS),
+    Measure("deny spellings", "30, 0 through", "100", cases(30, 100, *SPELLINGS), SPELLINGS),
     Measure(
         "hostile imports, none started", "200", "200", counted("imports", 200, 200, "imports, 0 started"), IMPORTED
     ),

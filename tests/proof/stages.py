@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.proof.figures import add
 from tests.proof.incidents import INCIDENTS, PAINS
 from tests.proof.rows import ROWS
-from tests.proof.scoreboard import GUARD, SSRF
+from tests.proof.scoreboard import GUARD, SPELLINGS, SSRF
 
 ROOT = Path(__file__).parents[2]
 RAN = (0, 1)  # pytest's exit codes when every test came to its end, well or badly
@@ -34,7 +34,7 @@ def stages() -> list[Stage]:
     """Measures run alone, so that nothing else is in their figures."""
     mapped = {test for table in (ROWS, INCIDENTS, PAINS) for tests in table.values() for test in tests}
     own = ("tests/faults/", "tests/proof/", "tests/browser/")
-    elsewhere = sorted(test for test in {*mapped, *SSRF, *GUARD} if not test.startswith(own))
+    elsewhere = sorted(test for test in {*mapped, *SSRF, *GUARD, *SPELLINGS} if not test.startswith(own))
     return [
         Stage("kills", "kills, faults and races", ("tests/faults",)),
         Stage("abuse", "injections, secrets and incidents", ABUSE),
@@ -55,7 +55,7 @@ def chosen(wanted: str) -> list[Stage]:
 
 ABUSE = tuple(
     f"tests/proof/test_{name}.py"
-    for name in ("injection", "canaries", "incidents", "incidents_access", "incidents_peers", "rows")
+    for name in ("injection", "side_by_side", "canaries", "incidents", "incidents_access", "incidents_peers", "rows")
 )
 BROWSER = tuple(f"tests/browser/test_{name}.py" for name in ("xss", "screens", "keyboard", "incidents"))
 COVERING = (

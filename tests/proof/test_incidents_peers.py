@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import WindlassProcess, model_settings
-from tests.proof.test_injection import Obedient, Target, directive, stage
+from tests.proof.attacks import ATTACKS, led_astray, stage
 from tests.web.kit import open_site
 from windlass.config import LimitSettings
 from windlass.testing import StrictLLM, call, calls, error, say
@@ -13,7 +13,7 @@ from windlass.testing import StrictLLM, call, calls, error, say
 async def test_mcp_open_client_the_user_message_is_sent_once(tmp_path: Path, ledger: Ledger) -> None:
     async with (
         StrictLLM([call("echo", text="a"), say("Done."), say("Again.")]) as llm,
-        open_site(tmp_path, llm) as site,
+        open_site(tmp_path / "home", llm) as site,
     ):
         await site.add_ledger(ledger)
         conversation = await site.conversation()
@@ -26,10 +26,10 @@ async def test_mcp_open_client_the_user_message_is_sent_once(tmp_path: Path, led
 
 async def test_mcp_open_client_an_exhausted_loop_is_no_success(tmp_path: Path, ledger: Ledger) -> None:
     script = [*(call("record", effect_id=str(n)) for n in range(3)), say("What I have so far.")]
-    async with StrictLLM(script) as llm, open_site(tmp_path, llm) as site:
+    async with StrictLLM(script) as llm, open_site(tmp_path / "home", llm) as site:
         await site.add_ledger(ledger)
         conversation = await site.conversation()
-        await site.enable(conversation, "record")
+        await site.enable(conversation, "record", approval="auto")
         answer = await site.post(f"/conversations/{conversation}/chat", {"content": "go", "max_rounds": 3})
     assert (answer["success"], answer["outcome"]) == (False, "limit")
     assert answer["assistant_message"]["content"] == "What I have so far."
@@ -53,7 +53,7 @@ async def test_mcp_open_client_what_was_acknowledged_outlives_a_crash(tmp_path: 
 
 async def test_exframe_every_call_of_a_reply_is_run_and_answered(tmp_path: Path, ledger: Ledger) -> None:
     three = calls(*(call("record", effect_id=f"e{n}") for n in range(3)))
-    async with StrictLLM([three, say("All three.")]) as llm, open_site(tmp_path, llm) as site:
+    async with StrictLLM([three, say("All three.")]) as llm, open_site(tmp_path / "home", llm) as site:
         await site.add_ledger(ledger)
         conversation = await site.conversation()
         await site.enable(conversation, "record")
@@ -64,7 +64,7 @@ async def test_exframe_every_call_of_a_reply_is_run_and_answered(tmp_path: Path,
 
 async def test_exframe_the_tools_are_there_in_every_request(tmp_path: Path, ledger: Ledger) -> None:
     rounds = [call("echo", text=str(n)) for n in range(3)]
-    async with StrictLLM([*rounds, say("Done.")]) as llm, open_site(tmp_path, llm) as site:
+    async with StrictLLM([*rounds, say("Done.")]) as llm, open_site(tmp_path / "home", llm) as site:
         await site.add_ledger(ledger)
         conversation = await site.conversation()
         await site.enable(conversation, "echo")
@@ -74,7 +74,7 @@ async def test_exframe_the_tools_are_there_in_every_request(tmp_path: Path, ledg
 
 async def test_exframe_an_error_is_no_answer(tmp_path: Path) -> None:
     async with StrictLLM(lambda request: error(500, None, "broken")) as llm:
-        async with open_site(tmp_path, llm, limits=LimitSettings(attempts=1)) as site:
+        async with open_site(tmp_path / "home", llm, limits=LimitSettings(attempts=1)) as site:
             conversation = await site.conversation()
             reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "go"})
             messages = (await site.get(f"/conversations/{conversation}/messages"))["messages"]
@@ -87,7 +87,7 @@ async def test_exframe_sources_arrive_with_the_answer(tmp_path: Path) -> None:
     script = [say("Let me see."), say("It rains [1].")]
     async with (
         StrictLLM(script, dialect="zai", coding_plan=True, search=[page]) as llm,
-        open_site(tmp_path, llm) as site,
+        open_site(tmp_path / "home", llm) as site,
     ):
         conversation = await site.conversation()
         answer = await site.post(f"/conversations/{conversation}/chat", {"content": "// the weather in Nanaimo"})
@@ -97,13 +97,8 @@ async def test_exframe_sources_arrive_with_the_answer(tmp_path: Path) -> None:
 
 
 async def test_mcptox_a_poisoned_description_moves_an_obedient_model_to_nothing(tmp_path: Path, ledger: Ledger) -> None:
-    model = Obedient()
-    order = directive(Target("", ("destroy",)), "poisoned")
-    async with stage(tmp_path, ledger, model) as site:
-        model.hidden = order[order.index("[[") :]
-        conversation = await site.conversation()
-        await site.enable(conversation, "echo", "destroy")
-        answer = await site.post(f"/conversations/{conversation}/chat", {"content": "Please help."})
-        assert model.obeyed == 1 and answer["outcome"] == "awaiting_person"
-        await site.post(f"/turns/{answer['turn_id']}/stop")
+    [destructive] = [one for one in ATTACKS if one.name == "a destructive tool that was named"]
+    async with stage(tmp_path, ledger) as (site, model):
+        turn = await led_astray(site, model, "description", destructive)
+        assert model.obeyed == 1 and turn["state"] == "awaiting_person"
     assert ledger.counts() == {}

@@ -98,6 +98,7 @@ def test_c2_what_was_imported_names_no_address() -> None:
         (CallJudged("c1", "auto", server="srv-1"), True),  # of the first edition
         (CallJudged("c1", "auto", server="windlass"), False),
         (ModelReplied("text"), False),
+        (ModelReplied("text", sources=(SourceLink("t", PAGE),)), True),  # the provider searched
     ],
 )
 def test_c1_text_from_outside_is_found_in_the_log(event: Event, outside: bool) -> None:

@@ -1,5 +1,6 @@
 """The table of approval: what was set, what the chat has read, and what must come of it, step by step."""
 
+import tomllib
 from dataclasses import replace
 
 import pytest
@@ -26,6 +27,7 @@ from windlass.toolbox.permissions import (
     RuleBook,
     Setting,
     TrustLevel,
+    all_enabled_notice,
     decide,
     doubtful,
     server_setting_id,
@@ -303,6 +305,27 @@ def test_where_nobody_can_answer_the_refusal_names_the_rule_that_would_allow_it(
     assert (judged.verdict, judged.rule) == ("refuse", IN_DOUBT)
 
 
+@pytest.mark.parametrize("name", ["write", 'a"b', "a\nserver = 'x'", "wri*", "[abc]", "\x7f", "naïve 👍", "a\\b"])
+def test_d4_the_rule_in_a_refusal_allows_this_tool_and_no_other(name: str) -> None:
+    tool = replace(TOOL, tool=name)
+    refused = decide(CALL, tool, trust=TrustLevel(SLUG), can_ask=False)
+    [rule] = tomllib.loads(refused.reason.partition("restart:\n")[2])["policy"]
+    book = RuleBook([PolicyRule(rule["approval"], rule["server"], rule["tool"])])
+    assert decide(CALL, tool, trust=TrustLevel(SLUG), rules=book, can_ask=False).verdict == "auto"
+    for other in (f"{name}x", "write2", "a", "wri"):
+        assert decide(CALL, replace(TOOL, tool=other), trust=TrustLevel(SLUG), rules=book).verdict == "ask"
+
+
+def test_d4_a_refusal_names_the_line_that_allows_all_tools_of_the_operators_server() -> None:
+    notice = all_enabled_notice(SLUG)
+    assert 'approval = "auto" under [servers.box]' in notice
+    assert notice in decide(CALL, TOOL, trust=TrustLevel(SLUG, operator=True), can_ask=False).reason
+    named = replace(TOOL, named=True)
+    for tool, trust in ((TOOL, TrustLevel(SLUG)), (named, TrustLevel(SLUG, operator=True))):
+        refused = decide(CALL, tool, trust=trust, read_outside=lambda: True, can_ask=False)
+        assert refused.verdict == "refuse" and notice not in refused.reason
+
+
 def test_what_the_chat_has_read_is_looked_up_only_where_it_matters() -> None:
     def never() -> bool:
         raise AssertionError("nothing depends on it")
@@ -314,7 +337,7 @@ def test_what_the_chat_has_read_is_looked_up_only_where_it_matters() -> None:
 
 @pytest.mark.parametrize("hashes", [{"hash_now": "other"}, {"agreed_hash": "other"}])
 def test_a_changed_definition_is_refused_whatever_was_granted(hashes: dict[str, str]) -> None:
-    trust = TrustLevel(SLUG, trusted=True, settings=settings_for(chat="auto", chat_id=CHAT), **hashes)
+    trust = replace(TrustLevel(SLUG, True, settings=settings_for(chat="auto", chat_id=CHAT)), **hashes)  # type: ignore[arg-type]
     judged = decide(CALL, TOOL, trust=trust, grants=tuple(GRANTS.values()), rules=RuleBook([PolicyRule("auto")]))
     assert (judged.verdict, judged.refusal, judged.step) == ("refuse", "changed", 0)
 

@@ -195,7 +195,8 @@ async def _run(run: TurnRun, call: ToolCall, harmless: bool) -> None:
     except ToolError as error:
         lost = error.sent and not harmless
         text = f"{error.message} {UNKNOWN}" if lost else error.message
-        fact = ToolFinished(call.id, "unknown" if lost else "error", ToolOutput(text), error.code, _ms(began))
+        output = ToolOutput(text, untrusted=error.untrusted)
+        fact = ToolFinished(call.id, "unknown" if lost else "error", output, error.code, _ms(began))
     except Exception as error:  # a tool may fail in any way; the model gets the error, the turn continues
         fact = ToolFinished(call.id, "error", ToolOutput(f"{type(error).__name__}: {error}"), "tool_error", _ms(began))
     reach("result_received")

@@ -77,3 +77,4 @@ class ToolError(WindlassError):
     def __init__(self, message: str, *, cause: str = "tool_error", sent: bool = False, hint: str = "") -> None:
         super().__init__(message, hint=hint, code=cause)
         self.sent = sent
+        self.untrusted = False  # the message quotes a server or a page

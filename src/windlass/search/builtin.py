@@ -21,6 +21,7 @@ PROVIDER_SEARCH = ToolSpec(
     safe=True,
     read_only=True,
     open_world=True,
+    kind="reads",
 )
 
 

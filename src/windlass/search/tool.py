@@ -41,6 +41,7 @@ WEB_SEARCH = ToolSpec(
     approval="auto",
     read_only=True,
     open_world=True,
+    kind="reads",
 )
 
 

@@ -237,8 +237,12 @@ class Turns:
         again = ToolCall(position_id(child_id, 1, 0), call.call.name, arguments)
         replied = ModelReplied("", (again,), finish="tool_calls", model=started.settings.model)
         judged = self._toolbox.for_turn(record.conversation_id, child_id, started).judge(again, (started,))
+        following: list[Event] = [replied, judged]
+        if call.finished.state == "unknown" and judged.verdict == "ask":
+            # Somebody who may approve calls asks for this very one, knowing that it may have happened.
+            following.append(CallDecided(again.id, allow=True, by=current_actor()))
         created = await self._runner.start(
-            record.conversation_id, started, replied, judged, parent_id=turn_id, turn_id=child_id
+            record.conversation_id, started, *following, parent_id=turn_id, turn_id=child_id
         )
         return self._shown(created.turn_id, "Running the call again")
 

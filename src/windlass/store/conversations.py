@@ -301,8 +301,9 @@ class ConversationStore:
 
     def has_read_outside(self, conversation_id: str) -> bool:
         """Whether it holds text from outside, which stays in later prompts too: it was imported, a result is marked as
-        such, or a caller brought results of its own. Results of the first edition are marked more sparingly; there,
-        each call of a server's tool counts. Ids of servers begin with an s, and nothing else that runs tools does."""
+        such, the provider searched the web, or a caller brought results of its own. Results of the first edition are
+        marked more sparingly; there, each call of a server's tool counts. Ids of servers begin with an s, and nothing
+        else that runs tools does."""
         if self.get(conversation_id).imported_at:
             return True
         found = self._reader.execute(
@@ -310,6 +311,7 @@ class ConversationStore:
             " where c.id = ? and ((e.kind = 'tool_finished' and instr(e.body, '\"untrusted\":true'))"
             " or (e.kind = 'call_judged' and instr(e.body, '\"server\":\"s') and not instr(e.body, '\"step\":')"
             ' and not instr(e.body, \'"verdict":"refuse"\'))'
+            " or (e.kind = 'model_replied' and instr(e.body, '\"sources\":[{'))"
             " or (e.kind = 'turn_started' and instr(e.body, '\"role\":\"tool\"'))) limit 1",
             (conversation_id,),
         )

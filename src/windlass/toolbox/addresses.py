@@ -65,6 +65,8 @@ def _is_outside(event: Event) -> bool:
             return any(message.role == "tool" for message in event.opening)
         case CallJudged(verdict="auto", step=0):  # of the first edition, whose results say less
             return event.server not in ("", *INSIDE)
+        case ModelReplied():  # the provider searched the web for it
+            return bool(event.sources)
     return False
 
 

@@ -57,7 +57,11 @@ def built_in_tools(search_for: SearchFor, whole: Whole) -> dict[str, BuiltIn]:
         def report(message: str) -> None:
             emit(ToolProgress(call.id, next(steps), message=message))
 
-        return await search_for(settings).search(asked.query, asked.count, report)
+        try:
+            return await search_for(settings).search(asked.query, asked.count, report)
+        except ToolError as error:  # a search engine may have written part of it
+            error.untrusted = True
+            raise
 
     async def result_read(conversation_id: str, call: ToolCall, settings: Settings, emit: Emit) -> ToolOutput:
         given = json.loads(call.arguments)
@@ -120,7 +124,9 @@ def _builtin(name: str, description: str, properties: dict[str, object]) -> Tool
         "required": ["result_id", *(["query"] if "query" in properties else [])],
         "additionalProperties": False,
     }
-    return ToolSpec(name, BUILT_IN, name, description, json.dumps(schema), safe=True, approval="auto", read_only=True)
+    return ToolSpec(
+        name, BUILT_IN, name, description, json.dumps(schema), safe=True, approval="auto", read_only=True, kind="reads"
+    )
 
 
 RESULT_TOOLS = (

@@ -5,6 +5,7 @@ chat has read. docs/approvals.md describes the seven steps; `CallJudged.step` na
 auto; 6 the tool was enabled by its name; 7 nothing was said."""
 
 import difflib
+import glob
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -107,6 +108,7 @@ class TrustLevel:
     hash_now: str = ""  # of the definition the server gives now; "" where unknown
     agreed_hash: str = ""  # of the definition that was accepted; "" where nobody was asked yet
     settings: tuple[Setting, ...] = ()  # the chat's, and the tool's or else its server's
+    operator: bool = False  # the server is configured in windlass.toml
 
 
 class RuleBook:
@@ -323,8 +325,22 @@ def _nobody_asked(judged: CallJudged, spec: ToolSpec, trust: TrustLevel) -> str:
     if judged.step == 2:
         return f"{text} To allow it, change that rule ({judged.permission}) to auto."
     slug = trust.slug or spec.server
-    rule = f'[[policy]]\nserver = "{slug}"\ntool = "{spec.tool}"\napproval = "auto"'
-    return f"{text} To allow it, add this rule at the end of windlass.toml and restart:\n{rule}"
+    rule = f'[[policy]]\nserver = "{slug}"\ntool = {_quoted(glob.escape(spec.tool))}\napproval = "auto"'
+    text = f"{text} To allow it, add this rule at the end of windlass.toml and restart:\n{rule}"
+    return f"{text}\n{all_enabled_notice(slug)}" if judged.step == 7 and trust.operator else text
+
+
+def all_enabled_notice(slug: str) -> str:
+    """For a server of windlass.toml whose tools are enabled by a pattern, with nothing said about approval."""
+    return (
+        f"The server {slug} has no `approval`: its tools that change or send something ask first. To let them run, as "
+        f'in 0.1.0, put approval = "auto" under [servers.{slug}] in windlass.toml and restart.'
+    )
+
+
+def _quoted(text: str) -> str:
+    """A string as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _unknown(name: str, offered: Iterable[str]) -> str:

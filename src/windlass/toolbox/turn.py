@@ -113,16 +113,20 @@ class TurnTools:
         offer = await self._unchanged(spec)
         # Taken last: whatever ends the turn before the call is sent leaves the person's answer for the next try.
         answered = await self._context.questions.take(call.id) if call.id in self._context.questions.saved else None
-        result = await self._context.servers.call(
-            spec.server,
-            spec.tool,
-            call.arguments,
-            key=call.id,
-            safe=spec.safe,
-            on_progress=lambda progress, total, message: emit(ToolProgress(call.id, progress, total, message)),
-            on_input=lambda question: self._ask(call.id, question, emit),
-            answered=answered,
-        )
+        try:
+            result = await self._context.servers.call(
+                spec.server,
+                spec.tool,
+                call.arguments,
+                key=call.id,
+                safe=spec.safe,
+                on_progress=lambda progress, total, message: emit(ToolProgress(call.id, progress, total, message)),
+                on_input=lambda question: self._ask(call.id, question, emit),
+                answered=answered,
+            )
+        except ToolError as error:  # how a server words its failure is its own text too
+            error.untrusted = not offer.closed_world
+            raise
         foreign = offer.tool.open_world is not False
         return await self._output(result, untrusted=not offer.closed_world, foreign=foreign)
 
@@ -192,13 +196,14 @@ class TurnTools:
         return offer
 
     def _trust(self, spec: ToolSpec, offer: Offer | None) -> TrustLevel:
+        """While a server is down its rules and settings hold all the same: the call may run once it is up again."""
         chat_id = chat_setting_id(self._conversation_id, spec.server, spec.tool)
         if spec.server in (BUILT_IN, PYTHON):
             own = settings_for(tool=spec.approval, tool_id=tool_setting_id(spec.server, spec.tool))
             return TrustLevel(spec.server, trusted=True, settings=own)
-        if offer is None:
+        if spec.server not in self._context.servers:
             return TrustLevel(spec.server, settings=settings_for(chat=spec.approval, chat_id=chat_id))
-        config = offer.server
+        config = self._context.servers.config(spec.server)
         override = config.overrides.get(spec.tool)
         settings = settings_for(
             chat=spec.approval,
@@ -208,10 +213,12 @@ class TurnTools:
             server=config.approval,
             server_id=server_setting_id(config.slug),
         )
+        if offer is None:
+            return TrustLevel(config.slug, config.trusted, settings=settings, operator=config.operator)
         now, agreed = offer.hash, self._context.agreed(offer)
         if spec.hash != now and offer.has(spec.hash):  # a turn that the first edition began
             now, agreed = spec.hash, spec.hash if agreed == now else agreed
-        return TrustLevel(config.slug, config.trusted, now, agreed, settings)
+        return TrustLevel(config.slug, config.trusted, now, agreed, settings, config.operator)
 
 
 def _in_doubt(call: ToolCall, unknown: Sequence[ToolCall], log: Sequence[Event]) -> bool:
