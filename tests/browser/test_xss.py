@@ -100,10 +100,11 @@ async def test_hostile_names_titles_and_descriptions_are_only_shown(own_app: Own
         {"name": f"{text[:50]} {n}", "title": text, "description": text, "inputSchema": {"type": "object"}}
         for n, text in enumerate(texts)
     ]
-    (tmp_path / "tools.json").write_text(json.dumps(tools))
     odd = Ledger(tmp_path / "odd")
     odd.folder.mkdir()
-    table = {**ledger_table(odd, "--tools", str(tmp_path / "tools.json")), "tools": "", "name": texts[0]}
+    definitions = odd.folder / "tools.json"
+    definitions.write_text(json.dumps(tools))
+    table = {**ledger_table(odd, "--tools", str(definitions)), "tools": "", "name": texts[0]}
     async with own_app(tables={"servers.odd": table}) as app:
         await app.server.running("odd")
         for text in texts:

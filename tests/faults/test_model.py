@@ -83,7 +83,7 @@ async def test_ids_that_clash_or_are_missing_are_told_apart(tmp_path: Path, ledg
     async with StrictLLM([asking, say("One."), second, say("Two.")]) as llm, open_site(tmp_path, llm) as site:
         await site.add_ledger(ledger)
         conversation = await site.conversation()
-        await site.enable(conversation, "record")
+        await site.enable(conversation, "record", approval="auto")
         for text in ("first", "second"):
             answer = await site.post(f"/conversations/{conversation}/chat", {"content": text})
             assert answer["outcome"] == "answered"

@@ -37,7 +37,7 @@ async def test_a_tool_that_changes_in_mid_turn_is_not_run(
     async with StrictLLM(script) as llm, open_site(tmp_path, llm) as site:
         await site.add_ledger(ledger)
         conversation = await site.conversation()
-        await site.enable(conversation, "record", "change_tools")
+        await site.enable(conversation, "record", "change_tools", approval="auto")
         for text in ("first", "second"):
             answer = await site.post(f"/conversations/{conversation}/chat", {"content": text})
             assert answer["outcome"] == "answered"
@@ -64,7 +64,7 @@ async def test_tools_that_are_on_by_default_are_held_to_their_first_definition_t
         await site.post(f"/conversations/{conversation}/chat", {"content": "go"})
         return [name for name in llm.requests[-1].tool_names if name == "record"]
 
-    changing = tmp_path / "definitions.json"
+    changing = ledger.folder / "definitions.json"
     changing.write_text("[]")
     servers = settings("--tools", str(changing))
     async with StrictLLM() as llm:
@@ -87,8 +87,12 @@ async def test_tools_that_are_on_by_default_are_held_to_their_first_definition_t
     assert ledger.counts()["a"] == 2
 
 
-async def test_a_server_that_is_another_program_now_gets_no_calls(tmp_path: Path, ledger: Ledger) -> None:
-    async with StrictLLM([call("record", effect_id="a"), say("No.")]) as llm, open_site(tmp_path, llm) as site:
+async def test_a_server_that_is_another_program_now_gets_no_calls_until_it_is_confirmed(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """The same tools of the confirmed program are the tools that were enabled: an update takes nothing away."""
+    script = [call("record", effect_id="a"), say("No."), call("record", effect_id="b"), say("Yes.")]
+    async with StrictLLM(script) as llm, open_site(tmp_path, llm) as site:
         await site.add_ledger(ledger)
         conversation = await site.conversation()
         await site.enable(conversation, "record")
@@ -96,11 +100,12 @@ async def test_a_server_that_is_another_program_now_gets_no_calls(tmp_path: Path
         changed = await site.call("PATCH", "/servers/ledger", {"args": other[1:]})
         assert changed.body["server"]["status"] == "draft"
         assert (await site.call("POST", "/servers/ledger/start")).status == 409
+        await site.post(f"/conversations/{conversation}/chat", {"content": "go"})
+        assert (llm.requests[0].tool_names, ledger.counts()) == ([], {})
         await site.post("/servers/ledger/confirm", {"argv": other})
         await site.post("/servers/ledger/start")
         await site.post(f"/conversations/{conversation}/chat", {"content": "go"})
-        assert llm.requests[0].tool_names == []
-    assert ledger.counts() == {}
+    assert ledger.counts() == {"b": 1}
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))

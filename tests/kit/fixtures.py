@@ -1,7 +1,6 @@
 """Fixtures for every test; `tests/conftest.py` brings them in."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -27,8 +26,6 @@ async def clock(monkeypatch: pytest.MonkeyPatch) -> LoopClock:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    """Beside the data folder, never around it: a folder that has Windlass's own in it is not opened to a server."""
-    folder = tmp_path / "ledger"
-    folder.mkdir()
-    return Ledger(folder)
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    """Outside `tmp_path`, which may be Windlass's data folder: nothing in that one is open to a server."""
+    return Ledger(tmp_path_factory.mktemp("ledger"))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 PATIENCE_S = 90.0
 
@@ -19,6 +19,16 @@ async def until(condition: Callable[[], bool], what: str = "the condition", pati
     try:
         async with asyncio.timeout(patience_s):
             while not condition():  # noqa: ASYNC110 - files and processes cannot set an event of ours
+                await asyncio.sleep(0.005)
+    except TimeoutError:
+        raise AssertionError(f"waited {patience_s:g} s in vain for {what}") from None
+
+
+async def until_found(look: Callable[[], Awaitable[object]], what: str, patience_s: float = PATIENCE_S) -> None:
+    """The same for what must be asked for: until the answer is neither empty nor nothing."""
+    try:
+        async with asyncio.timeout(patience_s):
+            while not await look():  # noqa: ASYNC110 - the same
                 await asyncio.sleep(0.005)
     except TimeoutError:
         raise AssertionError(f"waited {patience_s:g} s in vain for {what}") from None

@@ -190,7 +190,7 @@ async def test_postmark_mcp_a_tool_that_gains_a_field_is_off_until_it_is_accepte
     async with StrictLLM(script) as llm, open_site(tmp_path, llm) as site:
         await site.add_ledger(ledger)
         conversation = await site.conversation()
-        await site.enable(conversation, "record", "change_tools")
+        await site.enable(conversation, "record", "change_tools", approval="auto")
         for text in ("first", "second"):
             await site.post(f"/conversations/{conversation}/chat", {"content": text})
         assert (await _tool(site, "record"))["changed"]
@@ -204,11 +204,11 @@ async def _tool(site: Site, name: str) -> dict[str, object]:
 
 async def test_ox_2026_a_command_does_not_run_before_it_is_found_wanting(tmp_path: Path) -> None:
     """Neither when it is added, nor when it is tried; after its exact words were sent back it may run, and fail."""
-    canary = tmp_path / "canary"
+    canary = tmp_path / "work" / "canary"
+    canary.parent.mkdir()
+    command = {"command": "/bin/sh", "args": ["-c", "touch canary; exit 1"], "cwd": str(canary.parent)}
     async with open_site(tmp_path / "home") as site:
-        added = await site.post(
-            "/servers", {"name": "bad", "command": "/bin/sh", "args": ["-c", f"touch {canary}; exit 1"]}
-        )
+        added = await site.post("/servers", {"name": "bad", **command})
         assert (await site.call("POST", "/servers/bad/start", {})).status == 409
         assert not canary.exists()
         await site.post("/servers/bad/confirm", {"argv": added["server"]["argv"]})

@@ -73,7 +73,7 @@ async def test_a_signed_in_browser_streams_a_turn_through_each_proxy_of_the_guid
         opened(tmp_path / "home", ledger, upstream, url, trusted_proxies=["127.0.0.1"]) as (process, llm),
         IN_FRONT[proxy](tmp_path / "proxy", port, text),
     ):
-        await works(url, process, llm, ledger)
+        await check_works(url, process, llm, ledger)
 
 
 @needs_nginx
@@ -92,7 +92,7 @@ async def test_behind_two_proxies_of_which_the_inner_one_is_wrong_about_the_sche
         haproxy_with(tmp_path / "proxy", outer, adapted(snippet("haproxy"), tmp_path / "proxy", outer, inner)),
         nginx_with(tmp_path / "proxy", inner, adapted(wrong, tmp_path / "proxy", 0, upstream)),
     ):
-        await works(url, process, llm, ledger)
+        await check_works(url, process, llm, ledger)
 
 
 @needs_nginx
@@ -107,7 +107,7 @@ async def test_both_ways_of_the_guide_to_serve_below_a_path(number: int, tmp_pat
         opened(tmp_path / "home", ledger, upstream, url) as (process, llm),
         nginx_with(tmp_path / "proxy", port, server),
     ):
-        await works(url, process, llm, ledger)
+        await check_works(url, process, llm, ledger)
         local = f"http://127.0.0.1:{port}/windlass"
         assert '"status": "ok"' in await command(process, "--url", local, "api", "GET", "/health")
         llm.then(say("By the OpenAI client."))
@@ -132,7 +132,7 @@ async def opened(
     assert llm.refused == []
 
 
-async def works(url: str, process: WindlassProcess, llm: StrictLLM, ledger: Ledger) -> None:
+async def check_works(url: str, process: WindlassProcess, llm: StrictLLM, ledger: Ledger) -> None:
     """What the page does: it signs in, chats with a tool and reads the stream while the tool still runs."""
     origin = re.match(r"https?://[^/]+", url)
     assert origin

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from tests.kit.waiting import until
+from tests.kit.waiting import until_found
 from windlass.core.events import Event, ModelReplied, TurnFinished, TurnStarted
 from windlass.core.messages import ChatMessage
 from windlass.store import Store
@@ -48,7 +48,7 @@ async def test_turns_of_the_first_format_are_read_and_go_on(tmp_path: Path) -> N
     assert [row.number for row in store.conversations.log(OVER)] == [1, 3, 4]
     assert [turn.id for turn in store.conversations.unfinished()] == [RUNNING]
     assert [done.turn_id for done in store.conversations.events_after(CONVERSATION, 1)] == [RUNNING, OVER, OVER]
-    await until(lambda: bool(store.conversations.search("harbour")), "the text to be indexed")
+    await until_found(lambda: store.conversations.search("harbour"), "the text to be indexed")
 
     assert await store.logs.append(RUNNING, [ModelReplied("at noon"), TurnFinished("answered")])
     await store.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.holding import held
-from tests.kit.waiting import turns_of_the_loop, until
+from tests.kit.waiting import turns_of_the_loop, until, until_found
 from windlass.core.errors import NotFound, Unavailable
 from windlass.core.events import ModelReplied, Settings, ToolFinished, TurnFinished, TurnStarted
 from windlass.core.ids import Clock
@@ -82,7 +82,7 @@ async def test_words_are_found_in_messages_and_results(store: Store) -> None:
         ModelReplied("north"),
         TurnFinished("answered"),
     )
-    await until(lambda: bool(store.conversations.search("harbour")), "the text to be indexed")
+    await until_found(lambda: store.conversations.search("harbour"), "the text to be indexed")
     assert (await store.conversations.search("nanai"))[0].conversation.id == conversation.id
     assert (await store.conversations.search('"; drop')) == []
     assert (await store.conversations.search("  ")) == []
@@ -92,7 +92,7 @@ async def test_a_deleted_conversation_leaves_nothing_in_the_file(store: Store, t
     conversation = await store.conversations.create(ConversationRow("", title="zebra-title"))
     turn = await finished_turn(store, conversation.id, "zebra-question", "zebra-answer")
     await store.keep_result(conversation.id, turn, b"zebra-result" * 10_000, "text/plain")
-    await until(lambda: bool(store.conversations.search("zebra")), "the text to be indexed")
+    await until_found(lambda: store.conversations.search("zebra"), "the text to be indexed")
     await store.conversations.delete(conversation.id)
     with pytest.raises(NotFound):
         store.conversations.get(conversation.id)

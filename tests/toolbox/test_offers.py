@@ -111,7 +111,7 @@ def test_arguments_are_compared_by_what_they_say() -> None:
 async def test_a_pin_says_which_version_of_the_server_was_agreed_to(
     tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
 ) -> None:
-    definitions = tmp_path / "tools.json"
+    definitions = ledger.folder / "tools.json"
     async with open_site(tmp_path / "home", strict_llm, durability="normal") as site:
         _define(definitions, "Say the same.")
         await site.add_ledger(ledger, "--tools", str(definitions))

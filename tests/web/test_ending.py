@@ -27,7 +27,7 @@ async def revoke(site: Site, page: dict[str, str], token: str) -> None:
     await site.call("DELETE", f"/tokens/{own['id']}")
 
 
-async def ended(events: Events) -> None:
+async def expect_end(events: Events) -> None:
     async with asyncio.timeout(PATIENCE_S):
         async for _ in events:
             pass
@@ -41,7 +41,7 @@ async def test_a3_the_stream_of_a_page_ends_with_its_session(site: Site, ending:
     async with site.events(path, credentials=page) as mine, site.events(path) as other:
         await until(lambda: site.app.bus.watchers == 2, "both streams")
         await ending(site, page, token)
-        await ended(mine)
+        await expect_end(mine)
         await until(lambda: site.app.bus.watchers == 1, "the stream to be let go")
         assert not other.response.content.at_eof()
 
@@ -51,9 +51,9 @@ async def test_a3_the_streams_of_a_token_end_with_it_and_with_its_time(site: Sit
     timed = {"Authorization": f"Bearer {site.token('read', name='guest', expires_at=time.time() + 1)}"}
     path = f"/conversations/{await site.conversation()}/events"
     async with site.events(path, credentials=bearer) as mine, site.events(path, credentials=timed) as guest:
-        await ended(guest)
+        await expect_end(guest)
         await revoke(site, {}, "")
-        await ended(mine)
+        await expect_end(mine)
 
 
 async def test_a3_a_rotated_token_ends_what_it_opened(site: Site) -> None:
@@ -62,8 +62,8 @@ async def test_a3_a_rotated_token_ends_what_it_opened(site: Site) -> None:
     page = site.browser()
     async with site.events(path) as program, site.events(path, credentials=page) as browser:
         await site.post("/token/rotate")
-        await ended(program)
-        await ended(browser)
+        await expect_end(program)
+        await expect_end(browser)
 
 
 async def test_a3_a_turn_goes_on_when_the_stream_of_its_chat_ends(site: Site, strict_llm: StrictLLM) -> None:
@@ -79,7 +79,7 @@ async def test_a3_a_turn_goes_on_when_the_stream_of_its_chat_ends(site: Site, st
     async with chat as stream:
         await until(lambda: bool(strict_llm.requests), "the model to be asked")
         await revoke(site, {}, "")
-        await ended(stream)
+        await expect_end(stream)
     turn = (await site.get(f"/conversations/{conversation}/turns"))["turns"][-1]
     assert turn["state"] == "running"
     await site.post(f"/turns/{turn['id']}/stop")

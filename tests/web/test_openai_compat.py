@@ -33,7 +33,7 @@ CALL_OF_BEFORE = {"id": "call-1", "type": "function", "function": {"name": "open
 async def equipped(tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger) -> AsyncIterator[Site]:
     """With a server whose tools are on by default, as the operator's file would have it."""
     command, *args = ledger.argv()
-    servers = {"ledger": ServerSettings(command=command, args=args, tools="[er]*")}
+    servers = {"ledger": ServerSettings(command=command, args=args, tools="[er]*", approval="auto")}
     async with open_site(tmp_path / "home", strict_llm, durability="normal", servers=servers) as site:
         await site.app.servers.wait_ready("ledger", 20)
         yield site

@@ -194,13 +194,13 @@ async def test_e1_behind_a_trusted_proxy_each_client_is_bounded_until_a_credenti
         for _ in range(2):  # their bodies never come
             _, writer = await open_ones.enter_async_context(connected(proxied))
             writer.write(slow)
-        await answers(proxied, "203.0.113.1", 429)
-        await answers(proxied, "198.51.100.7, 203.0.113.1", 429)
-        await answers(proxied, "203.0.113.2", 200)
-    await answers(proxied, "203.0.113.1", 200)
+        await expect_status(proxied, "203.0.113.1", 429)
+        await expect_status(proxied, "198.51.100.7, 203.0.113.1", 429)
+        await expect_status(proxied, "203.0.113.2", 200)
+    await expect_status(proxied, "203.0.113.1", 200)
 
 
-async def answers(site: Site, address: str, status: int) -> None:
+async def expect_status(site: Site, address: str, status: int) -> None:
     """Wait until that client gets this."""
     async with asyncio.timeout(PATIENCE_S):
         while True:

@@ -186,7 +186,7 @@ async def test_a_failed_turn_goes_on_as_its_child(site: Site, strict_llm: Strict
 async def test_a_limit_goes_on_with_a_word_from_the_person(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
     await site.add_ledger(ledger)
     conversation = await site.conversation()
-    await site.enable(conversation, "record")
+    await site.enable(conversation, "record", approval="auto")
     strict_llm.then(*[call("record", effect_id=str(n)) for n in range(2)], say("So far."), say("More."))
     body = await site.post(f"/conversations/{conversation}/chat", {"content": "Go", "max_rounds": 2})
     assert body["outcome"] == "limit"

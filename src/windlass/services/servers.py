@@ -33,7 +33,7 @@ from windlass.turns.records import DeletedServers
 from windlass.turns.views import iso
 
 EDITION = 2
-HOW_TO_SWITCH_OFF = 'docs/isolation.md says what that means; PATCH /servers/NAME {"sandbox": "off"} switches it off'
+HOW_TO_SWITCH_OFF = "docs/isolation.md says what that means and how to switch it off"
 READY_S = 60
 LOOK_S = 0.1
 MOST_LINES = 500

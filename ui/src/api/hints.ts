@@ -8,6 +8,7 @@ export const PAGE_NAMES: Record<string, string> = {
   "GET /conversations": "The list beside this page",
   "GET /turns/{id}": "The inspector of the turn",
   "POST /servers/{id}/start": "Start on the Servers page",
+  "POST /servers/{id}/confirm": "Its card on the Servers page",
   "GET /servers/{id}/tools": "The Servers page",
   "GET /servers": "The Servers page",
   "GET /permissions": "The Permissions page",
