@@ -17,6 +17,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "demo": set(),
     "api": {"core"},
     "toml_lines": set(),
+    "hardening": set(),
     "config": {"core", "toml_lines"},
     "providers": {"core"},
     "search": {"core"},
@@ -39,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reload": {"core", "config", "providers", "servers", "web", "app"},
     "client": {"core", "api", "bus", "config", "toolbox", "app"},
     "testing": {"core", "providers"},
-    "cli": {"version", "core", "api", "config", "telemetry", "client"},
+    "cli": {"version", "core", "api", "config", "hardening", "telemetry", "client"},
     "__main__": {"cli"},
     "__init__": {"version", "core", "api", "config", "client"},
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from windlass import config as settings
 from windlass import demo
 from windlass.bus import Bus
-from windlass.config import Config, resolve_secret
+from windlass.config import Config
 from windlass.core.ports import Model
 from windlass.core.values import value_object
 from windlass.providers import DEMO, DEMO_MODEL, Models, ProviderConfig, chat_models, detect_local
@@ -143,7 +143,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
         prepare=lambda config, tools, program: toolbox.offers.prepare(config, tools, program),
         isolation=Isolation(config.home, hidden=config.files),
     )
-    search_backends = SearchBackends(config.web_search, models, servers)
+    search_backends = SearchBackends(config.web_search, models, servers, config.secret)
     toolbox = Toolbox(store, servers, search_backends.for_turn, policy_of(config))
     for function in functions:
         toolbox.functions.add(function)
@@ -196,7 +196,7 @@ def names_of(config: Config) -> tuple[list[str], Reach]:
 def configured_secrets(config: Config) -> Iterator[tuple[str, str]]:
     """Those of the operator's file and environment, by name; references are resolved."""
     yield "WINDLASS_TOKEN", config.token
-    yield "web_search.brave_key", resolve_secret(config.web_search.brave_key)
+    yield "web_search.brave_key", config.secret(config.web_search.brave_key)
     for provider in config.providers:
         yield f"api_key of {provider.name or provider.base_url}", provider.api_key
     for server in configured_servers(config):
@@ -269,10 +269,10 @@ def demo_server(config: Config) -> ServerConfig:
 
 def configured_servers(config: Config) -> list[ServerConfig]:
     """Servers of the operator's own file need no confirmation."""
-    return [_server(slug, server, config.home) for slug, server in config.servers.items()]
+    return [_server(slug, server, config) for slug, server in config.servers.items()]
 
 
-def _server(slug: str, server: settings.ServerSettings, home: Path) -> ServerConfig:
+def _server(slug: str, server: settings.ServerSettings, config: Config) -> ServerConfig:
     tools = ("" if isinstance(server.tools, dict) else server.tools) or server.enabled
     single: Mapping[str, settings.ToolSettings] = server.tools if isinstance(server.tools, dict) else {}
     return ServerConfig(
@@ -282,10 +282,10 @@ def _server(slug: str, server: settings.ServerSettings, home: Path) -> ServerCon
         transport=server.transport or ("http" if server.url else "stdio"),
         command=server.command,
         args=tuple(server.args),
-        env={name: resolve_secret(value) for name, value in server.env.items()},
+        env={name: config.secret(value) for name, value in server.env.items()},
         cwd=server.cwd,
         url=server.url,
-        headers={name: resolve_secret(value) for name, value in server.headers.items()},
+        headers={name: config.secret(value) for name, value in server.headers.items()},
         trusted=server.trusted,
         approval=server.approval or "",
         tools=tools if isinstance(tools, str) else ",".join(tools),
@@ -294,7 +294,7 @@ def _server(slug: str, server: settings.ServerSettings, home: Path) -> ServerCon
         retries=server.retries,
         parallel=server.parallel,
         sandbox=server.sandbox,
-        sandbox_rules=_inside(slug, server.inside, home),
+        sandbox_rules=_inside(slug, server.inside, config.home),
         operator=True,
         pin=server.pin,
     )

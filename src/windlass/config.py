@@ -23,6 +23,7 @@ ZAI_HOSTS = ("api.z.ai", "bigmodel.cn")
 ZAI_PATH = "/paas/v4"  # below any host: a proxy in front of Z.AI keeps it
 ZAI_MODEL = "glm-4.7"
 ENVIRONMENT = "environment"  # the name of the provider that the environment sets
+KEYS = ("OPENAI_API_KEY", "ZAI_API_KEY", "WINDLASS_TOKEN")
 HOST_NAME = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?")
 BASE_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")  # nothing that a cookie or markup would need to escape
 USUAL_PORTS = {"http": ":80", "https": ":443"}  # which browsers leave out
@@ -163,10 +164,16 @@ class Config(msgspec.Struct, frozen=True):
     ops_port: int | None = None
     lines: dict[str, int] = {}  # where settings stand in the file, by their dotted names
     files: list[Path] = []  # that settings and secrets were read from
+    environment: Mapping[str, str] | None = None  # as it was at start; None: the process's own, as it is
+    keys_read: list[str] = []  # variables of it that hold keys
 
     @property
     def on_loopback(self) -> bool:
         return self.host in LOOPBACK
+
+    def secret(self, text: str) -> str:
+        """What a setting stands for. The process may have forgotten the variables that it names."""
+        return resolve_secret(text, os.environ if self.environment is None else self.environment)
 
 
 def load(
@@ -204,6 +211,8 @@ def load(
         ops_port=ops_port if ops_port is not None else _port(env, "WINDLASS_OPS_PORT", file.server.ops_port, None),
         lines=_lines(config or home / "windlass.toml"),
         files=[path, Path(".env"), *_secret_files(file)],
+        environment=dict(env),
+        keys_read=[name for name in (*KEYS, *_named(file, "env:")) if name in env],
     )
     if not found.auth and not found.on_loopback:
         raise BadInput(
@@ -264,11 +273,15 @@ def _with_key(provider: ProviderSettings, env: Mapping[str, str]) -> ProviderSet
 
 
 def _secret_files(file: _File) -> list[Path]:
-    """Those that `file:` names."""
+    return [Path(name).expanduser() for name in _named(file, "file:")]
+
+
+def _named(file: _File, prefix: str) -> list[str]:
+    """What settings refer to in this way instead of holding it."""
     texts = [provider.api_key for provider in (*file.providers, *([file.provider] if file.provider else []))]
     texts += [text for server in file.servers.values() for text in (*server.env.values(), *server.headers.values())]
     texts.append(file.web_search.brave_key)
-    return [Path(text.removeprefix("file:")).expanduser() for text in texts if text.startswith("file:")]
+    return [text.removeprefix(prefix) for text in texts if text.startswith(prefix)]
 
 
 P = TypeVar("P", int, int | None)

@@ -89,7 +89,7 @@ def changes(old: Config, new: Config) -> list[str]:
     found: list[str] = []
     for name in Config.__struct_fields__:
         before, after = getattr(old, name), getattr(new, name)
-        if before == after or name == "lines":
+        if before == after or name in {"lines", "environment", "keys_read"}:
             continue
         if name in {"limits", "web_search"}:
             found += [f"{name}.{field}" for field in _differing(before, after)]

@@ -243,7 +243,8 @@ async def test_a2_the_audit_is_read_by_an_admin_alone_newest_first_and_by_pages(
     for scope in ("read", "chat", "approve", "ops"):
         assert (await site.call("GET", "/audit", token=site.token(scope))).code == "scope_required"
     await rows(site, *range(1_000_000, 1_000_007))
-    pages, page = list[list[str]](), {"next_cursor": ""}
+    pages: list[list[str]] = []
+    page: dict[str, Any] = {"next_cursor": ""}
     while page["next_cursor"] is not None:
         page = await site.get(f"/audit?limit=3&cursor={page['next_cursor']}")
         pages.append([entry["target"] for entry in page["entries"]])

@@ -11,4 +11,4 @@ def main() -> None:
         return
     from windlass.cli.program import run  # takes half as long again to load, and --version needs none of it
 
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:], own_process=True))

@@ -17,7 +17,7 @@ from windlass.api import routes, schemas
 from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import Options
 from windlass.cli.session import Connected
-from windlass.config import HOW_TO_MAKE_ONE, SHORTEST_TOKEN, Config, ServerSettings, resolve_secret
+from windlass.config import HOW_TO_MAKE_ONE, SHORTEST_TOKEN, Config, ServerSettings
 from windlass.core.errors import WindlassError
 
 Level = Literal["ok", "note", "warn", "bad"]
@@ -85,7 +85,7 @@ def settings_findings(config: Config) -> Iterator[CheckResult]:
                 "model", "bad", f"{provider.base_url} has no API key.", "Set OPENAI_API_KEY or api_key = ..."
             )
     for slug, server in config.servers.items():
-        yield from _server(slug, server)
+        yield from _server(slug, server, config)
     yield from _search(config)
 
 
@@ -162,7 +162,7 @@ def _page() -> CheckResult:
     )
 
 
-def _server(slug: str, server: ServerSettings) -> Iterator[CheckResult]:
+def _server(slug: str, server: ServerSettings, config: Config) -> Iterator[CheckResult]:
     about = f"server {slug}"
     if server.command and not shutil.which(server.command):
         hint = "Install Node.js." if server.command in ("npx", "node") else "Install it, or give its full path."
@@ -180,7 +180,7 @@ def _server(slug: str, server: ServerSettings) -> Iterator[CheckResult]:
         yield CheckResult(about, "bad", "It has neither a command nor a url.", "Give one of them in windlass.toml.")
     for name, value in {**server.env, **server.headers}.items():
         try:
-            resolve_secret(value)
+            config.secret(value)
         except WindlassError as error:
             yield CheckResult(about, "bad", f"{name}: {error.message}", error.hint or "Correct it in windlass.toml.")
 

@@ -14,6 +14,7 @@ class Options:
     url: str = ""
     config: Path | None = None
     debug: bool = False
+    own_process: bool = False  # it may be hardened: no other program runs in it
 
 
 def options_of(ctx: typer.Context) -> Options:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from windlass.cli.options import FAILED, LEFT, Options
+from windlass.cli.options import FAILED, LEFT, Options, options_of
 from windlass.core.errors import WindlassError
 from windlass.version import VERSION
 
@@ -55,11 +55,12 @@ COMMANDS = {  # the command that does the same as a route, for hints
 DEBUG_HINT = "Run `windlass --debug` with the same command and report the traceback."
 
 
-def run(argv: list[str]) -> int:
-    """Gives the exit code. Only an internal error shows a traceback, and only with --debug."""
+def run(argv: list[str], *, own_process: bool = False) -> int:
+    """Gives the exit code. Only an internal error shows a traceback, and only with --debug. `own_process` says that the
+    process is this program's and no other's."""
     asked = os.environ.get("COMP_WORDS", "").split() if "_WINDLASS_COMPLETE" in os.environ else argv
     try:
-        build(asked)(argv, prog_name="windlass")
+        build(asked)(argv, prog_name="windlass", obj=Options(own_process=own_process))
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else FAILED
     except WindlassError as error:
@@ -113,7 +114,7 @@ def _root(
     if version:
         typer.echo(f"windlass {VERSION}")
         raise typer.Exit
-    ctx.obj = Options(url, config, debug)
+    ctx.obj = Options(url, config, debug, options_of(ctx).own_process)
 
 
 def _report(error: WindlassError) -> int:

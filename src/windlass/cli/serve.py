@@ -28,6 +28,7 @@ from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import USAGE, Options, options_of
 from windlass.config import Config, check_token, load
 from windlass.core.errors import BadInput, Unavailable
+from windlass.hardening import forget_environment, harden_process
 from windlass.reload import Reload
 from windlass.telemetry.logs import Form, log_to
 from windlass.web.addresses import reachable_at
@@ -104,7 +105,9 @@ def demo(
 
 def _serve(ctx: typer.Context, log_format: Form, flags: Mapping[str, Any]) -> None:
     options = options_of(ctx)
-    read = partial(load, config=options.config, env=dict(os.environ), **flags)
+    if options.own_process:
+        harden_process()
+    read = partial(_read, config=options.config, env=dict(os.environ), **flags)
     try:
         config = read()
         check_token(config.token if config.auth else "")
@@ -119,6 +122,13 @@ def _serve(ctx: typer.Context, log_format: Form, flags: Mapping[str, Any]) -> No
         logger.warning("Without a token, anyone who can reach this server as %s can run commands here", names)
     with asyncio.Runner(loop_factory=_event_loop) as runner:
         runner.run(_run(config, read))
+
+
+def _read(**settings: Any) -> Config:
+    """At start and at each SIGHUP, which may name further variables. `env` still holds what the process forgets."""
+    config = load(**settings)
+    forget_environment(config.keys_read)
+    return config
 
 
 def _outside_names(config: Config) -> str:

@@ -19,6 +19,7 @@ from windlass.client import Windlass
 from windlass.config import Config
 from windlass.core.errors import BadInput
 from windlass.core.values import value_object
+from windlass.hardening import forget_environment, harden_process
 
 T = TypeVar("T")
 
@@ -79,6 +80,9 @@ def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Connec
     url, token = find_server(options, config)
     if only_running and not url:
         raise BadInput("No server is running.", hint="Start one with `windlass serve`, or name one with --url.")
+    if options.own_process:
+        harden_process()
+    forget_environment(config.keys_read)
     windlass = Windlass(url, token) if url else Windlass(config=config, recover=False)
     with _loop() as loop:
         ready: asyncio.Future[None] = loop.create_future()

@@ -32,6 +32,7 @@ class SearchBackends:
     config: SearchConfig
     models: Models
     servers: Servers
+    secret: Callable[[str], str] = resolve_secret
 
     def for_turn(self, settings: Settings) -> WebSearch:
         return self.for_provider(self.models.config(settings.provider))
@@ -60,7 +61,7 @@ class SearchBackends:
         under `[web_search]`, and its line here."""
         of_provider = ZAI(provider.api_key, provider.base_url) if is_zai(provider.base_url) else ZAI()
         return (
-            Brave(resolve_secret(self.config.brave_key)),
+            Brave(self.secret(self.config.brave_key)),
             SearXNG(self.config.searxng_url),
             *((self._mcp(self.config.mcp_tool),) if self.config.mcp_tool else ()),
             of_provider,
