@@ -142,6 +142,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
         identities=ServerIdentities(store),
         prepare=lambda config, tools, program: toolbox.offers.prepare(config, tools, program),
         isolation=Isolation(config.home, hidden=config.files),
+        open_to_all=not config.auth,
     )
     search_backends = SearchBackends(config.web_search, models, servers, config.secret)
     toolbox = Toolbox(store, servers, search_backends.for_turn, policy_of(config))

@@ -177,8 +177,9 @@ def test_servers_that_cannot_start(alone: Commands, home: Path, server: str, mes
     assert not missed(alone, message, fix, "--offline")
 
 
-def test_a_sandbox_that_is_not_installed(alone: Commands, home: Path) -> None:
-    settings(home, f'[servers.mine]\ncommand = "{sys.executable}"\nsandbox = "bwrap"\n')
+@pytest.mark.parametrize("level", ["strict", "bwrap"])
+def test_a_sandbox_that_is_not_installed(alone: Commands, home: Path, level: str) -> None:
+    settings(home, f'[servers.mine]\ncommand = "{sys.executable}"\nsandbox = "{level}"\n')
     assert not missed(alone, "bubblewrap is not installed", "Install bubblewrap", "--offline", PATH=str(home))
 
 

@@ -169,7 +169,7 @@ def _server(slug: str, server: ServerSettings, config: Config) -> Iterator[Check
         yield CheckResult(about, "bad", f"The command {server.command} is not found.", hint)
     if server.cwd and not Path(server.cwd).is_dir():
         yield CheckResult(about, "bad", f"Its folder {server.cwd} does not exist.", "Create it, or correct cwd.")
-    if server.sandbox == "bwrap" and not shutil.which("bwrap"):
+    if server.sandbox in ("strict", "bwrap") and not shutil.which("bwrap"):
         yield CheckResult(
             about,
             "bad",

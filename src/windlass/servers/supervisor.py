@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
-from windlass.core.errors import Conflict, NotFound, ToolError
+from windlass.core.errors import BadInput, Conflict, NotFound, ToolError
 from windlass.servers.connection import Prepare, Reveal
 from windlass.servers.identity import (
     Identities,
@@ -37,12 +37,14 @@ class Servers:
         identities: Identities | None = None,
         prepare: Prepare = lambda config, tools, program: None,
         isolation: Isolation | None = None,
+        open_to_all: bool = False,
     ) -> None:
         """`reveal` turns a stored value of `env` and `headers` into the secret it stands for, `redaction` takes secrets
         out of all that servers write but results; `identities` keeps what was confirmed; `prepare` is called in a
-        thread with a long list of tools before it is shown."""
+        thread with a long list of tools before it is shown; `open_to_all` says that no token is asked for here."""
         self.redaction = redaction or NoRedaction()
         self._isolation = isolation or Isolation()
+        self._open_to_all = open_to_all
         self._on_change = on_change
         self._reveal = reveal
         self._identities = identities or KnownForNow()
@@ -53,6 +55,8 @@ class Servers:
     def check(self, config: ServerConfig) -> None:
         """Raise unless it could be put."""
         check(config)
+        if self._open_to_all:
+            _refuse_network(config)
         if any(other.slug == config.slug and other.id != config.id for other in self.configs()):
             raise Conflict(f"Another server has the slug {config.slug!r}.", detail={"field": "slug"})
 
@@ -190,6 +194,20 @@ class Servers:
             if lifecycle.config.slug == server:
                 return lifecycle
         raise NotFound(f"There is no server {server[:100]!r}.", hint="GET /servers lists the servers.")
+
+
+def _refuse_network(config: ServerConfig) -> None:
+    """Strict isolation promises that the server reaches nothing but what is named: with the network it would reach
+    Windlass itself, and could approve its own calls."""
+    if config.transport == "stdio" and config.wanted_sandbox == "strict" and config.sandbox_rules.network:
+        raise BadInput(
+            f"{config.slug}: strict isolation with network does not hold beside --no-auth, because the server could "
+            "approve its own calls.",
+            hint="Start Windlass without --no-auth, or take its network away: `network = false` under "
+            f"`[servers.{config.slug}.inside]`, or `inside` in PATCH /servers/{config.slug}.",
+            code="open_to_all",
+            detail={"field": "inside"},
+        )
 
 
 def _object(text: str) -> dict[str, Any]:
