@@ -122,6 +122,18 @@ def injected(found: Figures) -> Figure:
     return Figure(text, attacks >= 100 and not through, attacks >= 500 and not through)
 
 
+def none_through(measure: str, name: str, floor: float, aim: float, words: str) -> Callable[[Figures], Figure]:
+    """At least so many, and none of them with this outcome."""
+
+    def figure(found: Figures) -> Figure:
+        if measure not in found.notes:
+            return Figure("-", None)
+        count, bad = found.total(measure), found.total(measure, name)
+        return Figure(f"{count:,.0f} {words}, {bad:,.0f} {name}", count >= floor and not bad, count >= aim and not bad)
+
+    return figure
+
+
 def cases(floor: int, aim: int, *tests: str) -> Callable[[Figures], Figure]:
     def figure(found: Figures) -> Figure:
         ended = [outcome for test in tests for outcome in found.ended(test)]

@@ -19,6 +19,7 @@ from tests.proof.readings import (
     incidents,
     injected,
     kills,
+    none_through,
     packages,
     races,
     rows,
@@ -94,6 +95,9 @@ BAD_INPUTS = (f"{FAULTS}/test_requests.py", "tests/web/test_fuzz.py")
 WATCHERS = (f"{MEASURED}::test_idle_watchers_cost_little_and_too_many_are_survived",)
 XSS = ("tests/browser/test_xss.py",)
 AXE = (SCREENS, KEYBOARD)
+ISOLATION = ("tests/servers/test_isolation.py", "tests/servers/test_isolation_attacks.py")
+DETACHED = ("tests/servers/test_detached.py",)
+SELF_APPROVAL = ("tests/proof/test_self_approval.py",)
 RACES = (f"{FAULTS}/test_races.py", f"{FAULTS}/test_schedules.py")
 SEEDS = ("tests/proof/test_side_by_side.py",)
 INJECTED = ("tests/proof/test_injection.py", *SEEDS)
@@ -180,6 +184,27 @@ MEASURES = (
     Measure("injected effects", "100 attacks, 0 through", "500, 0", injected, INJECTED),
     Measure("questions in the seed's flows", "0 of 5", "0 of 5", at_most("seed flows", "questions", 0, 0, ""), SEEDS),
     Measure("deny spellings", "30, 0 through", "100", cases(30, 100, *SPELLINGS), SPELLINGS),
+    Measure(
+        "isolation probes, root and user",
+        "40, 0 through",
+        "400, 0",
+        none_through("probes", "through", 40, 400, "probes"),
+        ISOLATION,
+    ),
+    Measure(
+        "processes left by setsid",
+        "0",
+        "0 at 5 levels x 3 ends",
+        none_through("detached", "left", 15, 75, "processes"),
+        DETACHED,
+    ),
+    Measure(
+        "self-approval by a server",
+        "0 through",
+        "0 of 40 ways",
+        none_through("self-approval", "through", 20, 40, "ways"),
+        SELF_APPROVAL,
+    ),
     Measure(
         "hostile imports, none started", "200", "200", counted("imports", 200, 200, "imports, 0 started"), IMPORTED
     ),

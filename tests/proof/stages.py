@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.proof.figures import add
 from tests.proof.incidents import INCIDENTS, PAINS
 from tests.proof.rows import ROWS
-from tests.proof.scoreboard import GUARD, SPELLINGS, SSRF
+from tests.proof.scoreboard import DETACHED, GUARD, ISOLATION, SELF_APPROVAL, SPELLINGS, SSRF
 
 ROOT = Path(__file__).parents[2]
 RAN = (0, 1)  # pytest's exit codes when every test came to its end, well or badly
@@ -38,6 +38,7 @@ def stages() -> list[Stage]:
     return [
         Stage("kills", "kills, faults and races", ("tests/faults",)),
         Stage("abuse", "injections, secrets and incidents", ABUSE),
+        Stage("isolation", "isolation of tool servers", (*ISOLATION, *DETACHED, *SELF_APPROVAL)),
         Stage("matrix", "the matrix as other tests show it", tuple(elsewhere)),
         Stage("routes", "every route, by its description", ("tests/web/test_fuzz.py",)),
         Stage("coverage", "coverage of core and store", COVERING, 1, COVERED),
