@@ -49,8 +49,8 @@ async def chromium() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 def own_app(chromium: Browser, tmp_path: Path, ledger: Ledger) -> OwnApp:
-    """A house with settings of the test's own: `server` for the ledger's, `options` for its command, and any other
-    table of the settings file by its name."""
+    """An app with settings of the test's own: `server` for the ledger's, whose tools run but for the one that destroys;
+    `options` for its command, and any other table of the settings file by its name."""
 
     @asynccontextmanager
     async def made(
@@ -60,7 +60,8 @@ def own_app(chromium: Browser, tmp_path: Path, ledger: Ledger) -> OwnApp:
         script: Script = (),
     ) -> AsyncIterator[OpenedApp]:
         own = {**ledger_table(ledger, *options), **(server or {})}
-        write_settings(tmp_path / "home", {"servers.ledger": own, **(tables or {})})
+        asks = {"servers.ledger.tools.destroy": {"approval": "ask"}}
+        write_settings(tmp_path / "home", {"servers.ledger": own, **asks, **(tables or {})})
         port = ("--port", str(own_port()))  # one that it can come back on
         async with (
             StrictLLM(script) as llm,

@@ -23,9 +23,9 @@ async def test_a_call_waits_for_a_person_over_a_reload_and_runs_when_allowed(own
         await app.page.reload()
         card = app.card("Allow Record?")
         await expect(card.get_by_text("e1")).to_be_visible()
-        await expect(card.get_by_text("Why you are asked")).to_be_visible()
+        await expect(card.get_by_text("Why it asks")).to_be_visible()
         await expect(app.page).to_have_title("(1) go · Windlass")
-        await expect(app.page.get_by_role("link", name="call waits for you")).to_be_visible()
+        await expect(app.page.get_by_role("link", name="call needs your approval")).to_be_visible()
         await app.decide("Allow Record?", "Allow once")
         await expect(app.log.get_by_text("Recorded.")).to_be_visible()
         await expect(app.log.get_by_text("allowed once")).to_be_visible()
@@ -81,11 +81,16 @@ async def test_changed_arguments_are_what_is_sent(own_app: OwnApp) -> None:
         assert app.ledger.counts() == {"e3": 1}
 
 
-async def test_escape_stops_a_turn_while_an_approval_waits_and_decides_nothing(app: OpenedApp) -> None:
+async def test_d3_escape_stops_a_turn_only_when_pressed_twice_and_decides_nothing(app: OpenedApp) -> None:
     app.llm.then(call("destroy", effect_id="e1"))
     await app.send("go")
     card = app.card("Allow Destroy?")
     await expect(card).to_be_visible()
+    await app.page.keyboard.press("Escape")
+    await expect(app.page.get_by_text("Press Esc again to stop")).to_be_visible()
+    await expect(app.page.get_by_text("Press Esc again to stop")).to_have_count(0)
+    await expect(card).to_be_visible()
+    await app.page.keyboard.press("Escape")
     await app.page.keyboard.press("Escape")
     await expect(app.ended("Stopped")).to_be_visible()
     await expect(card).to_have_count(0)

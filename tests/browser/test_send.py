@@ -135,7 +135,7 @@ async def test_what_was_said_before_a_stop_stays_to_be_read(app: OpenedApp) -> N
     await app.send("a poem")
     words = app.log.get_by_text("Roses are red, violets are")
     await expect(words).to_be_visible()
-    await app.button("Stop the turn (Escape)").click()
+    await app.button("Stop the turn (Esc twice)").click()
     await expect(app.log.get_by_text("Stopped.", exact=True)).to_be_visible()
     await expect(words).to_be_visible()
     gate.open()

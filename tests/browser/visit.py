@@ -180,7 +180,7 @@ def write_settings(home: Path, tables: Mapping[str, Table]) -> None:
 
 def ledger_table(ledger: Ledger, *options: str) -> Table:
     command, *args = ledger.argv(*options)
-    return {"command": command, "args": args, "tools": "*"}
+    return {"command": command, "args": args, "enabled": "*", "approval": "auto"}
 
 
 def _lines(table: Table) -> list[str]:

@@ -135,7 +135,7 @@ async def test_ten_rounds_then_the_forced_answer_and_outcome_limit(
 ) -> None:
     await site.add_ledger(ledger)
     conversation = await site.conversation()
-    await site.enable(conversation, "record")
+    await site.enable(conversation, "record", approval="auto")
     strict_llm.then(*[call("record", effect_id=str(n)) for n in range(10)], say("What I have."))
 
     reply = await site.call("POST", f"/conversations/{conversation}/chat", {"content": "Go"})
@@ -264,6 +264,29 @@ async def test_a_tool_that_asks_a_person_gives_202_and_takes_the_answer(
     assert "Ada wants 3" in strict_llm.requests[1].results[0]
     late = await site.call("POST", f"{turn}/calls/{pending['call_id']}/input", answer)
     assert late.status == 409
+
+
+async def test_d5_a_tools_question_waits_for_a_person_in_every_list(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "ask")
+    strict_llm.then(call("ask"), say("Hello Ada."))
+    asked = await site.post(f"/conversations/{conversation}/chat", {"content": "Ask me"})
+
+    async def shown() -> list[tuple[str, int]]:
+        [listed] = (await site.get("/conversations"))["conversations"]
+        alone = (await site.get(f"/conversations/{conversation}"))["conversation"]
+        [turn] = (await site.get(f"/conversations/{conversation}/turns"))["turns"]
+        chats = [(one["state"], one["questions"]) for one in (listed, alone)]
+        return [*chats, (turn["state"], 0)]
+
+    assert await shown() == [("awaiting_person", 1), ("awaiting_person", 1), ("awaiting_person", 0)]
+    turn = f"/turns/{asked['turn_id']}"
+    await site.post(f"{turn}/calls/{asked['pending_calls'][0]['call_id']}/input", {"action": "decline"})
+    await site.get(f"{turn}?wait=60")
+    assert await shown() == [("finished", 0)] * 3
 
 
 async def test_the_time_a_person_takes_to_answer_is_no_work_of_the_turns(

@@ -66,13 +66,15 @@ class Conversations:
     @serves(routes.conversations.recent)
     async def recent(self, page: schemas.PageQuery) -> schemas.ConversationList:
         listed = self._store.conversations.recent(page.limit + 1, _position(page.cursor))
+        asked = self._records.open_questions()
         shown = [
             conversation_shown(
                 one.conversation,
-                state=one.state,
+                state=asked.state(one.head, one.state),
                 outcome=one.outcome,
                 approvals=one.approvals,
                 unknowns=one.unknowns,
+                questions=asked.by_conversation[one.conversation.id],
                 head=one.head,
             )
             for one in listed[: page.limit]
@@ -124,7 +126,11 @@ class Conversations:
     @serves(routes.conversations.turns)
     async def turns(self, conversation_id: str) -> schemas.TurnList:
         self._store.conversations.get(conversation_id)
-        turns = [_turn_listed(turn) for turn in self._store.conversations.turns(conversation_id)]
+        asked = self._records.open_questions()
+        turns = [
+            _turn_listed(turn, asked.state(turn.id, turn.state))
+            for turn in self._store.conversations.turns(conversation_id)
+        ]
         return schemas.TurnList(turns, len(turns))
 
     @serves(routes.conversations.events)
@@ -212,12 +218,14 @@ class Conversations:
             return conversation_shown(conversation)
         head = turns[-1]
         open_turns = [turn for turn in turns if turn.state != "finished"]
+        asked = self._records.open_questions()
         return conversation_shown(
             conversation,
-            state=head.state,
+            state=asked.state(head.id, head.state),
             outcome=head.outcome,
             approvals=sum(turn.approvals for turn in open_turns),
             unknowns=sum(turn.unknowns for turn in open_turns),
+            questions=asked.by_conversation[conversation_id],
             head=head.id,
         )
 
@@ -226,7 +234,14 @@ Branch = tuple[str, str, RepairedHistory]  # a name, the name of the branch it g
 
 
 def conversation_shown(
-    one: ConversationRow, *, state: str = "", outcome: str = "", approvals: int = 0, unknowns: int = 0, head: str = ""
+    one: ConversationRow,
+    *,
+    state: str = "",
+    outcome: str = "",
+    approvals: int = 0,
+    unknowns: int = 0,
+    questions: int = 0,
+    head: str = "",
 ) -> schemas.Conversation:
     return schemas.Conversation(
         id=one.id,
@@ -246,6 +261,7 @@ def conversation_shown(
         outcome=outcome or None,
         approvals=approvals,
         unknowns=unknowns,
+        questions=questions,
     )
 
 
@@ -253,10 +269,8 @@ def turn_state(state: str) -> Any:
     return state
 
 
-def _turn_listed(turn: TurnRow) -> schemas.TurnSummary:
-    return schemas.TurnSummary(
-        turn.id, turn.parent_id, turn_state(turn.state), turn.outcome or None, iso(turn.created_at)
-    )
+def _turn_listed(turn: TurnRow, state: str) -> schemas.TurnSummary:
+    return schemas.TurnSummary(turn.id, turn.parent_id, turn_state(state), turn.outcome or None, iso(turn.created_at))
 
 
 async def _all_landed(waiting: "list[asyncio.Future[Any]]") -> None:

@@ -4,6 +4,7 @@ work, which stands still meanwhile."""
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,14 +29,18 @@ class KeptQuestion:
 
     @property
     def turn_id(self) -> str:
-        """A call's id holds its turn's."""
-        return "turn-" + self.call_id.removeprefix("call_").partition("_")[0]
+        return turn_of(self.call_id)
 
 
 @dataclass(slots=True)
 class OpenQuestion:
     question: Question
     answer: "asyncio.Future[InputReply]" = field(repr=False)
+
+
+def turn_of(call_id: str) -> str:
+    """A call's id holds its turn's."""
+    return "turn-" + call_id.removeprefix("call_").partition("_")[0]
 
 
 def input_needed(call_id: str, question: Question) -> InputNeeded:
@@ -83,6 +88,10 @@ class Questions:
             return None if asked.answer.done() else asked.question
         left = self.saved.get(call_id)
         return left.question if left and left.answer is None else None
+
+    def by_turn(self) -> Counter[str]:
+        """How many calls of each turn wait for an answer; of turns that have ended since, too."""
+        return Counter(turn_of(call_id) for call_id in {*self.saved, *self._asked} if self.pending(call_id))
 
     async def answer(self, call_id: str, answer: InputReply) -> bool:
         """Whether the call still runs; if not, it must be started again to use this answer."""

@@ -1,6 +1,7 @@
 """Turns read from the store, ready for the views; waiting for a turn; the names of deleted servers."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 
@@ -44,6 +45,16 @@ class TurnRecords:
     def all(self, conversation_id: str) -> Iterator[TurnRecord]:
         conversations = self._store.conversations
         return (self._record(turn, conversations.log(turn.id)) for turn in conversations.turns(conversation_id))
+
+    def open_questions(self) -> "OpenQuestions":
+        found = OpenQuestions(Counter(), Counter())
+        for turn_id, count in self._questions.by_turn().items():
+            with suppress(NotFound):
+                turn = self._store.conversations.turn(turn_id)
+                if turn.state != "finished":
+                    found.by_turn[turn_id] += count
+                    found.by_conversation[turn.conversation_id] += count
+        return found
 
     def in_conversation(self, conversation_id: str, turn_id: str) -> TurnRecord:
         record = self.get(turn_id)
@@ -89,6 +100,17 @@ def _index(path: Sequence[TurnRow], turn_id: str) -> int:
         if turn.id == turn_id:
             return index
     raise NotFound(f"There is no turn {turn_id} in this branch.", hint=NO_TURN)
+
+
+@value_object
+class OpenQuestions:
+    """How many calls wait for a person's answer. Lists show them as waiting; the store knows nothing of them."""
+
+    by_turn: Counter[str]
+    by_conversation: Counter[str]
+
+    def state(self, turn_id: str, stored: str) -> str:
+        return "awaiting_person" if stored == "running" and self.by_turn[turn_id] else stored
 
 
 class TurnWaiter:

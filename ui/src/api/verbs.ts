@@ -120,6 +120,24 @@ export const policy = {
     put<{ rules: Rule[] }>("/policy", { rules: rules.map((rule) => ({ ...rule, then: undefined })) }),
 };
 
+export const permissions = {
+  list: () => get<api.PermissionList>("/permissions"),
+  revoke: (id: string) => remove(`/permissions/${e(id)}`),
+  test: (call: api.PermissionTest) => post<api.PermissionVerdict>("/permissions/test", call),
+  replay: (rule: api.TriedRule, last = 200) => post<api.Replayed>("/permissions/replay", { rule, last }),
+};
+
+export const sessions = {
+  list: () => get<api.SessionList>("/sessions"),
+  end: (id: string) => remove(`/sessions/${e(id)}`),
+};
+
+export const tokens = {
+  list: () => get<api.TokenList>("/tokens"),
+  make: (fields: api.TokenRequest) => post<api.TokenMade>("/tokens", fields),
+  revoke: (id: string) => remove(`/tokens/${e(id)}`),
+};
+
 export const system = {
   health: () => get<api.Health>("/health"),
   search: () => get<api.SearchState>("/search"),

@@ -15,6 +15,7 @@ import { useSession } from "./useSession";
 import { useTabTitle } from "./useTabTitle";
 
 const Inspector = lazy(() => import("../pages/Inspector"));
+const Permissions = lazy(() => import("../pages/Permissions"));
 const Servers = lazy(() => import("../pages/Servers"));
 const Models = lazy(() => import("../pages/Models"));
 const Settings = lazy(() => import("../pages/Settings"));
@@ -71,6 +72,7 @@ function Main({ route }: { route: Route }) {
     return <ConversationPage id={route.conversationId} />;
   return (
     <Suspense fallback={<main className="main" aria-busy="true" />}>
+      {route.page === "permissions" && <Permissions />}
       {route.page === "servers" && <Servers />}
       {route.page === "models" && <Models />}
       {route.page === "settings" && <Settings />}

@@ -1,10 +1,12 @@
-/** The page's own addresses: /ui/, /ui/c/{id}, /ui/servers, /ui/models, /ui/settings; ?inspect=TURN opens the inspector. */
+/** The page's own addresses: /ui/, /ui/c/{id}, /ui/permissions, /ui/servers, /ui/models, /ui/settings; ?inspect=TURN opens the inspector. */
 
 import { useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from "react";
 
 import { belowBase, inBase } from "../api";
 
-export type Page = "new" | "conversation" | "servers" | "models" | "settings";
+const PAGES = ["permissions", "servers", "models", "settings"] as const;
+
+export type Page = "new" | "conversation" | (typeof PAGES)[number];
 
 export interface Route {
   page: Page;
@@ -16,6 +18,9 @@ export interface Route {
 
 export const paths = {
   home: inBase("/ui/"),
+  permissions: inBase("/ui/permissions"),
+  /** One line of the list. */
+  permission: (id: string) => inBase(`/ui/permissions#${encodeURIComponent(id)}`),
   servers: inBase("/ui/servers"),
   models: inBase("/ui/models"),
   settings: inBase("/ui/settings"),
@@ -78,8 +83,7 @@ export function parse(pathname: string, search: string): Route {
     conversationId: "",
   };
   if (name === "c" && id) return { ...route, page: "conversation", conversationId: decodeURIComponent(id) };
-  if (name === "servers" || name === "models" || name === "settings") return { ...route, page: name };
-  return { ...route, page: "new" };
+  return { ...route, page: PAGES.find((page) => page === name) ?? "new" };
 }
 
 function watch(changed: () => void): () => void {

@@ -7,6 +7,7 @@ import type { Page, Route } from "./router";
 const TITLES: Record<Page, string> = {
   new: "",
   conversation: "",
+  permissions: "Permissions",
   servers: "Servers",
   models: "Models",
   settings: "Settings",

@@ -1,34 +1,50 @@
-import { useState } from "react";
-
+import { tools } from "../api";
+import { useOpen } from "../conversation/context";
+import { toolsOf } from "../conversation/toolbox";
+import { useVerb } from "../conversation/useVerb";
 import { Button } from "../parts";
 import type { StepProps } from "./ApprovalCard";
 import { AskCard } from "./AskCard";
 import { WaitingTime } from "./WaitingTime";
 
 /** The reason, if any, goes to the model. */
-export function DenyCard({ call, named, busy, error, decide, back }: StepProps) {
-  const [reason, setReason] = useState("");
-  const deny = (scope: "once" | "conversation") => decide({ decision: "deny", scope, reason: reason.trim() });
+export function DenyCard({ call, named, busy, error, drafts, keep, decide, back }: StepProps) {
+  const { store } = useOpen();
+  const setting = useVerb();
+  const { reason = "" } = drafts;
+  const { tool } = named;
+  const deny = () => decide({ decision: "deny", scope: "once", reason: reason.trim() });
+  const denyFromNowOn = async () => {
+    const set = () => tools.enable(store.id, named.serverId, tool?.tool_name ?? "", "deny");
+    if (!(await setting.run(set))) return;
+    deny();
+    await toolsOf(store.id).refresh();
+  };
+  const off = busy || setting.busy;
   return (
     <AskCard
       callId={call.id}
       icon="person"
       question={`Deny ${named.title}?`}
-      server={named.server}
+      named={named}
       time={<WaitingTime since={call.askedAt} />}
       first={false}
-      error={error}
+      stepped
+      back={back}
+      error={setting.error || error}
       foot={
         <>
-          <Button look="primary" disabled={busy} onClick={() => deny("once")}>
+          <Button look="primary" disabled={off} onClick={deny}>
             Deny this call
           </Button>
-          <Button disabled={busy} onClick={() => deny("conversation")}>
-            Deny all in this chat
-          </Button>
+          {tool && (
+            <Button disabled={off} onClick={() => void denyFromNowOn()}>
+              Deny in this chat
+            </Button>
+          )}
           <span className="grow" />
-          <Button look="ghost" disabled={busy} onClick={back}>
-            Back
+          <Button look="ghost" disabled={off} onClick={back}>
+            Back <kbd aria-hidden="true">Esc</kbd>
           </Button>
         </>
       }
@@ -43,7 +59,7 @@ export function DenyCard({ call, named, busy, error, decide, back }: StepProps) 
           rows={2}
           autoFocus
           value={reason}
-          onChange={(event) => setReason(event.target.value)}
+          onChange={(event) => keep({ reason: event.target.value })}
         />
       </div>
     </AskCard>

@@ -3,35 +3,44 @@ import { useState } from "react";
 import { SchemaForm, same } from "../form/SchemaForm";
 import { fieldsOf, problemOf, type Values } from "../form/schema";
 import { Button, Icon, Segments, Tag, parseJson } from "../parts";
+import type { Call } from "../state";
 import type { StepProps } from "./ApprovalCard";
 import { AskCard } from "./AskCard";
 import { WaitingTime } from "./WaitingTime";
 
+export interface EditDraft {
+  editor: "form" | "json";
+  values: Values;
+  json: string;
+}
+
 /** Arguments as a form made from the schema, or as JSON. Allow stays off until they are valid. */
-export function EditCard({ call, named, busy, error, decide, back, deny }: StepProps) {
-  const [before] = useState(() => objectOf(call.spec.arguments) ?? {});
-  const [values, setValues] = useState<Values>(before);
-  const [editor, setEditor] = useState<"form" | "json">("form");
-  const [json, setJson] = useState(() => JSON.stringify(before, null, 2));
+export function EditCard({ call, named, busy, error, drafts, keep, decide, back, deny }: StepProps) {
+  const [before] = useState(() => argumentsIn(call));
   const [fields] = useState(() => fieldsOf(named.tool?.input_schema ?? {}, before));
-  const parsed = editor === "json" ? objectOf(json) : values;
-  const names = new Set([...Object.keys(before), ...Object.keys(parsed ?? {})]);
-  const changed = [...names].filter((name) => !same(before[name], parsed?.[name])).length;
+  const draft = drafts.edit ?? { editor: "form", values: before, json: JSON.stringify(before, null, 2) };
+  const set = (more: Partial<EditDraft>) => keep({ edit: { ...draft, ...more } });
+  const parsed = parsedOf(draft);
+  const changed = changesIn(call, draft);
   const valid = parsed !== null && fields.every((field) => !problemOf(field, parsed[field.name]));
-  const show = (next: "form" | "json") => {
-    if (next === "json") setJson(JSON.stringify(values, null, 2));
-    else if (parsed) setValues(parsed);
-    else return;
-    setEditor(next);
+  const show = (editor: "form" | "json") => {
+    if (editor === "json") set({ editor, json: JSON.stringify(draft.values, null, 2) });
+    else if (parsed) set({ editor, values: parsed });
+  };
+  const discard = () => {
+    keep({ edit: undefined });
+    back();
   };
   return (
     <AskCard
       callId={call.id}
       icon="person"
       question={`Allow ${named.title}?`}
-      server={named.server}
+      named={named}
       time={<WaitingTime since={call.askedAt} />}
       first={false}
+      stepped
+      back={back}
       error={error}
       foot={
         <>
@@ -42,10 +51,13 @@ export function EditCard({ call, named, busy, error, decide, back, deny }: StepP
           >
             Allow once with changes
           </Button>
-          <Button disabled={busy} onClick={back}>
+          <Button disabled={busy} onClick={discard}>
             Discard changes
           </Button>
           <span className="grow" />
+          <Button look="ghost" disabled={busy} onClick={back}>
+            Back <kbd aria-hidden="true">Esc</kbd>
+          </Button>
           <Button disabled={busy} onClick={deny}>
             Deny…
           </Button>
@@ -59,7 +71,7 @@ export function EditCard({ call, named, busy, error, decide, back, deny }: StepP
         <Segments
           kind="tabs"
           label="Editor"
-          value={editor}
+          value={draft.editor}
           onChange={show}
           options={[
             { value: "form", label: "Form" },
@@ -67,17 +79,42 @@ export function EditCard({ call, named, busy, error, decide, back, deny }: StepP
           ]}
         />
       </div>
-      {editor === "form" ? (
-        <SchemaForm fields={fields} values={values} onChange={setValues} before={before} />
+      {draft.editor === "form" ? (
+        <SchemaForm
+          fields={fields}
+          values={draft.values}
+          onChange={(values) => set({ values })}
+          before={before}
+          tried
+        />
       ) : (
-        <JsonEditor text={json} wrong={parsed === null} onChange={setJson} />
+        <JsonEditor text={draft.json} wrong={parsed === null} onChange={(json) => set({ json })} />
       )}
       <p className="note">
         <Icon name="info" />
-        <span>The model is told which arguments you changed.</span>
+        <span>The model is told what you changed.</span>
       </p>
     </AskCard>
   );
+}
+
+/** How many arguments the draft has otherwise than the model wrote them. */
+export function changesIn(call: Call, draft: EditDraft | undefined): number {
+  if (!draft) return 0;
+  const before = argumentsIn(call);
+  const now = parsedOf(draft) ?? {};
+  return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
+    (name) => !same(before[name], now[name]),
+  ).length;
+}
+
+function argumentsIn(call: Call): Values {
+  return objectOf(call.spec.arguments) ?? {};
+}
+
+/** Null while the JSON cannot be read. */
+function parsedOf({ editor, values, json }: EditDraft): Values | null {
+  return editor === "json" ? objectOf(json) : values;
 }
 
 function JsonEditor({

@@ -15,12 +15,15 @@ import { WaitingTime } from "./WaitingTime";
 /** A server asks the person something in the middle of a call. Its words are shown as its own. */
 export function InputCard({ call, input, first }: { call: Call; input: InputNeeded; first: boolean }) {
   const { naming, store } = useOpen();
-  const { title, server } = nameCall(naming, call);
+  const named = nameCall(naming, call);
   const { run, busy, error } = useVerb();
   const [fields] = useState(() => fieldsOf(schemaOf(input.schema)));
   const [values, setValues] = useState<Values>(() => defaultsOf(fields));
+  const [tried, setTried] = useState(false);
   const valid = fields.every((field) => !problemOf(field, values[field.name]));
   const answer = async (action: "accept" | "decline" | "cancel") => {
+    setTried(true);
+    if (action === "accept" && !valid) return;
     const content = action === "accept" ? values : undefined;
     const sent = await run(() => callVerbs.answer(call.turnId, call.id, action, content));
     if (sent) store.put({ type: "input_sent", turn_id: call.turnId, call_id: call.id, asked_at: input.at });
@@ -30,14 +33,14 @@ export function InputCard({ call, input, first }: { call: Call; input: InputNeed
     <AskCard
       callId={call.id}
       icon="person"
-      question={`${title} asks you for details`}
-      server={server}
+      question={`${named.title} asks you for details`}
+      named={named}
       time={<WaitingTime since={Date.parse(input.at)} />}
       first={first}
       error={error}
       foot={
         <>
-          <Button look="primary" disabled={busy || !valid} onClick={() => answer("accept")}>
+          <Button look="primary" disabled={busy} onClick={() => answer("accept")}>
             Send answers
           </Button>
           <Button disabled={busy} onClick={() => answer("decline")}>
@@ -58,7 +61,7 @@ export function InputCard({ call, input, first }: { call: Call; input: InputNeed
           </p>
         )}
       </div>
-      <SchemaForm fields={fields} values={values} onChange={setValues} />
+      <SchemaForm fields={fields} values={values} onChange={setValues} tried={tried} />
       <p className="note">
         <Icon name="shield" />
         <span>These questions come from the server, shown as sent. Never enter a password or key here.</span>

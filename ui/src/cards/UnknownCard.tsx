@@ -27,14 +27,15 @@ const ANSWERS = [
 export function UnknownCard({ call, first }: { call: Call; first: boolean }) {
   const { naming } = useOpen();
   const { run, busy, error } = useVerb();
-  const { title, server } = nameCall(naming, call);
+  const named = nameCall(naming, call);
+  const { title, server } = named;
   const sent = call.attempts.at(-1);
   return (
     <AskCard
       callId={call.id}
       icon="unknown"
       question={`Did ${title} happen?`}
-      server={server}
+      named={named}
       time={sent && `sent ${clockTime(sent.from, true)}`}
       first={first}
       error={error}

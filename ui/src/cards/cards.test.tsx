@@ -1,8 +1,8 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 
-import { ruleList } from "../app/resources";
-import { callsOf, type Call, type Turn } from "../state";
+import { ruleList, serverList } from "../app/resources";
+import { callsOf, type Call, type CallJudged, type Turn } from "../state";
 import { drawOpen, recordRequests, tool, turnOf } from "../testing/open";
 import { Refusal, serve } from "../testing/server";
 import { ApprovalCard } from "./ApprovalCard";
@@ -31,10 +31,17 @@ function callOf(turn: Turn, id: string): Call {
   return call;
 }
 
-function drawApproval(annotations = hints, turn = turnOf("approval", "turn-n")) {
-  drawOpen(<ApprovalCard call={callOf(turn, "call_turn-n_2_0")} turn={turn} first={false} />, [
-    createIssue(annotations),
-  ]);
+/** Asked because nothing was said, unless told otherwise. */
+const UNSAID = { step: 7, rule: "it changes something, and nothing allows that yet" };
+
+function asked(judged: Partial<CallJudged>): Call {
+  const call = callOf(turnOf("approval", "turn-n"), "call_turn-n_2_0");
+  if (!call.judged) throw new Error("not judged");
+  return { ...call, judged: { ...call.judged, ...judged } };
+}
+
+function drawApproval(annotations = hints, judged: Partial<CallJudged> = UNSAID) {
+  drawOpen(<ApprovalCard call={asked(judged)} first={false} />, [createIssue(annotations)]);
 }
 
 function guardOver(): void {
@@ -50,8 +57,7 @@ beforeEach(() => {
 
 describe("an approval", () => {
   test("is asked for once it is known what the tool says of itself", () => {
-    const turn = turnOf("approval", "turn-n");
-    const card = <ApprovalCard call={callOf(turn, "call_turn-n_2_0")} turn={turn} first={false} />;
+    const card = <ApprovalCard call={asked(UNSAID)} first={false} />;
     const { unmount } = drawOpen(card, [], false);
     expect(screen.queryByRole("button")).toBeNull();
     unmount();
@@ -60,33 +66,39 @@ describe("an approval", () => {
   });
 
   test("shows every argument in full, the rule and what the server claims", () => {
-    drawApproval();
+    drawApproval(hints, {});
     expect(screen.getByRole("heading", { name: "Allow Create issue?" })).toBeTruthy();
     expect(screen.getByText(/Over 40 restarts: p95 9.8 s to recover/)).toBeTruthy();
     expect(screen.getByText('["bug", "pool"]')).toBeTruthy();
     expect(screen.getByText("Rule 4")).toBeTruthy();
     expect(screen.getByText("tracker.create_* → ask")).toBeTruthy();
-    expect(screen.getByText("reaches outside")).toBeTruthy();
+    expect(screen.getByText("contacts other systems")).toBeTruthy();
     expect(screen.getByText("tracker__create_issue")).toBeTruthy();
   });
 
-  test("names the server the call goes to when another has a tool of the same name", () => {
-    const turn = turnOf("approval", "turn-n");
-    const call = callOf(turn, "call_turn-n_2_0");
-    const judged = call.judged && { ...call.judged, server: "server-tracker" };
-    const bare = { ...call, judged, spec: { ...call.spec, name: "create_issue" } };
-    const sent = recordRequests();
-    drawOpen(<ApprovalCard call={bare} turn={turn} first={false} />, [
+  test("d1 names the server the call goes to when another has a tool of the same name", async () => {
+    const servers = ["tracker", "zoo"].map((slug) => ({
+      id: `server-${slug}`,
+      slug,
+      trusted: slug === "tracker",
+    }));
+    const sent = serve({ "GET /servers": { servers }, "GET /policy": { rules: [], operator_rules: [] } });
+    await act(() => serverList.refresh());
+    const call = asked({ ...UNSAID, server: "server-zoo" });
+    const bare = { ...call, spec: { ...call.spec, name: "create_issue" } };
+    drawOpen(<ApprovalCard call={bare} first={false} />, [
       tool("tracker", "create_issue", { name: "create_issue", annotations: hints }),
-      tool("zoo", "create_issue", { name: "create_issue", enabled: false, annotations: {} }),
+      tool("zoo", "create_issue", { name: "zoo__create_issue", enabled: false, annotations: {} }),
     ]);
-    expect(screen.getByText("tracker", { selector: ".badge" })).toBeTruthy();
-    expect(screen.getByText(/not checked; tracker is/)).toBeTruthy();
-    expect(screen.queryByText("zoo")).toBeNull();
+    expect(screen.getByText("zoo", { selector: ".srv > span" })).toBeTruthy();
+    expect(screen.getByText("not trusted")).toBeTruthy();
+    expect(screen.getByText("Not trusted: its hints are ignored.")).toBeTruthy();
+    expect(screen.queryByText("contacts other systems")).toBeNull();
+    expect(screen.getByText("Also exists on tracker. This call goes to zoo.")).toBeTruthy();
     guardOver();
     click("Always allow…");
     guardOver();
-    expect(screen.getByText(/tracker\.create_issue/)).toBeTruthy();
+    expect(screen.getByText("zoo.create_issue")).toBeTruthy();
     expect(sent.some((one) => one.path === decision)).toBe(false);
   });
 
@@ -116,36 +128,108 @@ describe("an approval", () => {
     expect(screen.getByRole("button", { name: "Allow once" }).className).not.toContain("primary");
   });
 
-  test("is not offered for always when the turn has read what anyone can write", () => {
-    const turn = turnOf("approval", "turn-n");
-    const untrusted: Turn = {
-      ...turn,
-      rounds: turn.rounds.map((round) => ({
-        ...round,
-        calls: round.calls.map((call) =>
-          call.finished
-            ? {
-                ...call,
-                finished: { ...call.finished, output: { ...call.finished.output, untrusted: true } },
-              }
-            : call,
-        ),
-      })),
-    };
-    drawApproval(hints, untrusted);
-    expect(screen.queryByRole("button", { name: "Always allow…" })).toBeNull();
-    expect(screen.getByText(/so this call asks each time/)).toBeTruthy();
+  test("says that text from outside made it ask, and can allow the whole server in the chat", () => {
+    const sent = recordRequests();
+    drawApproval(hints, {
+      step: 6,
+      rule: "it sends something, and this chat has read text from outside",
+    });
+    expect(screen.getAllByText("This chat has read text from outside, so this call asks.")).toHaveLength(2);
+    guardOver();
+    click("Allow all tools of tracker in this chat");
+    expect(sent.at(-1)?.body).toMatchObject({ decision: "allow", scope: "conversation", covers: "server" });
   });
 
-  test("for always shows the very rule first", () => {
+  test("leads to the setting that asks", () => {
+    drawApproval(hints, { step: 4, rule: "the server's setting", permission: "server:tracker" });
+    expect(screen.getByText("“Ask” is set for all tools of tracker.")).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Change" }).getAttribute("href")).toBe(
+      "/ui/permissions#server%3Atracker",
+    );
+    expect(screen.getByRole("button", { name: "Always allow…" })).toBeTruthy();
+  });
+
+  test("by a rule is allowed once or not at all, and leads to the rule", () => {
+    drawApproval(hints, { step: 2, rule: "rule 1", permission: "file:1" });
+    expect(screen.getByRole("button", { name: "Allow once" })).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /in this chat|Always/ })).toBeNull();
+    expect(screen.getByRole("link", { name: "Open rule" }).getAttribute("href")).toBe(
+      "/ui/permissions#file%3A1",
+    );
+  });
+
+  test("of a call whose twin ended unknown is allowed once or not at all", () => {
+    drawApproval(hints, { step: 0, rule: "the same call once ended unknown" });
+    expect(screen.getByText("The same call once ended unknown.")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /in this chat|Always/ })).toBeNull();
+  });
+
+  describe("for always", () => {
+    const always = () => {
+      const sent = recordRequests();
+      drawApproval();
+      guardOver();
+      click("Always allow…");
+      guardOver();
+      return sent;
+    };
+    const radio = (name: string) => fireEvent.click(screen.getByRole("radio", { name }));
+
+    test("d2 saves exactly the grant it shows, and no rule", () => {
+      const sent = always();
+      expect(screen.getByText("tracker.create_issue")).toBeTruthy();
+      click("Save grant and allow");
+      expect(sent.at(-1)).toMatchObject({
+        path: decision,
+        body: { decision: "allow", scope: "always", covers: "tool" },
+      });
+      expect(sent.at(-1)?.body).not.toHaveProperty("conditions");
+      expect(sent.filter(({ method }) => method === "PUT")).toEqual([]);
+    });
+
+    test("d2 can be bound to arguments, whose signs are no patterns, and to time", () => {
+      const sent = always();
+      radio("Only when");
+      fireEvent.click(screen.getByRole("checkbox", { name: /^assignee is/ }));
+      radio(screen.getByRole("radio", { name: /^30 days/ }).textContent);
+      click("Save grant and allow");
+      expect(sent.at(-1)?.body).toMatchObject({
+        covers: "tool",
+        conditions: { title: "Reconnect storm after a Postgres restart" },
+        expires_at: expect.stringMatching(/^\d{4}-/) as string,
+      });
+    });
+
+    test("d2 can hold for these very arguments in this chat", () => {
+      const sent = always();
+      radio("Exactly these");
+      radio("This chat");
+      click("Save grant and allow");
+      expect(sent.at(-1)?.body).toMatchObject({ scope: "conversation", covers: "arguments" });
+    });
+  });
+
+  test("d3 Escape goes back a step and keeps what was typed", () => {
     const sent = recordRequests();
     drawApproval();
     guardOver();
-    click("Always allow…");
-    expect(screen.getByText("tracker.create_issue → auto")).toBeTruthy();
+    click("Deny…");
+    fireEvent.change(screen.getByLabelText(/Reason for the model/), { target: { value: "Not yet" } });
+    fireEvent.keyDown(screen.getByLabelText(/Reason for the model/), { key: "Escape" });
     guardOver();
-    click("Add rule and allow");
-    expect(sent.at(-1)?.body).toMatchObject({ decision: "allow", scope: "always" });
+    click("Edit arguments");
+    guardOver();
+    fireEvent.change(screen.getByLabelText("title"), { target: { value: "Another" } });
+    fireEvent.keyDown(screen.getByLabelText("title"), { key: "Escape" });
+    expect(screen.getByText(/You changed 1 argument/)).toBeTruthy();
+    guardOver();
+    click("Edit arguments");
+    expect(screen.getByLabelText<HTMLInputElement>("title").value).toBe("Another");
+    fireEvent.keyDown(screen.getByLabelText("title"), { key: "Escape" });
+    guardOver();
+    click("Deny…");
+    expect(screen.getByLabelText<HTMLTextAreaElement>(/Reason for the model/).value).toBe("Not yet");
+    expect(sent.filter(({ method }) => method !== "GET")).toEqual([]);
   });
 
   test("can be denied with a reason", () => {
@@ -163,7 +247,8 @@ describe("an approval", () => {
 });
 
 describe("the rule that asked", () => {
-  const rule = (toolName: string, name = "") => ({
+  const rule = (toolName: string, id: string, name = "") => ({
+    id,
     approval: "ask",
     server: "tracker",
     tool: toolName,
@@ -171,19 +256,15 @@ describe("the rule that asked", () => {
     hint: "",
     name,
   });
-  const judgedBy = async (stated: string) => {
+  const judgedBy = async (stated: string, permission = "") => {
     serve({
       "GET /policy": {
-        operator_rules: [rule("delete_*"), rule("create_*")],
-        rules: [rule("*", "Look first")],
+        operator_rules: [rule("delete_*", "file:1"), rule("create_*", "file:2")],
+        rules: [rule("*", "rule-a", "Look first")],
       },
     });
     await act(() => ruleList.refresh());
-    const turn = turnOf("approval", "turn-n");
-    const call = callOf(turn, "call_turn-n_2_0");
-    if (!call.judged) throw new Error("not judged");
-    const asked = { ...call, judged: { ...call.judged, rule: stated } };
-    drawOpen(<ApprovalCard call={asked} turn={turn} first={false} />, [createIssue()]);
+    drawApproval(hints, { step: 2, rule: stated, permission });
   };
 
   test("is counted from the operator's rules on", async () => {
@@ -195,6 +276,11 @@ describe("the rule that asked", () => {
   test("goes on with the saved ones", async () => {
     await judgedBy("rule 3");
     expect(screen.getByText("tracker.* → ask")).toBeTruthy();
+  });
+
+  test("is found by its id, whatever its number was then", async () => {
+    await judgedBy("rule 9", "file:2");
+    expect(screen.getByText("Rule 2")).toBeTruthy();
   });
 
   test("is found by the name it was given", async () => {
@@ -275,6 +361,26 @@ test.each([
   guardOver();
   click(verb);
   expect(sent.at(-1)).toMatchObject({ path: "/turns/turn-i/calls/call_turn-i_2_0/resolve", body: { as } });
+});
+
+test("d5 a required field is red once it was touched or an answer was tried, not before", () => {
+  const sent = recordRequests();
+  const turn = turnOf("unknown", "turn-i");
+  const call = callOf(turn, "call_turn-i_2_1");
+  if (!call.input) throw new Error("nothing is asked");
+  const schema = JSON.stringify({ properties: { city: { type: "string" } }, required: ["city"] });
+  drawOpen(<InputCard call={call} input={{ ...call.input, schema }} first={false} />);
+  const box = screen.getByLabelText<HTMLInputElement>("city");
+  expect(screen.queryByText("Required")).toBeNull();
+  fireEvent.blur(box);
+  expect(screen.getByText("Required")).toBeTruthy();
+  guardOver();
+  click("Send answers");
+  expect(sent.filter(({ method }) => method === "POST")).toEqual([]);
+  fireEvent.change(box, { target: { value: "Oslo" } });
+  fireEvent.keyDown(box, { key: "Escape" });
+  expect(document.activeElement?.className).toBe("ask-card");
+  expect(box.value).toBe("Oslo");
 });
 
 test("a server's question becomes a form whose answers are sent", () => {

@@ -77,7 +77,7 @@ export function Composer(props: Props) {
           <span className="grow" />
           {stops && (
             <span className="hint">
-              <kbd>Esc</kbd> stops
+              <kbd>Esc</kbd> <kbd>Esc</kbd> stops
             </span>
           )}
           <SendButton stops={stops} running={running} disabled={!stops && !canSend} />
@@ -88,7 +88,11 @@ export function Composer(props: Props) {
 }
 
 function SendButton({ stops, running, disabled }: { stops: boolean; running: boolean; disabled: boolean }) {
-  const label = stops ? "Stop the turn (Escape)" : running ? "Send after this turn (Enter)" : "Send (Enter)";
+  const label = stops
+    ? "Stop the turn (Esc twice)"
+    : running
+      ? "Send after this turn (Enter)"
+      : "Send (Enter)";
   return (
     <button type="submit" className="send" aria-label={label} title={label} disabled={disabled}>
       <Icon name={stops ? "stop" : "send"} />

@@ -2,7 +2,7 @@ import type { AvailableTool } from "../api";
 import { Link, paths } from "../app/router";
 import { titleOf } from "../conversation/toolbox";
 import { Segments, grouped } from "../parts";
-import { firstApproval, setApproval, switchTools } from "./toolChoice";
+import { setApproval, switchTools } from "./toolChoice";
 
 interface Props {
   id: string;
@@ -69,9 +69,10 @@ function Offer({ id, tool }: { id: string; tool: AvailableTool }) {
           tool.enabled && (
             <Segments
               label={`Approval of ${title}`}
-              value={tool.approval || firstApproval(tool)}
+              value={tool.approval}
               onChange={(approval) => void setApproval(id, tool, approval)}
               options={[
+                { value: "", label: "Default" },
                 { value: "auto", label: "Auto" },
                 { value: "ask", label: "Ask" },
                 { value: "deny", label: "Deny" },

@@ -17,33 +17,29 @@ export function matching(tools: readonly AvailableTool[], words: string): Availa
   });
 }
 
-/** What is not known to only read asks first. */
-export function firstApproval(tool: AvailableTool): Approval {
-  return tool.annotations.readOnlyHint === true ? "auto" : "ask";
-}
-
 export async function switchTools(id: string, tools: readonly AvailableTool[], on: boolean): Promise<void> {
   const names = new Set(tools.filter((tool) => !tool.changed).map((tool) => tool.name + tool.server_id));
   show(id, (tool) =>
     names.has(tool.name + tool.server_id)
-      ? { ...tool, enabled: on, approval: on && !tool.enabled ? firstApproval(tool) : tool.approval }
+      ? { ...tool, enabled: on, approval: on && !tool.enabled ? "" : tool.approval }
       : tool,
   );
   const chosen = tools.filter((tool) => names.has(tool.name + tool.server_id) && tool.enabled !== on);
   for (const tool of chosen)
     await (
       on
-        ? verbs.enable(id, tool.server_id, tool.tool_name, firstApproval(tool))
+        ? verbs.enable(id, tool.server_id, tool.tool_name)
         : verbs.disable(id, tool.server_id, tool.tool_name)
     ).catch(() => undefined);
   await toolsOf(id).refresh();
 }
 
-export async function setApproval(id: string, tool: AvailableTool, approval: Approval): Promise<void> {
+/** "" leaves it to what the tool does, and to the rules. */
+export async function setApproval(id: string, tool: AvailableTool, approval: Approval | ""): Promise<void> {
   show(id, (one) =>
     one.name === tool.name && one.server_id === tool.server_id ? { ...one, approval } : one,
   );
-  await verbs.enable(id, tool.server_id, tool.tool_name, approval).catch(() => undefined);
+  await verbs.enable(id, tool.server_id, tool.tool_name, approval || undefined).catch(() => undefined);
   await toolsOf(id).refresh();
 }
 

@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 import { calls as callVerbs, results } from "../api";
-import { inspect, navigate, paths } from "../app/router";
+import { Link, inspect, navigate, paths } from "../app/router";
 import { CopyButton, Icon, LinkButton, Segments, bytes, duration, grouped, plural } from "../parts";
 import { argumentsOf, isFailure, timesRepeated, type Call, type Look, type Turn } from "../state";
 import { Progress } from "./CallProgress";
@@ -32,6 +32,7 @@ export function CallBody({ call, look, turn, server, title }: Props) {
     <div className="call-body">
       {story && <p>{story}</p>}
       {repeated && <p>{REPEATED}</p>}
+      <Decider call={call} />
       {call.spec.repairs?.map((repair) => (
         <p className="note" key={repair}>
           <Icon name="wrench" />
@@ -54,6 +55,21 @@ export function CallBody({ call, look, turn, server, title }: Props) {
         />
       )}
     </div>
+  );
+}
+
+/** The permission that let it run or refused it, where one did. */
+function Decider({ call }: { call: Call }) {
+  const { verdict, rule = "", permission = "" } = call.judged ?? {};
+  if (!permission || verdict === "ask") return null;
+  return (
+    <p className="note">
+      <Icon name="shield" />
+      <span>
+        {verdict === "auto" ? "Ran without asking: " : "Refused: "}
+        {rule}. <Link href={paths.permission(permission)}>Show in Permissions</Link>
+      </span>
+    </p>
   );
 }
 
@@ -143,7 +159,8 @@ interface FootProps {
 function Foot({ call, look, turn, onArguments }: FootProps) {
   const { run, busy, error } = useVerb();
   const round = turn.rounds.find((one) => one.calls.includes(call))?.n ?? 0;
-  const retryable = !["done", "denied", "left_unknown"].includes(look) && turn.finished !== null;
+  const retryable =
+    !["done", "denied", "left_unknown", "stopped_sent"].includes(look) && turn.finished !== null;
   return (
     <div className="call-foot">
       <span>{factsOf(call, isFailure(look))}</span>

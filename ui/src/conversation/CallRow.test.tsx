@@ -49,6 +49,40 @@ describe("a call on its line", () => {
     expect(screen.getByText("Stopped by you")).toBeTruthy();
   });
 
+  test.each([
+    ["person", "cancelled", "Stopped by you"],
+    ["person", "unknown", "Stopped by you; it may have happened"],
+    ["deadline", "unknown", "Outcome unknown"],
+    ["deadline", "cancelled", "Stopped"],
+  ] as const)("d6 that %s stopped, left %s, says: %s", (by, state, words) => {
+    const AT = { turn_id: "turn-1", conversation_id: "conv-1", at: "2026-11-15T14:00:00Z" };
+    const outcome = by === "person" ? "stopped" : "failed";
+    const turn = turnOf(
+      [
+        { ...AT, type: "turn_started", parent_turn_id: null, seq: 0, opening: [] },
+        { ...AT, type: "model_replied", seq: 1, text: "", calls: [{ id: "call-1", name: "push" }] },
+        { ...AT, type: "tool_started", seq: 2, call_id: "call-1" },
+        { ...AT, type: "stop_requested", seq: 3, by, call_id: "" },
+        { ...AT, type: "tool_finished", seq: 4, call_id: "call-1", state, cause: "stopped" },
+        { ...AT, type: "turn_finished", seq: 5, outcome },
+      ],
+      "turn-1",
+    );
+    drawOpen(<CallRow call={nth(turn, 0)} turn={turn} open />);
+    expect(screen.getByText(words).className).toBe("say");
+    if (state === "unknown") expect(screen.queryByRole("button", { name: /Retry/ })).toBeNull();
+  });
+
+  test("d2 that was allowed for always leads to its line in Permissions", () => {
+    const turn = turnOf("states", "turn-s3");
+    const call = nth(turn, 0);
+    if (!call.decided) throw new Error("not decided");
+    const decided = { ...call.decided, scope: "always" as const, arguments: "", permission: "grant-1" };
+    draw(turn, { ...call, decided });
+    const link = screen.getByRole("link", { name: "always allowed" });
+    expect(link.getAttribute("href")).toBe("/ui/permissions#grant-1");
+  });
+
   test("says who allowed it, and that it was edited, and shows the edited arguments", () => {
     const turn = turnOf("states", "turn-s3");
     draw(turn, nth(turn, 0));

@@ -1,5 +1,6 @@
 import { memo, useState, type ReactNode } from "react";
 
+import { Link, paths } from "../app/router";
 import { Badge, Icon, IconButton, PlacedBar, Tag, counting, duration, useNow, waited } from "../parts";
 import {
   argumentsOf,
@@ -66,6 +67,7 @@ export const CallRow = memo(function CallRow({
             <Summary call={call} look={look} />
           </span>
         </button>
+        <GrantLink call={call} />
         {span && <Bars call={call} look={look} span={span} />}
         <Time call={call} look={look} />
         <EndSlot call={call} look={look} open={open} />
@@ -89,7 +91,7 @@ function opensItself(look: Look, call: Call, turn: Turn): boolean {
 function StateText({ call, look, turn }: { call: Call; look: Look; turn: Turn }) {
   const say = sayOf(call, look);
   const times = timesRepeated(turn, call);
-  const decision = decisionOf(call);
+  const decision = call.decided?.permission ? "" : decisionOf(call);
   return (
     <>
       {say ? <span className="say">{say}</span> : <span className="vh">{LOOKS[look].spoken}</span>}
@@ -97,6 +99,18 @@ function StateText({ call, look, turn }: { call: Call; look: Look; turn: Turn })
       {wasRepaired(call) && <Tag icon="wrench">repaired</Tag>}
       {times >= turn.limits.repeats && <Tag icon="loop">{times} times</Tag>}
     </>
+  );
+}
+
+/** What was allowed for longer stands in Permissions; it may be revoked there. */
+function GrantLink({ call }: { call: Call }) {
+  const { permission } = call.decided ?? {};
+  if (!permission) return null;
+  return (
+    <Link className="tag" href={paths.permission(permission)} title="Show in Permissions">
+      <Icon name="person" />
+      {decisionOf(call)}
+    </Link>
   );
 }
 

@@ -1,7 +1,7 @@
 /** The page of a conversation when answers are late, lost, or come in an unlucky order. */
 
 import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 
 import { navigate, useRoute } from "../app/router";
 import { LinkState } from "../sidebar/LinkState";
@@ -306,4 +306,47 @@ test("tools that are not known yet are not said to be missing", async () => {
   expect(screen.queryByText(/No server is running/)).toBeNull();
   await give(Response.json(LISTS));
   await screen.findByText(/No server is running/);
+});
+
+describe("d3 Escape", () => {
+  const stops = () => asked.filter(({ path }) => path.endsWith("/stop"));
+  const escape = (on: Element = document.body) => fireEvent.keyDown(on, { key: "Escape" });
+
+  test("once says what a second one does; twice within a second stops the turn", async () => {
+    open();
+    await come(started("t1", "one"));
+    await screen.findByText("one");
+    escape(box());
+    expect(screen.getByText("Press Esc again to stop").role).toBe("status");
+    expect(stops()).toEqual([]);
+    escape(box());
+    expect(stops().map(({ path }) => path)).toEqual(["/turns/t1/stop"]);
+    expect(screen.queryByText("Press Esc again to stop")).toBeNull();
+  });
+
+  test("twice with more than a second between, or held down, stops nothing", async () => {
+    open();
+    await come(started("t1", "one"));
+    await screen.findByText("one");
+    const now = vi.spyOn(performance, "now").mockReturnValue(10_000);
+    escape();
+    fireEvent.keyDown(document.body, { key: "Escape", repeat: true });
+    now.mockReturnValue(11_001);
+    escape();
+    expect(stops()).toEqual([]);
+    now.mockRestore();
+  });
+
+  test("in a field elsewhere leaves the field", async () => {
+    open();
+    await come(started("t1", "one"));
+    await screen.findByText("one");
+    const elsewhere = document.body.appendChild(document.createElement("input"));
+    elsewhere.focus();
+    escape(elsewhere);
+    escape(elsewhere);
+    elsewhere.remove();
+    expect(screen.queryAllByText("Press Esc again to stop")).toHaveLength(1);
+    expect(stops()).toEqual([]);
+  });
 });

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 
 import { conversations, type ConversationInfo } from "../api";
 import { Resource, useResource } from "../app/resource";
-import { modelList, personaList, providerList } from "../app/resources";
+import { modelList, personaList, providerList, serverList } from "../app/resources";
 import { isAt, navigate, paths, useRoute } from "../app/router";
 import { Composer } from "../composer/Composer";
 import { Controls, type Choice } from "../composer/Controls";
@@ -11,7 +11,7 @@ import { wantTools } from "../composer/ToolsPicker";
 import { FirstRun } from "../first/FirstRun";
 import { refreshSoon } from "../sidebar/listing";
 import { noteLink } from "../sidebar/LinkState";
-import { pathOf, phaseOf } from "../state";
+import { pathOf, phaseOf, waitingCalls } from "../state";
 import { Announcer } from "./Announcer";
 import { OpenConversation, useConversation, useLink } from "./context";
 import { ConversationTop } from "./ConversationTop";
@@ -40,7 +40,8 @@ function OpenPage({ id }: { id: string }) {
   const info = useMemo(() => new Resource(async () => (await conversations.get(id)).conversation), [id]);
   const { value: conversation } = useResource(info);
   const { value: tools, error: noTools } = useResource(toolsOf(id));
-  const naming = useMemo(() => namingFrom(tools?.available_tools ?? []), [tools]);
+  const { value: known } = useResource(serverList);
+  const naming = useMemo(() => namingFrom(tools?.available_tools ?? [], known ?? []), [tools, known]);
   const toolsKnown = tools !== null || noTools !== "";
   const open = useMemo(() => ({ store, naming, toolsKnown }), [store, naming, toolsKnown]);
   const { state: linkState } = useLink(store);
@@ -81,6 +82,8 @@ function OpenThread({
   const { scroller, content, atEnd, toEnd } = useStick();
   const last = path.at(-1);
   const running = last !== undefined && phaseOf(last).kind !== "finished";
+  const waiting = last ? waitingCalls(last).length : 0;
+  useEffect(refreshSoon, [waiting]); // a question of a tool is no event of the log, which the list follows else
   const [text, setText] = useDraft(store.id);
   const { choice, choose, kept, error: unkept } = useChoice(store.id, conversation);
   const outbox = outboxOf(store.id);
@@ -99,7 +102,7 @@ function OpenThread({
   const queue = useQueued(store.id, begins ? undefined : last?.finished?.outcome, (words, id) =>
     outbox.send(words, { parent, id, first: kept() }),
   );
-  useKeys({ store, path, stop: stopTurn });
+  const stopAsked = useKeys({ path, running, stop: stopTurn });
 
   const send = () => {
     setText("");
@@ -129,7 +132,13 @@ function OpenThread({
       </div>
       <div className="dock">
         <div className="dock-in">
-          <Pills scroller={scroller} last={last} atEnd={atEnd || path.length === 0} toEnd={toEnd} />
+          <Pills
+            scroller={scroller}
+            last={last}
+            atEnd={atEnd || path.length === 0}
+            toEnd={toEnd}
+            stopAsked={stopAsked}
+          />
           <LinkBanner link={link} wasLost={store.wasLost} onTry={() => store.tryNow()} />
           <Composer
             text={text}
@@ -138,7 +147,7 @@ function OpenThread({
             onStop={stopTurn}
             running={running}
             busy={letter.stage === "going"}
-            placeholder={running ? "Next message, sent after this turn" : "Message, or // to search the web"}
+            placeholder={running ? "Queue a message" : "Message, or // to search the web"}
             controls={<Controls conversationId={store.id} choice={choice} onChoose={choose} />}
             queued={queue.text}
             onUnqueue={queue.take}

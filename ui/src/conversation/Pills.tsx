@@ -8,10 +8,12 @@ interface Props {
   last: Turn | undefined;
   atEnd: boolean;
   toEnd: () => void;
+  /** Escape was pressed once. */
+  stopAsked: boolean;
 }
 
-/** What is out of sight below: cards that wait, and the end of the thread. */
-export function Pills({ scroller, last, atEnd, toEnd }: Props) {
+/** What is out of sight below: cards that wait, and the end of the thread; and what a second Escape does. */
+export function Pills({ scroller, last, atEnd, toEnd, stopAsked }: Props) {
   const waiting = last ? waitingCalls(last).length : 0;
   const below = useCardBelow(scroller, waiting);
   const toCard = () => {
@@ -19,12 +21,17 @@ export function Pills({ scroller, last, atEnd, toEnd }: Props) {
     card?.scrollIntoView({ block: "start" });
     card?.focus({ preventScroll: true });
   };
-  if (atEnd && !below) return null;
+  if (atEnd && !below && !stopAsked) return null;
   return (
     <div className="pills">
+      {stopAsked && (
+        <span className="pill-note" role="status">
+          Press Esc again to stop
+        </span>
+      )}
       {below && (
         <Button small className="pill-in" icon="down" onClick={toCard}>
-          {waiting === 1 ? "1 call waits below" : `${waiting} calls wait below`}
+          {waiting === 1 ? "1 call needs you below" : `${waiting} calls need you below`}
         </Button>
       )}
       {!atEnd && (

@@ -127,12 +127,10 @@ function WaitingCall({ call, turn, first }: { call: Call; turn: Turn; first: boo
   if (look === "asked" && call.input)
     return <InputCard key={call.input.at} call={call} input={call.input} first={first} />;
   const next = waitingCalls(turn).find((one) => lookOf(one) === "waiting") === call;
-  if (next) return <ApprovalCard call={call} turn={turn} first={first} />;
+  if (next) return <ApprovalCard call={call} first={first} />;
   return <LaterApproval call={call} turn={turn} />;
 }
 
 function LaterApproval({ call, turn }: { call: Call; turn: Turn }) {
-  return (
-    <CallRow call={call} turn={turn} waitingCard={<ApprovalCard call={call} turn={turn} first={false} />} />
-  );
+  return <CallRow call={call} turn={turn} waitingCard={<ApprovalCard call={call} first={false} />} />;
 }

@@ -26,6 +26,7 @@ import {
   type Turn,
   type Versions,
 } from "../state";
+import { neededText } from "./labels";
 import { DeleteMessage } from "./DeleteMessage";
 import { Pager } from "./Pager";
 import { useVerb } from "./useVerb";
@@ -131,7 +132,7 @@ function phaseLabel(phase: Phase): Label {
     return {
       tone: "warn",
       icon: "person",
-      words: phase.calls === 1 ? "1 call waits for you" : `${phase.calls} calls wait for you`,
+      words: neededText(phase.calls, phase.approvals),
     };
   if (phase.kind === "queued") return { tone: "", icon: "queued", words: "Queued" };
   return { tone: "accent", icon: "run", words: movingText(phase) };

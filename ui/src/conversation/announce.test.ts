@@ -22,7 +22,7 @@ test("parallel calls are summed, single ones named, and the answer told with its
     "Answer complete, 2 sources",
     "4 tools running",
     "3 done, 1 failed",
-    "Restart benchmark waits for you",
+    "Restart benchmark needs your approval",
     "Running Restart benchmark",
     "Answer complete, 13 sources",
   ]);

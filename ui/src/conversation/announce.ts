@@ -36,7 +36,7 @@ function waiting(events: readonly DurableEvent[], conversation: Conversation, na
   const asked = events.filter((event) => event.type === "call_judged" && event.verdict === "ask");
   return asked.flatMap((event) =>
     "call_id" in event && event.call_id
-      ? `${titleOf(event.turn_id, event.call_id, conversation, naming)} waits for you`
+      ? `${titleOf(event.turn_id, event.call_id, conversation, naming)} needs your approval`
       : [],
   );
 }

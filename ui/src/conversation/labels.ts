@@ -17,8 +17,8 @@ interface LookText {
 
 export const LOOKS: Record<Look, LookText> = {
   queued: { icon: "queued", tone: "queue", say: "Queued", spoken: "" },
-  waiting: { icon: "person", tone: "ask", say: "Waiting for you", spoken: "" },
-  asked: { icon: "person", tone: "ask", say: "Asks you", spoken: "" },
+  waiting: { icon: "person", tone: "ask", say: "Needs approval", spoken: "" },
+  asked: { icon: "person", tone: "ask", say: "Has a question", spoken: "" },
   running: { icon: "run", tone: "run", say: "", spoken: "Running: " },
   again: { icon: "run", tone: "run", say: "Trying again", spoken: "" },
   stopping: { icon: "run", tone: "run", say: "Stopping", spoken: "" },
@@ -28,6 +28,12 @@ export const LOOKS: Record<Look, LookText> = {
   timed_out: { icon: "timeout", tone: "timeout", say: "Timed out", spoken: "" },
   denied: { icon: "denied", tone: "denied off", say: "Denied", spoken: "" },
   stopped: { icon: "stopped", tone: "stopped off", say: "Stopped by you", spoken: "" },
+  stopped_sent: {
+    icon: "stopped",
+    tone: "stopped off",
+    say: "Stopped by you; it may have happened",
+    spoken: "",
+  },
   unknown: { icon: "unknown", tone: "unknown", say: "Outcome unknown", spoken: "" },
   left_unknown: { icon: "unknown", tone: "unknown", say: "Outcome unknown", spoken: "" },
 };
@@ -41,7 +47,14 @@ export function sayOf(call: Call, look: Look): string {
   }
   if (look === "left_unknown" && call.finished?.cause === "person") return "Skipped, outcome unknown";
   if (look === "stopped" && call.finished?.cause !== "stopped") return "Not run";
+  if (look === "stopped" && !call.stoppedByPerson) return "Stopped";
   return LOOKS[look].say;
+}
+
+/** Calls that wait for a person; questions and doubts are no approvals. */
+export function neededText(calls: number, approvals = calls): string {
+  const what = approvals === calls ? "your approval" : "you";
+  return calls === 1 ? `1 call needs ${what}` : `${calls} calls need ${what}`;
 }
 
 /** "allowed once", "allowed once, edited", "marked done"; "" when nobody was asked. */
@@ -86,12 +99,14 @@ export function storyOf(call: Call, look: Look, server: string): string {
       return `No answer and no progress for ${took(call)}. The server was told to stop.`;
     case "denied":
       return call.decided?.reason ? `“${call.decided.reason}” The model was told.` : "The model was told.";
+    case "stopped_sent":
+      return `It was sent before you stopped it, so ${server || "the server"} may have carried it out. The same call asks you first.`;
     case "left_unknown":
       return `${where} may or may not have carried this out. The model was told that the outcome is unknown.`;
     case "again":
       return `${where} stopped before it answered. This call only reads, so it is sent again.`;
     case "queued":
-      return "Waits for its place; it starts by itself.";
+      return "Queued. Starts automatically.";
     default:
       return "";
   }

@@ -1,6 +1,6 @@
 /** The names of tools as a person sees them, and what is known of each. */
 
-import { tools, type AvailableTool, type AvailableTools } from "../api";
+import { tools, type AvailableTool, type AvailableTools, type Server } from "../api";
 import { Resource } from "../app/resource";
 import { humanised } from "../parts";
 import type { Call } from "../state";
@@ -19,8 +19,11 @@ export function toolsOf(conversationId: string): Resource<AvailableTools> {
 export interface Named {
   title: string;
   server: string;
+  serverId: string;
   /** What the server says of it; null when it is not running now. */
   tool: AvailableTool | null;
+  /** Other servers that have a tool of this name. */
+  twins: readonly string[];
 }
 
 export type Naming = (name: string, server?: string) => Named;
@@ -29,8 +32,14 @@ export type Naming = (name: string, server?: string) => Named;
  * Names calls by the tools there are; one that is gone still gets a readable name. Two servers may have a tool of the
  * same name, so a call whose server is known is only ever named after that server.
  */
-export function namingFrom(available: readonly AvailableTool[]): Naming {
-  const slugs = new Map(available.map((tool) => [tool.server_id, tool.server_slug]));
+export function namingFrom(
+  available: readonly AvailableTool[],
+  servers: readonly Pick<Server, "id" | "slug">[] = [],
+): Naming {
+  const slugs = new Map([
+    ...servers.map(({ id, slug }): [string, string] => [id, slug]),
+    ...available.map((tool): [string, string] => [tool.server_id, tool.server_slug]),
+  ]);
   const byServer = new Map(
     [...slugs.keys()].map((id) => [id, namesOf(available.filter((tool) => tool.server_id === id))]),
   );
@@ -38,11 +47,25 @@ export function namingFrom(available: readonly AvailableTool[]): Naming {
   const others = namesOf(available);
   return (name, server = "") => {
     const tool = (server ? byServer.get(server)?.get(name) : (offered.get(name) ?? others.get(name))) ?? null;
-    if (tool) return { title: titleOf(tool), server: tool.server_slug, tool };
+    if (tool)
+      return {
+        title: titleOf(tool),
+        server: tool.server_slug,
+        serverId: tool.server_id,
+        tool,
+        twins: twinsOf(available, tool.tool_name, tool.server_id),
+      };
     const slug = slugs.get(server) || readable(server) || prefixOf(name);
     const plain = slug && name.startsWith(`${slug}__`) ? name.slice(slug.length + 2) : name;
-    return { title: humanised(plain), server: slug, tool: null };
+    const twins = server ? twinsOf(available, plain, server) : [];
+    return { title: humanised(plain), server: slug, serverId: server, tool: null, twins };
   };
+}
+
+function twinsOf(available: readonly AvailableTool[], toolName: string, serverId: string): string[] {
+  return available
+    .filter((tool) => tool.tool_name === toolName && tool.server_id !== serverId)
+    .map((tool) => tool.server_slug);
 }
 
 /** Tools by every name a call may have, the offered one first. A name that two tools share belongs to neither. */

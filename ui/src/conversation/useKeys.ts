@@ -1,23 +1,27 @@
-/** The keys of the conversation. Escape closes what is on top first; only then does it stop the turn. */
+/** The keys of the conversation. Escape goes back one step at a time; only pressed twice does it stop the turn. */
 
-import { useEffect } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 
 import { inspect } from "../app/router";
 import type { Turn } from "../state";
-import type { ConversationStore } from "./store";
 
 interface Props {
-  store: ConversationStore;
   path: readonly Turn[];
+  running: boolean;
   stop: () => void;
 }
 
-export function useKeys({ path, stop }: Props): void {
+const TWICE_WITHIN_MS = 1000;
+
+/** Whether one more Escape stops the turn. */
+export function useKeys({ path, running, stop }: Props): boolean {
+  const { asked, press } = useTwice(stop);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return;
-      if (event.key === "Escape") onEscape(stop);
-      else if (event.altKey && event.key === "ArrowUp") move(event, -1);
+      if (event.key === "Escape") {
+        if (!event.repeat && !stepBack() && running) press();
+      } else if (event.altKey && event.key === "ArrowUp") move(event, -1);
       else if (event.altKey && event.key === "ArrowDown") move(event, 1);
       else if (event.altKey && event.code === "KeyI") {
         event.preventDefault();
@@ -26,12 +30,42 @@ export function useKeys({ path, stop }: Props): void {
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [path, stop]);
+  }, [path, running, press]);
+  return asked && running;
 }
 
-function onEscape(stop: () => void): void {
-  if (new URLSearchParams(location.search).has("inspect")) inspect("");
-  else stop();
+function useTwice(act: () => void): { asked: boolean; press: () => void } {
+  const [asked, setAsked] = useState(false);
+  const last = useRef(-Infinity);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const press = useCallback(() => {
+    const twice = performance.now() - last.current <= TWICE_WITHIN_MS;
+    last.current = twice ? -Infinity : performance.now();
+    clearTimeout(timer.current);
+    setAsked(!twice);
+    if (twice) act();
+    else timer.current = setTimeout(() => setAsked(false), TWICE_WITHIN_MS);
+  }, [act]);
+  return { asked, press };
+}
+
+/** What Escape does before it comes to the turn; false when there is nothing to go back from. */
+function stepBack(): boolean {
+  if (new URLSearchParams(location.search).has("inspect")) {
+    inspect("");
+    return true;
+  }
+  const selection = getSelection();
+  if (selection && !selection.isCollapsed) {
+    selection.removeAllRanges();
+    return true;
+  }
+  const focused = document.activeElement;
+  if (!(focused instanceof HTMLElement) || focused === document.body) return false;
+  if (focused.closest(".scroll, .dock")) return false;
+  focused.blur();
+  return true;
 }
 
 function focusedTurn(): string | null {

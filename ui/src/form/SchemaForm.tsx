@@ -1,4 +1,4 @@
-import { useId, type ReactNode } from "react";
+import { useId, useState, type ReactNode } from "react";
 
 import { Icon } from "../parts";
 import { ChipsInput } from "./ChipsInput";
@@ -12,19 +12,25 @@ interface Props {
   before?: Values;
   /** Problems the server found, by field. */
   problems?: Record<string, string>;
+  /** Whether what is missing is said everywhere; else only in fields that were touched. */
+  tried?: boolean;
 }
 
 const NARROW = new Set<FieldSpec["kind"]>(["number", "choice", "list"]);
 
 /** A form made from a schema. Short fields share a line. */
-export function SchemaForm({ fields, values, onChange, before, problems = {} }: Props) {
+export function SchemaForm({ fields, values, onChange, before, problems = {}, tried = false }: Props) {
+  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
+  const ownProblem = (spec: FieldSpec) =>
+    tried || touched.has(spec.name) ? problemOf(spec, values[spec.name]) : "";
   const field = (spec: FieldSpec) => (
     <Field
       key={spec.name}
       spec={spec}
       value={values[spec.name]}
       before={before}
-      problem={problems[spec.name] ?? problemOf(spec, values[spec.name])}
+      problem={problems[spec.name] ?? ownProblem(spec)}
+      onTouch={() => setTouched(new Set(touched).add(spec.name))}
       onChange={(value) => onChange(withValue(values, spec.name, value))}
     />
   );
@@ -62,10 +68,11 @@ interface FieldProps {
   value: unknown;
   before?: Values | undefined;
   problem: string;
+  onTouch: () => void;
   onChange: (value: unknown) => void;
 }
 
-function Field({ spec, value, before, problem, onChange }: FieldProps) {
+function Field({ spec, value, before, problem, onTouch, onChange }: FieldProps) {
   const id = useId();
   const was = before && !same(before[spec.name], value) ? before[spec.name] : undefined;
   if (spec.kind === "boolean")
@@ -81,7 +88,7 @@ function Field({ spec, value, before, problem, onChange }: FieldProps) {
       </label>
     );
   return (
-    <div className="field">
+    <div className="field" onBlur={onTouch}>
       <label htmlFor={id}>
         {spec.title} {!spec.required && <span className="dim">optional</span>}
       </label>
@@ -103,7 +110,7 @@ function Field({ spec, value, before, problem, onChange }: FieldProps) {
   );
 }
 
-interface ControlProps extends Omit<FieldProps, "before"> {
+interface ControlProps extends Omit<FieldProps, "before" | "onTouch"> {
   id: string;
 }
 

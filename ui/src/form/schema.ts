@@ -76,9 +76,9 @@ function textProblem(field: FieldSpec, value: string): string {
     return `At least ${schema.minLength} characters`;
   if (typeof schema.maxLength === "number" && value.length > schema.maxLength)
     return `At most ${schema.maxLength} characters`;
-  if (field.format === "email" && !/^\S+@\S+$/.test(value)) return "Must be a mail address";
+  if (field.format === "email" && !/^\S+@\S+$/.test(value)) return "Enter an email address";
   if ((field.format === "uri" || field.format === "url") && !/^\w+:\S+$/.test(value))
-    return "Must be an address";
+    return "Enter an address";
   return "";
 }
 

@@ -31,6 +31,8 @@ async function open(answers: Answers = {}) {
     "GET /personas": { personas: [PERSONA] },
     "GET /providers": { providers: [] },
     "GET /health": { status: "ok", version: "1.2.3" },
+    "GET /sessions": { sessions: [] },
+    "GET /tokens": { tokens: [] },
     ...answers,
   });
   await personaList.refresh();

@@ -2,6 +2,7 @@ import { useEffect } from "react";
 
 import { PageFrame } from "../app/PageFrame";
 import "./pages.css";
+import { Access } from "./settings/Access";
 import { About, Keyboard } from "./settings/About";
 import { Appearance } from "./settings/Appearance";
 import { Limits } from "./settings/Limits";
@@ -11,6 +12,7 @@ import "./settings/settings.css";
 
 const PARTS = [
   ["policy", "Rules"],
+  ["access", "Access"],
   ["personas", "Personas"],
   ["limits", "Limits"],
   ["appearance", "Appearance"],
@@ -36,6 +38,7 @@ export default function Settings() {
         </nav>
         <div className="stack">
           <Policy />
+          <Access />
           <Personas />
           <Limits />
           <Appearance />

@@ -86,6 +86,11 @@ export function stamp(at: number, now: number): string {
   return dayOf(at, now) === "Today" ? clockTime(at) : `${dateOf(at, now)}, ${clockTime(at)}`;
 }
 
+/** The day alone: 16 Dec. */
+export function dateIn(at: number): string {
+  return DAY.format(at);
+}
+
 function dateOf(at: number, now: number): string {
   const thisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return (thisYear ? DAY : DAY_AND_YEAR).format(at);

@@ -2,6 +2,7 @@ import { useState, type KeyboardEvent } from "react";
 
 import { conversations, saveFile, type ConversationInfo } from "../api";
 import { Link, navigate, paths } from "../app/router";
+import { neededText } from "../conversation/labels";
 import { Icon, IconButton, Menu, WaitCount, when } from "../parts";
 import { deleteSoon, rename } from "./listing";
 import { isUnread, markOf, type Mark } from "./marks";
@@ -97,9 +98,7 @@ function MarkView({ mark, at, now }: { mark: Mark; at: string; now: number }) {
     case "unknown":
       return <WordedIcon icon="unknown" tone="warn" words="Outcome unknown" />;
     case "waiting":
-      return (
-        <WaitCount n={mark.count} what={mark.count === 1 ? "call waits for you" : "calls wait for you"} />
-      );
+      return <WaitCount n={mark.count} what={neededText(mark.count, mark.approvals).replace(/^\d+ /, "")} />;
     case "failed":
       return <WordedIcon icon="fail" tone="bad" words="Failed" />;
     case "running":

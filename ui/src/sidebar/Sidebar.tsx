@@ -123,11 +123,19 @@ function Pages() {
   const running = servers.filter((server) => server.status === "running").length;
   return (
     <div className="side-end">
+      <Link
+        className="row"
+        href={paths.permissions}
+        aria-current={page === "permissions" ? "page" : undefined}
+      >
+        <Icon name="shield" />
+        <span className="grow cut">Permissions</span>
+      </Link>
       <Link className="row" href={paths.servers} aria-current={page === "servers" ? "page" : undefined}>
         <Icon name="server" />
         <span className="grow cut">Servers</span>
         {needing > 0 ? (
-          <WaitCount n={needing} what={needing === 1 ? "server needs you" : "servers need you"} />
+          <WaitCount n={needing} what={needing === 1 ? "server needs attention" : "servers need attention"} />
         ) : (
           running > 0 && <span className="when">{running} running</span>
         )}

@@ -10,6 +10,7 @@ const conversation = (more: Partial<ConversationInfo>) =>
     outcome: "answered",
     approvals: 0,
     unknowns: 0,
+    questions: 0,
     updated_at: "2026-11-15T14:00:00Z",
     ...more,
   }) as ConversationInfo;
@@ -17,6 +18,7 @@ const conversation = (more: Partial<ConversationInfo>) =>
 test.each([
   [{ state: "awaiting_person", unknowns: 1, approvals: 2 }, "unknown"],
   [{ state: "awaiting_person", approvals: 2 }, "waiting"],
+  [{ state: "awaiting_person", questions: 1 }, "waiting"],
   [{ outcome: "failed" }, "failed"],
   [{ state: "running" }, "running"],
   [{}, "time"],
@@ -24,8 +26,9 @@ test.each([
   expect(markOf(conversation(fields), false).kind).toBe(kind);
 });
 
-test("a tool's question waits, though the list does not count it", () => {
-  expect(waitingIn(conversation({ state: "awaiting_person" }))).toBe(1);
+test("d5 a tool's question counts beside approvals and doubts", () => {
+  const counts = { approvals: 1, unknowns: 1, questions: 2 };
+  expect(waitingIn(conversation({ state: "awaiting_person", ...counts }))).toBe(4);
 });
 
 test("an answer is unread until its conversation was open", () => {

@@ -4,7 +4,7 @@ import type { ConversationInfo } from "../api";
 
 export type Mark =
   | { kind: "unknown" }
-  | { kind: "waiting"; count: number }
+  | { kind: "waiting"; count: number; approvals: number }
   | { kind: "failed" }
   | { kind: "running" }
   | { kind: "unread" }
@@ -13,15 +13,16 @@ export type Mark =
 export function markOf(conversation: ConversationInfo, unread: boolean): Mark {
   const { state, outcome, approvals, unknowns } = conversation;
   if (unknowns > 0) return { kind: "unknown" };
-  if (waitingIn(conversation) > 0) return { kind: "waiting", count: Math.max(1, approvals) };
+  const count = waitingIn(conversation);
+  if (count > 0) return { kind: "waiting", count, approvals };
   if (state === "finished" && outcome === "failed") return { kind: "failed" };
   if (state === "running") return { kind: "running" };
   return { kind: unread ? "unread" : "time" };
 }
 
-/** How many things in it wait for a person. A question of a tool is not counted by the list, but it waits. */
-export function waitingIn({ state, approvals, unknowns }: ConversationInfo): number {
-  return Math.max(approvals + unknowns, state === "awaiting_person" ? 1 : 0);
+/** How many things in it wait for a person. */
+export function waitingIn({ state, approvals, unknowns, questions }: ConversationInfo): number {
+  return Math.max(approvals + unknowns + questions, state === "awaiting_person" ? 1 : 0);
 }
 
 const KEY = "windlass.seen";

@@ -88,7 +88,7 @@ describe("calls", () => {
       "tracker__create_issue",
       "git__push_tag",
     ]);
-    expect(phaseOf(turn)).toEqual({ kind: "waiting", calls: 2 });
+    expect(phaseOf(turn)).toEqual({ kind: "waiting", calls: 2, approvals: 2 });
   });
 
   test("interrupted by a restart ask when unsafe and run again when safe", () => {

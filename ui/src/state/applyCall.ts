@@ -11,7 +11,7 @@ import type {
   ToolStarted,
   RequestSent,
 } from "./events";
-import { isInterrupted, type Attempt, type Call } from "./turn";
+import { isInterrupted, isOpen, type Attempt, type Call } from "./turn";
 
 type CallEvent =
   | CallJudged
@@ -37,6 +37,7 @@ export function onCall(call: Call, event: CallEvent, at: number): Call {
     case "tool_finished":
       return finished(call, event, at);
     case "stop_requested":
+      return { ...stopAsked(call, event), stopping: true };
     case "stop_sent":
       return { ...call, stopping: true };
     case "stop_unsent":
@@ -48,6 +49,11 @@ export function onCall(call: Call, event: CallEvent, at: number): Call {
     case "input_sent":
       return event.asked_at === call.input?.at ? { ...call, inputSent: true } : call;
   }
+}
+
+/** The clock of a turn, a defect and a caller who hung up stop calls too. */
+export function stopAsked(call: Call, { by = "person" }: StopRequested): Call {
+  return isOpen(call) ? { ...call, stoppedByPerson: by === "person" } : call;
 }
 
 function begun(at: number): Attempt {

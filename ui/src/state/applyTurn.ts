@@ -4,15 +4,25 @@ import type {
   DurableEvent,
   ModelFailed,
   ModelReplied,
+  StopRequested,
   TransientEvent,
   TurnClaimed,
   TurnFinished,
   TurnStarted,
   RequestSent,
 } from "./events";
-import { onCall } from "./applyCall";
+import { onCall, stopAsked } from "./applyCall";
 import { onDelta } from "./applyDraft";
-import { callsOf, isInterrupted, isOpen, isRunning, type Call, type Draft, type Turn } from "./turn";
+import {
+  callsOf,
+  isInterrupted,
+  isOpen,
+  isRunning,
+  type Call,
+  type Draft,
+  type Round,
+  type Turn,
+} from "./turn";
 
 export function onDurable(turn: Turn, event: Exclude<DurableEvent, TurnStarted>, at: number): Turn {
   switch (event.type) {
@@ -29,7 +39,7 @@ export function onDurable(turn: Turn, event: Exclude<DurableEvent, TurnStarted>,
     case "stop_requested":
       return event.call_id
         ? withCall(turn, event.call_id, (call) => onCall(call, event, at))
-        : { ...turn, stopping: true };
+        : { ...turn, stopping: true, rounds: turn.rounds.map((round) => stopRound(round, event)) };
     case "call_decided":
     case "call_resolved":
     case "tool_finished":
@@ -85,6 +95,12 @@ function claimed(turn: Turn, event: TurnClaimed, at: number): Turn {
   };
 }
 
+function stopRound(round: Round, event: StopRequested): Round {
+  return round.calls.some(isOpen)
+    ? { ...round, calls: round.calls.map((call) => stopAsked(call, event)) }
+    : round;
+}
+
 function interrupt(call: Call, at: number): Call {
   if (!isRunning(call)) return call;
   const attempts = call.attempts.map((attempt) =>
@@ -103,6 +119,7 @@ function replied(turn: Turn, event: ModelReplied, at: number): Turn {
     resolved: "",
     attempts: [],
     stopping: false,
+    stoppedByPerson: false,
     progress: null,
     input: null,
     inputSent: false,

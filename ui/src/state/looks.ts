@@ -16,6 +16,7 @@ export type Look =
   | "timed_out"
   | "denied"
   | "stopped"
+  | "stopped_sent"
   | "unknown"
   | "left_unknown";
 
@@ -41,7 +42,7 @@ function endOf(call: Call): Look {
     case "cancelled":
       return "stopped";
     case "unknown":
-      return "left_unknown";
+      return cause === "stopped" && call.stoppedByPerson ? "stopped_sent" : "left_unknown";
     case "error":
       if (cause === "timeout") return "timed_out";
       return NEVER_SENT.has(cause) ? "not_sent" : "failed";
@@ -79,11 +80,6 @@ export function argumentsOf(call: Call): string {
 
 export function wasRepaired(call: Call): boolean {
   return (call.spec.repairs?.length ?? 0) > 0;
-}
-
-/** Whether something of this turn came from where anyone can write, before this call was asked for. */
-export function readUntrusted(turn: Turn): boolean {
-  return callsOf(turn).some((call) => call.finished?.output.untrusted);
 }
 
 /** Time the call took or has taken, in ms; null when it never ran. */

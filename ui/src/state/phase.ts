@@ -7,7 +7,7 @@ import { callsOf, isOpen, type Turn } from "./turn";
 export type Phase =
   | { kind: "finished" }
   | { kind: "stopping" }
-  | { kind: "waiting"; calls: number }
+  | { kind: "waiting"; calls: number; approvals: number }
   | { kind: "tools"; calls: number }
   | { kind: "retrying" }
   | { kind: "thinking" }
@@ -19,8 +19,9 @@ export type Phase =
 export function phaseOf(turn: Turn): Phase {
   if (turn.finished) return { kind: "finished" };
   if (turn.stopping) return { kind: "stopping" };
-  const waiting = waitingCalls(turn).length;
-  if (waiting > 0) return { kind: "waiting", calls: waiting };
+  const waiting = waitingCalls(turn);
+  const approvals = waiting.filter((call) => lookOf(call) === "waiting").length;
+  if (waiting.length > 0) return { kind: "waiting", calls: waiting.length, approvals };
   const open = callsOf(turn).filter(isOpen).length;
   if (open > 0) return { kind: "tools", calls: open };
   return turn.claims === 0 ? { kind: "queued" } : replyPhase(turn);

@@ -38,6 +38,8 @@ export interface Call {
   resolved: CallResolved["how"] | "";
   attempts: readonly Attempt[];
   stopping: boolean;
+  /** Whether a person stopped it, or its turn while it was open. */
+  stoppedByPerson: boolean;
   progress: ToolProgress | null;
   input: InputNeeded | null;
   inputSent: boolean;

@@ -53,6 +53,7 @@ class Conversation(Response):
     outcome: str | None = None
     approvals: Annotated[int, Meta(description="Calls in it that wait for approval")] = 0
     unknowns: Annotated[int, Meta(description="Calls in it whose outcome a person must tell")] = 0
+    questions: Annotated[int, Meta(description="Calls in it whose tool asks a person something")] = 0
     excerpt: Annotated[str, Meta(description="Where a search found its words")] | UnsetType = UNSET
 
 

@@ -13,7 +13,7 @@ export interface LookMark {
 const MARKS: Record<Look, LookMark> = {
   queued: { icon: "queued", tone: "", label: "Queued" },
   waiting: { icon: "person", tone: "warn", label: "" },
-  asked: { icon: "person", tone: "warn", label: "Asks you" },
+  asked: { icon: "person", tone: "warn", label: "Has a question" },
   running: { icon: "run", tone: "accent", label: "" },
   again: { icon: "run", tone: "accent", label: "" },
   stopping: { icon: "run", tone: "accent", label: "Stopping" },
@@ -23,6 +23,7 @@ const MARKS: Record<Look, LookMark> = {
   timed_out: { icon: "timeout", tone: "bad", label: "Timed out" },
   denied: { icon: "denied", tone: "", label: "Denied" },
   stopped: { icon: "stopped", tone: "", label: "Stopped" },
+  stopped_sent: { icon: "stopped", tone: "", label: "Stopped" },
   unknown: { icon: "unknown", tone: "warn", label: "Unknown" },
   left_unknown: { icon: "unknown", tone: "warn", label: "Unknown" },
 };
@@ -37,6 +38,6 @@ export function lookMark(span: Span): LookMark {
 export function lookLabel(look: Look): string {
   if (look === "done") return "Done";
   if (look === "running" || look === "again") return "Running";
-  if (look === "waiting") return "Waiting for you";
+  if (look === "waiting") return "Needs approval";
   return look === "failed" ? "Failed" : MARKS[look].label;
 }

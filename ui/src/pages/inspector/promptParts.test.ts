@@ -29,7 +29,9 @@ const BODY = {
       role: "tool",
       tool_call_id: call.id,
       content:
-        call.spec.name === "web_search" ? '<result-0f1e tool="web_search" trust="untrusted">\nx\n</result-0f1e>' : "{}",
+        call.spec.name === "web_search"
+          ? '<result-0f1e tool="web_search" trust="untrusted">\nx\n</result-0f1e>'
+          : "{}",
     })),
   ],
   tools: [{ type: "function", function: { name: "files__read_file", description: "Reads", parameters: {} } }],

@@ -21,9 +21,9 @@ const TRANSPORTS = [
 ] as const;
 
 const APPROVALS: readonly (readonly [Approval | "", string])[] = [
-  ["", "As the rules and the conversation say"],
-  ["auto", "Auto: runs by itself"],
-  ["ask", "Ask: each call waits for you"],
+  ["", "Default for this chat"],
+  ["auto", "Auto: runs without asking"],
+  ["ask", "Ask: approve each call"],
   ["deny", "Deny: never runs"],
 ];
 
@@ -235,7 +235,7 @@ function More({ form, set, problems }: PartProps) {
           <Check
             checked={form.trusted}
             onCheck={(trusted) => set({ trusted })}
-            help="Its claims “read-only” and “safe to repeat” are believed."
+            help="Its hints “read-only” and “safe to repeat” are used."
           >
             Trusted
           </Check>

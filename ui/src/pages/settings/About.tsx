@@ -6,7 +6,8 @@ import { Section } from "./Section";
 const KEYS: [string[], string][] = [
   [["Enter"], "Send"],
   [["Shift", "Enter"], "New line"],
-  [["Esc"], "Close what is on top, else stop the turn. It never decides a card."],
+  [["Esc"], "Go back one step; what was typed stays. It never decides a card."],
+  [["Esc", "Esc"], "Stop the turn, from the message box or the thread"],
   [["Ctrl", "K"], "Search conversations"],
   [["Alt", "↑"], "Previous turn"],
   [["Alt", "↓"], "Next turn"],
@@ -21,8 +22,8 @@ export function Keyboard() {
         {KEYS.map(([keys, words]) => (
           <div key={words}>
             <dt>
-              {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
+              {keys.map((key, n) => (
+                <kbd key={n}>{key}</kbd>
               ))}
             </dt>
             <dd>{words}</dd>

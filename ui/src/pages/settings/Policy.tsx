@@ -1,6 +1,7 @@
 import { useState } from "react";
 
 import { policy, type Approval, type Rule } from "../../api";
+import { Link, paths } from "../../app/router";
 import { useVerb } from "../../conversation/useVerb";
 import { ruleText } from "../../conversation/labels";
 import { Button, Icon, IconButton, Segments } from "../../parts";
@@ -24,8 +25,8 @@ export function Policy() {
       title="Rules"
       words="The first rule that fits a call decides whether it runs, asks or is refused."
     >
-      <Problem what="The rules cannot be read." error={error} onAgain={again} />
-      {!value && !error && <p className="dim">Reading the rules…</p>}
+      <Problem what="Rules couldn’t be loaded." error={error} onAgain={again} />
+      {!value && !error && <p className="dim">Loading rules…</p>}
       {value && <Editor kept={value.rules} operator={value.operator_rules} onSaved={again} />}
     </Section>
   );
@@ -93,17 +94,17 @@ function Editor({ kept, operator, onSaved }: EditorProps) {
           />
         ))}
         <li className="rule else">
-          <span className="no num">else</span>
+          <span className="no">Otherwise</span>
           <p>
-            What the server and the conversation are set to, the stricter of the two. Where nothing is said,
-            an enabled tool runs, unless it calls itself destructive: then it asks.
+            Tools that read run, tools that change or send ask. What you allowed on a card, and settings of
+            chats and servers, are in <Link href={paths.permissions}>Permissions</Link>.
           </p>
         </li>
       </ol>
       <span className="vh" role="status">
         {status}
       </span>
-      <Problem what="The rules were not saved." error={error} />
+      <Problem what="Couldn’t save." error={error} />
       <div className="panel-foot">
         <Button icon="plus" onClick={() => setDrafts([...drafts, draftOf(NEW_RULE)])}>
           Add a rule

@@ -1,0 +1,53 @@
+/** Why a call asks: the step that decided, the setting behind it, and which answers that leaves. */
+
+import type { Call } from "../state";
+
+type Asker = "doubt" | "rule" | "setting" | "outside" | "tool";
+
+export interface Why {
+  asker: Asker;
+  /** A sentence; "" for a rule, which is shown itself. */
+  words: string;
+  /** The line in Permissions that asks; "" where none does. */
+  permission: string;
+  /** Whether a lasting approval would be heeded. */
+  grantable: boolean;
+}
+
+const OUTSIDE = "text from outside";
+const IN_DOUBT = "the same call once ended unknown";
+const NUMBERED_RULE = /^(rule\s*)?\d+\b/i; // in logs of the first edition, which have no steps
+
+export function whyOf({ judged }: Call, server: string): Why {
+  const { step = 0, rule = "", permission = "" } = judged ?? {};
+  const isDoubt = rule === IN_DOUBT;
+  const grantable = step > 2 || (step === 0 && !isDoubt && !NUMBERED_RULE.test(rule));
+  if (step === 2 || (step === 0 && NUMBERED_RULE.test(rule)))
+    return { asker: "rule", words: "", permission, grantable };
+  if (step === 4) return { asker: "setting", words: settingText(permission, server), permission, grantable };
+  if (step === 6 && rule.includes(OUTSIDE))
+    return {
+      asker: "outside",
+      words: "This chat has read text from outside, so this call asks.",
+      permission,
+      grantable,
+    };
+  const words = sentenceOf(rule || "this tool changes or sends something");
+  return { asker: isDoubt ? "doubt" : "tool", words, permission, grantable };
+}
+
+function settingText(permission: string, server: string): string {
+  switch (permission.split(":", 1)[0]) {
+    case "conversation":
+      return "“Ask” is set for this tool in this chat.";
+    case "server":
+      return `“Ask” is set for all tools of ${server || "this server"}.`;
+    default:
+      return "“Ask” is set for this tool.";
+  }
+}
+
+function sentenceOf(words: string): string {
+  const text = words.charAt(0).toUpperCase() + words.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,74 @@
+/** The list of permissions in words. */
+
+import type { Permission } from "../../api";
+import { conditionText } from "../settings/rules";
+
+export const DECISIONS = {
+  auto: { word: "Allow", icon: "check", tone: "ok" },
+  named: { word: "Allow", icon: "check", tone: "ok" },
+  ask: { word: "Ask", icon: "person", tone: "warn" },
+  deny: { word: "Deny", icon: "denied", tone: "" },
+} as const;
+
+export interface Layer {
+  id: string;
+  title: string;
+  words: string;
+  kinds: readonly Permission["kind"][];
+}
+
+/** In the order in which they are judged. */
+export const LAYERS: readonly Layer[] = [
+  { id: "rules", title: "Rules", words: "the first match wins", kinds: ["rule"] },
+  { id: "grants", title: "Grants", words: "what you allowed on a card", kinds: ["grant"] },
+  { id: "chats", title: "Chats", words: "chosen in the tools menu", kinds: ["conversation"] },
+  { id: "servers", title: "Servers and tools", words: "set for a server", kinds: ["server", "tool"] },
+];
+
+/** What the page opens with: how much may happen unasked. */
+export function summaryOf(permissions: readonly Permission[]): string {
+  const allowed = permissions.filter((one) => one.effect === "auto");
+  const servers = [...new Set(allowed.filter((one) => one.tool === "*").map((one) => one.server))];
+  const tools = new Set(
+    allowed
+      .filter((one) => one.tool !== "*" && !servers.includes(one.server))
+      .map((one) => `${one.server}.${one.tool}`),
+  );
+  const all = servers.map((server) => (server === "*" ? "all tools" : `all tools of ${server}`));
+  const some = tools.size === 1 ? "1 tool" : `${tools.size} tools`;
+  const parts = tools.size > 0 ? [...all, all.length > 0 ? some.replace(" ", " other ") : some] : all;
+  if (parts.length === 0) return NOTHING;
+  return `${capital(listed(parts))} may act without asking.`;
+}
+
+export const NOTHING = "Nothing is granted yet. Tools that read run; tools that change or send ask.";
+
+/** What it applies to, under its name: conditions, chat, end. */
+export function limitsOf(one: Permission): string {
+  const parts = [
+    one.covers === "arguments" ? "with exactly the arguments it was given for" : "",
+    one.arguments ? `where ${conditionText(one.arguments)}` : "",
+    one.name ? `“${one.name}”` : "",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+export function appliesTo({ server, tool }: Permission): string {
+  return tool === "*" && server !== "*" ? `${server}: all tools` : `${server}.${tool}`;
+}
+
+export function originOf(one: Permission, me: string): string {
+  if (one.source === "windlass.toml") return one.line ? `windlass.toml, line ${one.line}` : "windlass.toml";
+  if (one.by) return one.by === me ? "You" : one.by;
+  return { policy: "Rules", decision: "A card", conversation: "Tools menu", server: "Servers page" }[
+    one.source
+  ];
+}
+
+function listed(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
