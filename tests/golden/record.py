@@ -42,7 +42,7 @@ async def recorded(name: str) -> str:
             await scene.play(stage)
             story = await stage.story()
         events = [_steady(event) for event in _timed(_recut(stage.events, folder))]
-    return _renamed(_text(events, story).replace(folder, ROOT))
+    return _renamed(_text(events, story).replace(f"{folder}/ledger", ROOT))
 
 
 def _recut(events: Sequence[Json], folder: str) -> Iterator[Json]:
@@ -65,7 +65,7 @@ def _cut(run: Sequence[Json], folder: str) -> Iterator[Json]:
     if (field := GROWING.get(run[0]["type"])) is None:
         yield run[-1]
         return
-    whole = "".join(event[field] for event in run).replace(folder, ROOT)
+    whole = "".join(event[field] for event in run).replace(f"{folder}/ledger", ROOT)
     for start in range(0, len(whole), PIECE) or [0]:
         named = {"name": run[0]["name"] if start == 0 else ""} if "name" in run[0] else {}
         yield {**run[0], **named, field: whole[start : start + PIECE]}

@@ -155,10 +155,11 @@ async def staged(
 ) -> AsyncIterator[Stage]:
     home = folder / "home"
     home.mkdir(parents=True)
-    ledger = Ledger(folder)
+    ledger = Ledger(folder / "ledger")  # apart from the data folder, which no server reaches
+    ledger.folder.mkdir()
     command, *args = ledger.argv()
     run = f"command = {json.dumps(command)}\nargs = {json.dumps(args)}"
-    toml = f'[servers.ledger]\n{run}\ntools = "*"\napproval = "auto"\n'
+    toml = f'[servers.ledger]\n{run}\nenabled = "*"\napproval = "auto"\ntools.destroy.approval = "ask"\n'
     (home / "windlass.toml").write_text(toml + settings)
     async with StrictLLM(dialect=dialect, coding_plan=dialect == "zai", search=FOUND) as llm:
         async with windlass(home, env=model_settings(llm.base_url)) as server:
