@@ -179,6 +179,7 @@ async def _load_saved(app: App) -> None:
     await app.services.servers.load()
     await app.services.conversations.load()
     await app.services.v1.load()
+    await app.services.approval_changes.load()
     if app.answers_as_demo:
         await app.servers.put(demo_server(app.config))
     app.servers.start_all(but=app.services.servers.unwanted())

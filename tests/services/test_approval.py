@@ -48,6 +48,20 @@ async def test_c1_rules_and_settings_hold_while_their_server_is_down(site: Site,
     ]
 
 
+async def test_d2_a_call_is_tried_as_in_its_chat_whether_its_server_is_named_by_id_or_slug(site: Site) -> None:
+    conversation = await site.conversation()
+    await site.enable(conversation, "read_only", approval="deny")
+    server_id = (await site.get("/servers/ledger"))["server"]["id"]
+    for server in (server_id, "ledger"):
+        call = {"server": server, "tool": "read_only", "conversation_id": conversation}
+        found = await site.post("/permissions/test", call)
+        assert (found["verdict"], found["step"], found["enabled"]) == ("refuse", 1, True)
+    search = await site.post(
+        "/permissions/test", {"server": "windlass", "tool": "web_search", "arguments": {"query": "x"}}
+    )
+    assert (search["verdict"], search["tool_class"]) == ("auto", "reads")
+
+
 async def test_c1_a_search_that_the_provider_ran_is_text_from_outside(tmp_path: Path, ledger: Ledger) -> None:
     replies = [say("Rain [1]."), call("record", effect_id="x"), say("Done.")]
     async with StrictLLM(replies, dialect="zai", search=[HIT]) as llm:

@@ -174,6 +174,8 @@ async def _run(config: Config, read: Callable[[], Config]) -> None:
                     logger.info("/health, /ready and /metrics need no token on port %d", one.getsockname()[1])
                 if app.answers_as_demo and not config.demo:
                     logger.info(DEMO_ANSWERS)
+                for line in [] if config.demo else await app.services.approval_changes.announce():
+                    logger.warning(line)
                 await _until_stopped(stop, app, serving)
 
 

@@ -12,6 +12,7 @@ from windlass.core.errors import BadInput
 from windlass.providers import Models
 from windlass.runner import Runner
 from windlass.servers import Servers
+from windlass.services.approval_changes import ApprovalChanges
 from windlass.services.audit import Audit
 from windlass.services.completions import Completions
 from windlass.services.context import Context
@@ -71,6 +72,7 @@ class Services:
             store, runner, records, self.context, self.tools, self.personas, self.providers
         )
         self.policy = Policies(toolbox)
+        self.approval_changes = ApprovalChanges(store, toolbox, servers)
         self.permissions = Permissions(store, bus, toolbox, servers, self.servers, deleted_servers, config.lines)
         self.retention = Retention(store, limits.keep_days)
         self.system = System(VERSION, limits, store, bus, runner, servers, telemetry, search_backends)

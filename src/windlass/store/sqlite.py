@@ -68,6 +68,8 @@ class Store:
         self, folder: Path, *, durability: Durability = "full", publish: Callable[[Committed], None] = lambda _: None
     ) -> None:
         self._folder = folder
+        # Its text was fenced by a constant tag: it had no key.
+        self.of_first_edition = (folder / "windlass.db").exists() and not (folder / "fence.key").exists()
         self._lock = _locked(folder)
         try:
             connection = self._connection = _opened(folder / "windlass.db")

@@ -268,10 +268,10 @@ class Toolbox:
         self._cache.clear()
 
     def tried(self, conversation_id: str, server: str, tool: str, arguments: str) -> CallTrial:
-        """A call judged as in a turn that begins now, in this conversation or in a new one."""
+        """A call judged as in a turn that begins now, in this conversation or in a new one. The server is named by its
+        id or its slug, or is one of those that run inside Windlass."""
         toolset = self._frozen(conversation_id, "due")
-        config = self._servers.status(server).config if server in self._servers else None
-        server_id = config.id if config else server
+        server_id = next((one.id for one in self._servers.configs() if server in (one.id, one.slug)), server)
         offered = next((spec for spec in toolset.tools if (spec.server, spec.tool) == (server_id, tool)), None)
         spec = offered or self._alone(self.offer(server, tool))
         toolset = toolset if offered else _toolset([spec])
