@@ -41,7 +41,7 @@ def test_what_is_deleted_meanwhile_is_left_out(home: Path, tmp_path: Path, monke
         assert {"windlass.db", "blobs/conv-1/result-2"} <= set(packed.getnames())
 
 
-def test_no_half_written_secret_is_packed(home: Path, tmp_path: Path) -> None:
+def test_f1_no_half_written_secret_is_packed(home: Path, tmp_path: Path) -> None:
     for name in HALF_WRITTEN:
         (home / name).write_text("a-secret")
     assert Commands(home)("backup", str(tmp_path / "backup.tar.gz")).code == 0
@@ -80,7 +80,7 @@ def packed_files(file: Path) -> dict[str, bytes]:
         return {one.name: packed.extractfile(one).read() for one in packed if one.isfile()}  # type: ignore[union-attr]
 
 
-def test_keys_written_in_the_settings_are_left_out_and_named(with_keys: Path, tmp_path: Path) -> None:
+def test_f1_keys_written_in_the_settings_are_left_out_and_named(with_keys: Path, tmp_path: Path) -> None:
     file = tmp_path / "backup.tar.gz"
     done = Commands(with_keys)("backup", str(file), OPENAI_API_KEY="k", KEPT_NAME="v")
     assert done.code == 0, done.err
@@ -148,7 +148,7 @@ def test_settings_without_keys_are_packed_as_they_are_but_for_comments(home: Pat
 
 
 @pytest.mark.parametrize("content", [b"api_key = CANARY", b"\xff CANARY"])
-def test_settings_that_cannot_be_read_are_left_out_whole(home: Path, tmp_path: Path, content: bytes) -> None:
+def test_f1_settings_that_cannot_be_read_are_left_out_whole(home: Path, tmp_path: Path, content: bytes) -> None:
     (home / "windlass.toml").write_bytes(content)
     other = tmp_path / "other.toml"
     other.touch()
@@ -157,7 +157,7 @@ def test_settings_that_cannot_be_read_are_left_out_whole(home: Path, tmp_path: P
     assert "windlass.toml" not in packed_files(tmp_path / "backup.tar.gz")
 
 
-def test_settings_behind_a_link_leak_nothing_either(home: Path, tmp_path: Path) -> None:
+def test_f1_settings_behind_a_link_leak_nothing_either(home: Path, tmp_path: Path) -> None:
     real = tmp_path / "real.toml"
     real.write_text('[provider]\napi_key = "CANARY-linked"\n')
     os.symlink(real, home / "windlass.toml")

@@ -272,7 +272,7 @@ async def test_a_choice_among_tools_that_were_not_given_is_refused(client: Async
 
 
 @pytest.mark.parametrize("model", ["strict-model", "windlass/researcher"])
-async def test_a_caller_who_wants_no_tools_gets_an_answer_without_any(
+async def test_d7_a_caller_who_wants_no_tools_gets_an_answer_without_any(
     client: AsyncOpenAI, strict_llm: StrictLLM, ledger: Ledger, model: str
 ) -> None:
     own: Any = [OWN_TOOL]
