@@ -64,9 +64,10 @@ proof: setup test-tools  ## run the fault, kill and abuse matrix (PART=kills for
 steady: setup test-tools  ## run the tests that depend on time twenty times on a busy machine (ARGS='--times 3')
 	$(BIN)/python -m tests.proof.steady $(ARGS)
 
-dist: setup  ## build sdist and wheel into dist/
+dist: setup  ## build sdist, wheel and their SBOM into dist/
 	rm -rf dist
 	$(BIN)/python -m hatchling build
+	$(BIN)/python scripts/write-sbom dist/windlass-server.cdx.json
 
 docs: types  ## write the pages that follow from the code again
 	$(BIN)/python -m docs.generate

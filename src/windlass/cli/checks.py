@@ -23,7 +23,7 @@ from windlass.core.errors import WindlassError
 Level = Literal["ok", "note", "warn", "bad"]
 LEAST_FREE = 200 << 20
 START_S = 30.0
-PRIVATE = ("token", "tokens", "secrets.json", "sessions")
+PRIVATE = ("token", "tokens", "secrets.json", "sessions", "fence.key")
 
 
 class CheckResult(msgspec.Struct, frozen=True, rename={"message": "told"}):  # `doctor --json` has always said `told`
