@@ -39,8 +39,14 @@ async def first_run_screens(demo: Visit) -> AsyncIterator[str]:
     await demo.go("/ui/models")
     await expect(demo.page.get_by_role("heading", name="Models", exact=True)).to_be_visible()
     yield "models"
+    await demo.go("/ui/permissions")
+    await demo.page.get_by_role("button", name="Advanced").click()
+    await demo.page.get_by_role("button", name="Test", exact=True).click()
+    await expect(demo.page.get_by_text(re.compile("^This call"))).to_be_visible()
+    yield "permissions"
     await demo.go("/ui/settings")
     await expect(demo.page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
+    await expect(demo.button("Sign out here")).to_be_visible()
     yield "settings"
     await demo.context.clear_cookies()
     await demo.page.reload()
@@ -73,6 +79,11 @@ async def turn_screens(app: OpenedApp) -> AsyncIterator[str]:
     await app.send("Now destroy it")
     await expect(app.card("Allow Destroy?")).to_be_visible()
     yield "an approval"
+    await app.decide("Allow Destroy?", "Always allow…")
+    await app.past_the_guard()
+    await app.page.get_by_role("radio", name="Only when").click()
+    yield "a grant about to be saved"
+    await app.page.keyboard.press("Escape")
     await app.decide("Allow Destroy?", "Edit arguments")
     await app.page.get_by_role("textbox", name="effect_id").fill("e3")
     yield "an approval being changed"

@@ -42,13 +42,16 @@ async def test_allowing_for_the_chat_asks_no_more_in_it(own_app: OwnApp) -> None
         assert app.ledger.counts() == {"e1": 1, "e2": 1}
 
 
-async def test_a_denial_and_its_reason_reach_the_model(own_app: OwnApp) -> None:
+async def test_d3_a_denial_and_its_reason_outlive_escape_and_reach_the_model(own_app: OwnApp) -> None:
     async with own_app(ASKS) as app:
         app.llm.then(call("record", effect_id="e1"), say("As you wish."))
         await app.send("go")
         await app.decide("Allow Record?", "Deny…")
         card = app.card("Deny Record?")
         await card.get_by_label("Reason for the model").fill("not on a Sunday")
+        await app.page.keyboard.press("Escape")
+        await app.decide("Allow Record?", "Deny…")
+        await expect(card.get_by_label("Reason for the model")).to_have_value("not on a Sunday")
         await app.decide("Deny Record?", "Deny this call")
         await expect(app.log.get_by_text("As you wish.")).to_be_visible()
         await expect(app.call("Record").get_by_text("Denied by you")).to_be_visible()
@@ -56,7 +59,7 @@ async def test_a_denial_and_its_reason_reach_the_model(own_app: OwnApp) -> None:
         assert not app.ledger.counts()
 
 
-async def test_changed_arguments_are_what_is_sent(own_app: OwnApp) -> None:
+async def test_d3_changed_arguments_outlive_escape_and_are_what_is_sent(own_app: OwnApp) -> None:
     async with own_app(ASKS) as app:
         app.llm.then(call("record", effect_id="e1"), say("Recorded."))
         await app.send("go")
@@ -67,6 +70,9 @@ async def test_changed_arguments_are_what_is_sent(own_app: OwnApp) -> None:
         await card.get_by_role("textbox", name="effect_id").fill("")
         await expect(allow).to_be_disabled()
         await card.get_by_role("textbox", name="effect_id").fill("e2")
+        await app.page.keyboard.press("Escape")
+        await expect(card.get_by_text("You changed 1 argument")).to_be_visible()
+        await app.decide("Allow Record?", "Edit arguments")
         await expect(card.get_by_text("1 changed")).to_be_visible()
         await app.past_the_guard()
         await card.get_by_role("tab", name="JSON").click()

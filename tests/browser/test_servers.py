@@ -14,8 +14,8 @@ from windlass.testing import call, say
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_a_server_that_crashes_is_seen_to_start_again(own_app: OwnApp, tmp_path: Path) -> None:
-    gate = tmp_path / "start"
+async def test_a_server_that_crashes_is_seen_to_start_again(own_app: OwnApp, ledger: Ledger) -> None:
+    gate = ledger.folder / "start"
     gate.touch()
     async with own_app(options=("--start-gate", str(gate))) as app:
         other = await app.context.new_page()

@@ -99,13 +99,31 @@ async def test_a_call_opens_to_its_result_and_a_failed_one_can_be_run_again(app:
     await expect(app.log.get_by_text("Done again.")).to_be_visible()
 
 
-async def test_a_server_asks_the_person_in_the_middle_of_a_call(app: OpenedApp) -> None:
+async def test_d3_d5_a_server_asks_the_person_in_the_middle_of_a_call(app: OpenedApp) -> None:
     app.llm.then(call("ask", effect_id="a"), say("Thanks."))
     await app.send("go")
     card = app.card("Ask asks you for details")
     await expect(card.get_by_text("Who are you, and how many?")).to_be_visible()
+    await expect(card.get_by_text("Required")).to_have_count(0)
     await card.get_by_label("Your name").fill("Ada")
+    await app.page.keyboard.press("Escape")
+    await expect(card).to_be_focused()
+    await app.decide("Ask asks you for details", "Send answers")
+    await expect(card.get_by_text("Required")).to_have_count(1)
+    await expect(card.get_by_label("Your name")).to_have_value("Ada")
     await card.get_by_label("A number").fill("7")
     await app.decide("Ask asks you for details", "Send answers")
     await expect(app.log.get_by_text("Thanks.")).to_be_visible()
     assert (await app.messages())[2]["content"] == "Ada wants 7"
+
+
+async def test_d5_a_question_in_another_chat_is_counted_at_its_row_and_in_the_title(app: OpenedApp) -> None:
+    app.llm.then(call("ask", effect_id="a"))
+    await app.send("go")
+    await expect(app.card("Ask asks you for details")).to_be_visible()
+    await expect(app.page).to_have_title("(1) go · Windlass")
+    await app.button("New conversation").click()
+    await expect(app.page).to_have_title("(1) Windlass")
+    await app.page.reload()
+    await expect(app.page).to_have_title("(1) Windlass")
+    await expect(app.page.get_by_role("link", name="call needs you")).to_be_visible()

@@ -137,10 +137,8 @@ function Question({ onStep, ...props }: StepProps & { onStep: (step: Step) => vo
     >
       <KeyValues json={call.spec.arguments} />
       <UnsentChanges {...props} onShow={() => onStep("edit")} />
-      {why.asker === "outside" && named.server && (
-        <p className="note">
-          <Icon name="shield" />
-          <span>{why.words}</span>
+      <Facts call={call} named={named} why={why}>
+        {why.asker === "outside" && named.server && (
           <Button
             small
             disabled={busy}
@@ -148,9 +146,8 @@ function Question({ onStep, ...props }: StepProps & { onStep: (step: Step) => vo
           >
             Allow all tools of {named.server} in this chat
           </Button>
-        </p>
-      )}
-      <Facts call={call} named={named} why={why} />
+        )}
+      </Facts>
     </AskCard>
   );
 }

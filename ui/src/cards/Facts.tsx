@@ -1,3 +1,5 @@
+import type { ReactNode } from "react";
+
 import { Link, paths } from "../app/router";
 import { useResource } from "../app/resource";
 import { ruleList } from "../app/resources";
@@ -12,14 +14,19 @@ interface Props {
   call: Call;
   named: Named;
   why: Why;
+  /** What settles it, beside the reason. */
+  children?: ReactNode;
 }
 
 /** Why it asks, what the server says of the tool, which server it goes to, its exact name. */
-export function Facts({ call, named, why }: Props) {
+export function Facts({ call, named, why, children }: Props) {
   return (
     <dl className="facts">
       <dt>Why it asks</dt>
-      <dd>{why.asker === "rule" ? <AskingRule call={call} /> : <Setting why={why} />}</dd>
+      <dd>
+        {why.asker === "rule" ? <AskingRule call={call} /> : <Setting why={why} />}
+        {children}
+      </dd>
       <dt>The server says</dt>
       <dd>
         <Claims named={named} />

@@ -134,7 +134,7 @@ describe("an approval", () => {
       step: 6,
       rule: "it sends something, and this chat has read text from outside",
     });
-    expect(screen.getAllByText("This chat has read text from outside, so this call asks.")).toHaveLength(2);
+    expect(screen.getByText("This chat has read text from outside, so this call asks.")).toBeTruthy();
     guardOver();
     click("Allow all tools of tracker in this chat");
     expect(sent.at(-1)?.body).toMatchObject({ decision: "allow", scope: "conversation", covers: "server" });

@@ -56,7 +56,7 @@ function SessionRow({ session, onEnded }: { session: SessionInfo; onEnded: () =>
         <b>{session.browser}</b>
         {session.current && <Tag tone="accent">this browser</Tag>}
         <small>
-          Token {session.name}, last used <Moment at={Date.parse(session.last_used_at)} />
+          Signed in with “{session.name}”, last used <Moment at={Date.parse(session.last_used_at)} />
         </small>
         {error && <small className="bad">{error}</small>}
       </span>
@@ -150,11 +150,12 @@ function TokenRow({ token, onRevoked }: { token: TokenInfo; onRevoked: () => voi
 function Secret({ made, onClose }: { made: TokenMade; onClose: () => void }) {
   return (
     <div className="secret" role="status">
-      <p>
-        <Icon name="key" /> Copy the token <b>{made.token.name}</b> now. It’s shown only once.
+      <p className="note">
+        <Icon name="key" />
+        <span>Copy the token “{made.token.name}” now. It’s shown only once.</span>
       </p>
-      <code className="mono">{made.secret}</code>
       <div className="panel-foot">
+        <code className="mono">{made.secret}</code>
         <CopyButton text={made.secret} label="Copy the token" />
         <span className="grow" />
         <Button small look="ghost" onClick={onClose}>
