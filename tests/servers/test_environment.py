@@ -17,6 +17,11 @@ def test_only_the_short_list_and_the_declared_reach_a_child() -> None:
     }
 
 
+def test_certificates_and_proxies_reach_a_child_unless_a_password_is_in_them() -> None:
+    network = {"SSL_CERT_FILE": "/etc/ca.pem", "HTTPS_PROXY": "http://proxy:3128", "no_proxy": "localhost"}
+    assert environment({}, operator=False, ours={**network, "HTTP_PROXY": "http://me:word@proxy:3128"}) == network
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -7,6 +7,12 @@ from collections.abc import Mapping
 from windlass.core.errors import BadInput
 
 INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
+# A network that is watched over needs these: where certificates lie, and proxies, unless a password is in them.
+CERTIFICATES = (
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    "GIT_SSL_CAINFO",
+)
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy")
 _DENIED_PREFIXES = ("LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "NPM_CONFIG_", "PIP_")
 _DENIED = frozenset(
     {
@@ -32,8 +38,11 @@ def environment(
         )
     ours = os.environ if ours is None else ours
     # A value that starts with "()" is an exported shell function.
-    kept = {name: ours[name] for name in INHERITED if name in ours and not ours[name].startswith("()")}
-    return {**kept, **declared}
+    kept = {
+        name: ours[name] for name in (*INHERITED, *CERTIFICATES) if name in ours and not ours[name].startswith("()")
+    }
+    proxies = {name: ours[name] for name in PROXIES if name in ours and "@" not in ours[name]}
+    return {**kept, **proxies, **declared}
 
 
 def denied(names: Mapping[str, str]) -> list[str]:

@@ -57,6 +57,9 @@ class Wrapped:
     crowded: bool = False  # the home has too many entries to be built again
 
 
+CLOSE_RUN = ("--remount-ro", "/run")  # last: what is opened may lie inside
+
+
 def base_arguments() -> list[str]:
     """Namespaces, and a system that is read-only. What the trial run tries."""
     found = [*_NAMESPACES, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *root_proc()]
@@ -64,7 +67,7 @@ def base_arguments() -> list[str]:
         found += ["--tmpfs", folder]
     for name in RUN_KEPT:
         found += ["--ro-bind-try", f"/run/{name}", f"/run/{name}"]
-    return [*found, "--remount-ro", "/run"]
+    return found
 
 
 def root_proc() -> list[str]:
@@ -88,7 +91,7 @@ def wrapped(bwrap: str, plan: MountPlan, argv: Sequence[str]) -> Wrapped:
     covered = [path for path, options in covers if options[0] == "--tmpfs"]
     for folder in [*([] if is_crowded else rebuilt.folders), *covered]:  # only now: what is opened may lie inside
         arguments += ["--remount-ro", folder]
-    full = [bwrap, *base_arguments(), *arguments, "--chdir", plan.cwd, "--", *argv]
+    full = [bwrap, *base_arguments(), *arguments, *CLOSE_RUN, "--chdir", plan.cwd, "--", *argv]
     watched = [path for path, _ in covers if _in_any(path, plan.opened)]
     return Wrapped(tuple(full), tuple(watched), is_crowded)
 

@@ -144,7 +144,7 @@ class Isolation:
         opened = lines_alone(config, Borders("", self._data, tuple(found)))
         rules = replace(config.sandbox_rules, read=opened.read, write=opened.write)
         argv = sandboxed(config.argv, rules, config.cwd, hidden=found)
-        limits = Allowance(HOME, (), rules.write, never=(self._data,))
+        limits = Allowance(HOME, (), rules.read, rules.write, never=(self._data,))
         return Launch(tried.wrapped(argv), env, level="bwrap", why=STRICT, wrappers=2, limits=limits)
 
     def _default(
@@ -161,7 +161,15 @@ class Isolation:
         opened = openings(config, declared, cwd, Borders(self._home, self._data, tuple(found)))
         hidden = tuple(path for path in found if path not in (*opened.read, *opened.write))
         private.make(self._home, hidden)
-        limits = Allowance(self._home, hidden, opened.write, opened.kept_out, (self._data,), _own_code(config, opened))
+        limits = Allowance(
+            self._home,
+            hidden,
+            opened.read,
+            opened.write,
+            opened.kept_out,
+            (self._data,),
+            _own_code(config, opened),
+        )
         variables = {**env, **self._variables(private, hidden, tried), **declared}
         made = Launch((program, *config.args), variables, cwd, tried.level, tried.why, limits=limits)
         if tried.level == "landlock":
@@ -191,17 +199,18 @@ class Isolation:
         return replace(made, argv=argv, cwd="", why=why, wrappers=2, covers=found.covers)
 
     def _by_landlock(self, made: Launch, opened: Openings, private: PrivateFolder, tried: IsolationTrial) -> Launch:
-        home = [] if any(is_under(self._home, path) for path in made.limits.hidden) else [self._home]
+        hidden = [path for path in made.limits.hidden if not is_socket(path)]  # those the filter closes, or nothing
+        home = [] if any(is_under(self._home, path) for path in hidden) else [self._home]
         read = [*opened.read, *code_folders(made.argv, self._home), *home, private.path]
-        write = [*opened.write, *private.writable]
-        rules = landlock.allowed(made.limits.hidden, read, write, made.limits.protected)
+        rules = landlock.allowed(hidden, read, [*opened.write, *private.writable], made.limits.protected)
         Path(private.rules).write_text(json.dumps(rules))
         order = {"reap": True, "parent": os.getpid(), "rules": private.rules, "limits": LIMITS}
-        named = [path for path in (*opened.read, *opened.write) if is_socket(path)]
+        named = [path for path in (*opened.read, *opened.write) if path == "/run" or is_socket(path)]
         if tried.filters:
             order["filter"] = "shared" if named else "sockets"
         why = "; ".join(filter(None, (made.why, f"{SOCKETS} {named[0]} is opened" if named else "")))
-        return replace(made, argv=launched(order, made.argv), why=why, wrappers=1)
+        limits = replace(made.limits, by_landlock=True)
+        return replace(made, argv=launched(order, made.argv), why=why, wrappers=1, limits=limits)
 
     def _variables(self, private: PrivateFolder, hidden: Sequence[str], tried: IsolationTrial) -> dict[str, str]:
         is_gone = any(is_under(self._home, path) for path in hidden)

@@ -4,12 +4,13 @@ listed, in as few paths as possible. What is made later beside a hidden entry is
 import ctypes
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from windlass.servers.isolation.hidden_paths import RUN_KEPT, is_under
 
 # Not `shm`, `pts` and `tty`, which hold what is other programs'.
 _DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
+_TERMINALS = ("/dev/ptmx", "/dev/tty")
 _CLOSED = ("/tmp", "/var/tmp", "/run", "/dev")  # noqa: S108
 MOST_PATHS = 10_000
 Rules = dict[str, list[str]]
@@ -23,7 +24,7 @@ def landlock_version() -> int:
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION)))
 
 
-def allowed(hidden: Sequence[str], read: Iterable[str], write: Iterable[str], protected: Sequence[str]) -> Rules:
+def allowed(hidden: Sequence[str], read: Sequence[str], write: Sequence[str], protected: Sequence[str]) -> Rules:
     """`read` and `write` are opened although they lie in something that is closed. What is hidden inside them stays
     closed, and what is protected can only be read."""
     kept = [f"/run/{name}" for name in RUN_KEPT]
@@ -32,7 +33,7 @@ def allowed(hidden: Sequence[str], read: Iterable[str], write: Iterable[str], pr
     seen = [path for folder in write for path in _beside(folder, hidden)]
     return {
         "read": [*_beside("/", [*hidden, *_CLOSED]), *kept, *opened, *seen],
-        "write": [*written, *_DEVICES],
+        "write": [*written, *_DEVICES, *(_TERMINALS if "/dev/pts" in write else ())],
     }
 
 

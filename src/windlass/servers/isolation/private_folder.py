@@ -13,7 +13,21 @@ from pathlib import Path
 from windlass.servers.isolation.hidden_paths import is_under
 
 _FOLDERS = ("work", "cache", "config", "share", "state", "tmp")
-_NPM_SETTING = re.compile(r"(@[\w.-]+:)?(registry|proxy|https-proxy|noproxy|cafile|strict-ssl)\s*=")
+# Settings of package managers: where they lie in the home, the copy, the variable that names it, the lines copied.
+_PACKAGE_SETTINGS = (
+    (
+        *(".npmrc", "npmrc", "npm_config_userconfig"),
+        re.compile(r"(@[\w.-]+:)?(registry|proxy|https-proxy|noproxy|cafile|strict-ssl)\s*="),
+    ),
+    (
+        *(".config/pip/pip.conf", "pip.conf", "PIP_CONFIG_FILE"),
+        re.compile(r"\[\w+\]|(index-url|extra-index-url|find-links|trusted-host|cert|proxy)\s*="),
+    ),
+    (
+        *(".config/uv/uv.toml", "uv.toml", "UV_CONFIG_FILE"),
+        re.compile(r"\[\[index\]\]|(name|url|default|index-url|extra-index-url|native-tls|system-certs)\s*="),
+    ),
+)
 
 
 class PrivateFolder:
@@ -32,7 +46,8 @@ class PrivateFolder:
         for name in _FOLDERS:
             os.makedirs(f"{self.path}/{name}", mode=0o700, exist_ok=True)
         Path(self.empty).touch(mode=0o400)
-        self._copy_npm_settings(f"{home}/.npmrc")
+        for source, name, _, kept in _PACKAGE_SETTINGS:
+            self._copy_settings(f"{home}/{source}", name, kept)
         for ours, theirs in (("config", ".config"), ("share", ".local/share")):
             self._link(f"{self.path}/{ours}", f"{home}/{theirs}", hidden)
 
@@ -44,7 +59,6 @@ class PrivateFolder:
             "XDG_DATA_HOME": f"{self.path}/share",
             "XDG_STATE_HOME": f"{self.path}/state",
             "npm_config_cache": f"{cache}/npm",
-            "npm_config_userconfig": f"{self.path}/npmrc",
             "npm_config_update_notifier": "false",
             "UV_CACHE_DIR": f"{cache}/uv",
             "UV_TOOL_DIR": f"{cache}/uv-tools",
@@ -52,20 +66,21 @@ class PrivateFolder:
             "PYTHONDONTWRITEBYTECODE": "1",
             "UV_PYTHON_INSTALL_DIR": _first_folder(f"{home}/.local/share/uv/python", f"{cache}/uv-python"),
         }
+        found |= {variable: f"{self.path}/{name}" for _, name, variable, _ in _PACKAGE_SETTINGS}
         browsers = f"{home}/.cache/ms-playwright"
         return {**found, "PLAYWRIGHT_BROWSERS_PATH": browsers} if os.path.isdir(browsers) else found
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def _copy_npm_settings(self, source: str) -> None:
+    def _copy_settings(self, source: str, name: str, kept: re.Pattern[str]) -> None:
         """Registry and proxy must survive, credentials must not."""
         try:
             lines = Path(source).read_text(errors="replace").splitlines()
         except OSError:
             lines = []
-        kept = [line for line in lines if _NPM_SETTING.match(line) and "@" not in line.partition("=")[2]]
-        Path(self.path, "npmrc").write_text("".join(f"{line}\n" for line in kept))
+        safe = [line for line in lines if kept.match(line.strip()) and "@" not in line.partition("=")[2]]
+        Path(self.path, name).write_text("".join(f"{line}\n" for line in safe))
 
     def _link(self, ours: str, theirs: str, hidden: Sequence[str]) -> None:
         """What the home has there can still be read; what is new is written here."""

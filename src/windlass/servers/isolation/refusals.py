@@ -11,6 +11,7 @@ from typing import Literal
 
 from windlass.core.values import value_object
 from windlass.servers.isolation.hidden_paths import IN_HOME, is_under
+from windlass.servers.isolation.known_errors import meant, meant_by_landlock
 from windlass.servers.values import SandboxRules
 
 MOST = 10
@@ -21,6 +22,10 @@ _WRITE = re.compile(
     re.IGNORECASE,
 )
 _READ = re.compile(r"ENOENT|no such file|not found|does not exist|EACCES|permission ?denied|cannot open", re.IGNORECASE)
+_SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/boot", "/dev", "/proc", "/sys", "/run", "/nix"),
+    "/snap",
+)
 _PATH = re.compile(r"(?:~|(?<![\w.:/-]))/[^\s'\"`:;,()<>\[\]{}|*]+")
 
 
@@ -36,26 +41,38 @@ class Allowance:
 
     home: str = ""
     hidden: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     kept_out: tuple[str, ...] = ()
     never: tuple[str, ...] = ()  # Windlass's own folder: no line opens it
     protected: tuple[str, ...] = ()  # inside of `write`, and yet read-only
+    by_landlock: bool = False
 
 
 def refusals(text: str, limits: Allowance, arguments: Sequence[str] = ()) -> list[Refusal]:
     """`arguments` are the texts a call was made with: some programs do not name the file that failed."""
     shown = text if len(text) <= 2 * ENDS else f"{text[:ENDS]}\n{text[-ENDS:]}"
+    known = list(_known(shown, limits))
     writes, reads = _WRITE.search(shown), _READ.search(shown)
     if not writes and not reads:
-        return []
+        return known
     named = list(dict.fromkeys(_paths(shown, limits.home)))
-    found = [one for path in named if (one := _hidden(path, limits))]
+    found = known + [one for path in named if (one := _hidden(path, limits))]
     if writes:
         found += [one for path in named if (one := _read_only(path, limits))]
     if writes and not found:
         others = [*_paths("\n".join(arguments), limits.home), *limits.kept_out]
         found = [one for path in others if (one := _hidden(path, limits) or _read_only(path, limits))][:1]
     return list(dict.fromkeys(found))[:MOST]
+
+
+def _known(text: str, limits: Allowance) -> Iterator[Refusal]:
+    if limits.by_landlock:
+        yield from (Refusal(path, access) for path, access in meant_by_landlock(text) if path not in limits.write)
+    for path in meant(text):
+        real = os.path.realpath(limits.home + path[1:] if path.startswith("~") else path)
+        if os.path.exists(real) and (one := _hidden(real, limits)):
+            yield one
 
 
 def opened(rules: SandboxRules, refusal: Refusal) -> SandboxRules:
@@ -108,7 +125,8 @@ def _entries(limits: Allowance) -> Iterator[str]:
     """Also those that were not there at the start: they are seen after a restart only when a line opens them."""
     yield from limits.hidden
     for name in IN_HOME:
-        if os.path.exists(path := f"{limits.home}/{name}"):
+        path = f"{limits.home}/{name}"
+        if os.path.exists(path) and os.path.realpath(path) not in (*limits.read, *limits.write):
             yield path
 
 
@@ -121,8 +139,11 @@ def _read_only(path: str, limits: Allowance) -> Refusal | None:
         folder = os.path.dirname(folder)
     if guarded := next((path for path in limits.protected if is_under(folder, path)), ""):
         return Refusal(guarded, "write")
-    if folder == "/" or any(is_under(folder, open_) for open_ in (*limits.write, "/tmp", "/dev", "/proc", "/run")):  # noqa: S108
+    private = () if limits.by_landlock or is_under(folder, limits.home) else ("/tmp", "/var/tmp")  # noqa: S108
+    if folder == "/" or any(is_under(folder, other) for other in (*limits.write, *_SYSTEM, *private)):
         return None
-    if any(is_under(limits_path, folder) or is_under(folder, limits_path) for limits_path in limits.never):
+    if any(is_under(folder, never) for never in limits.never):
         return None
+    if limits.by_landlock and any(is_under(path, folder) for path in limits.hidden):
+        return None  # no line would help: only what lies in such a folder already can be opened, not the folder
     return Refusal(folder, "write") if os.access(folder, os.W_OK) else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from windlass.core.values import value_object
-from windlass.servers.isolation.bubblewrap import base_arguments
+from windlass.servers.isolation.bubblewrap import CLOSE_RUN, base_arguments
 from windlass.servers.isolation.landlock import landlock_version
 
 IsolationLevel = Literal["bwrap", "landlock", "none"]
@@ -76,7 +76,7 @@ _SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 
 def _bubblewrap_trial(bwrap: str) -> IsolationTrial | str:
     """Why it does not work, if so."""
-    base = (bwrap, *base_arguments())
+    base = (bwrap, *base_arguments(), *CLOSE_RUN)
     has_scope = landlock_version() >= SCOPE_VERSION
     fault = ""
     for scope, filters in ((True, True), (False, True), (False, False)):
