@@ -252,3 +252,15 @@ async def test_rules_have_ids_and_a_stale_change_is_refused(site: Site) -> None:
     assert third["rules"][0] == first["rules"][0] and third["rules"][1]["id"] != both["rules"][1]["id"]
     await site.call("DELETE", f"/permissions/{third['rules'][0]['id']}")
     assert [rule["tool"] for rule in (await site.get("/policy"))["rules"]] == ["b"]
+
+
+async def test_a2_settings_of_chats_and_servers_say_who_set_them_and_when(site: Site, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+    admin, conversation = site.token("admin", name="kitchen"), await site.conversation()
+    tool = {"server_id": "ledger", "tool_name": "record", "approval": "auto"}
+    await site.call("POST", f"/conversations/{conversation}/tools", tool, token=admin)
+    await site.call("PATCH", "/servers/ledger", {"approval": "ask"}, token=admin)
+    await site.call("PATCH", "/servers/ledger", {"timeout_s": 9})  # another's change of something else
+    listed = (await site.get("/permissions"))["permissions"]
+    assert {(one["kind"], one["by"]) for one in listed} == {("conversation", "kitchen"), ("server", "kitchen")}
+    assert all(one["at"] for one in listed)

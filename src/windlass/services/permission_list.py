@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from typing import Literal, cast
 
@@ -33,9 +33,16 @@ _KINDS: dict[str, Kind] = {
 
 class PermissionListing:
     def __init__(
-        self, toolbox: Toolbox, servers: Servers, deleted_servers: DeletedServers, lines: dict[str, int]
+        self,
+        toolbox: Toolbox,
+        servers: Servers,
+        deleted_servers: DeletedServers,
+        lines: dict[str, int],
+        approval_set: Callable[[str], tuple[str, float]],
     ) -> None:
-        """`lines` are those of the operator's file, by the names of settings."""
+        """`lines` are those of the operator's file, by the names of settings; `approval_set` tells who set the approval
+        of a server, and when."""
+        self._approval_set = approval_set
         self._toolbox = toolbox
         self._rows = toolbox.permissions
         self._servers = servers
@@ -115,6 +122,8 @@ class PermissionListing:
             if config.approval:
                 id = server_setting_id(config.slug)
                 shown = self._shown(id, "server", config.approval, config.slug, "*", source)
+                shown.by, at = self._approval_set(config.id)
+                shown.at = _time(at)
                 shown.line = self.lines.get(f"servers.{config.slug}.approval") or UNSET
                 yield shown
 
@@ -125,6 +134,7 @@ class PermissionListing:
                 id = chat_setting_id(chat_id, row.server_id, row.tool)
                 shown = self._shown(id, "conversation", effect, self.slug(row.server_id), row.tool, "conversation")
                 shown.scope, shown.conversation_id = "conversation", chat_id
+                shown.by, shown.at = row.by, _time(row.at)
                 yield shown
 
     def _shown(self, id: str, kind: Kind, effect: str, server: str, tool: str, source: Source) -> schemas.Permission:

@@ -36,7 +36,7 @@ class Permissions:
         self._toolbox = toolbox
         self._servers = servers
         self._mcp_servers = mcp_servers
-        self._listing = PermissionListing(toolbox, servers, deleted_servers, lines)
+        self._listing = PermissionListing(toolbox, servers, deleted_servers, lines, mcp_servers.approval_set)
         bus.listen(CallJudged, self._judged)
 
     def set_lines(self, lines: dict[str, int]) -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from windlass.api import routes, schemas
 from windlass.api.route import serves
+from windlass.core.actor import current_actor
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.ids import new_id
 from windlass.core.values import value_object
@@ -46,6 +47,8 @@ class KeptServer:
     created_at: float
     wanted: bool = True  # False for one that was imported, until a person starts it
     edition: int = 1  # that wrote the row; the first one had no isolation by default
+    approval_by: str = ""
+    approval_at: float = 0
 
 
 class ServerIdentities:
@@ -101,6 +104,11 @@ class McpServers:
             logger.info("The server %s runs isolated from now on; %s", now.config.slug, HOW_TO_SWITCH_OFF)
         return now
 
+    def approval_set(self, server_id: str) -> tuple[str, float]:
+        """By whom, and when; nothing is known of a server of the operator's file."""
+        kept = self._kept.get(server_id)
+        return (kept.approval_by, kept.approval_at) if kept else ("", 0)
+
     def unwanted(self) -> set[str]:
         """Servers never started yet: an import contacts no address by itself, not even after a restart."""
         return {kept.config.id for kept in self._kept.all() if not kept.wanted}
@@ -110,7 +118,7 @@ class McpServers:
         given = _given(new)
         slug = given.pop("slug", None) or self._free_slug(new.name)
         config = self._config(ServerConfig(new_id("srv"), slug), given)
-        await self._put(KeptServer(config, time.time(), edition=EDITION))
+        await self._put(_with_author(KeptServer(config, time.time(), edition=EDITION), config.approval))
         return await self._answer(config.id, "Server added; confirm its command" if config.draft else "Server added")
 
     @serves(routes.servers.all)
@@ -134,6 +142,8 @@ class McpServers:
             if not same or loosens(kept.config, config):
                 config = replace(config, confirmed=False)
                 await self._unconfirm(kept, config)
+            if config.approval != kept.config.approval:
+                kept = _with_author(kept, config.approval)
             await self._put(replace(kept, config=config))
         return await self._answer(config.id, message)
 
@@ -381,6 +391,10 @@ class McpServers:
             "annotations": plain(pin.annotations),
             "program": pin.program,
         }
+
+
+def _with_author(kept: KeptServer, approval: str) -> KeptServer:
+    return replace(kept, approval_by=current_actor(), approval_at=time.time()) if approval else kept
 
 
 def server_shown(status: ServerStatus, *, created_at: float | None) -> schemas.Server:

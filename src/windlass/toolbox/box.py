@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 
 import msgspec
 
+from windlass.core.actor import current_actor
 from windlass.core.errors import BadInput, Conflict, NotFound
 from windlass.core.events import CallJudged, Search, Settings, TurnStarted
 from windlass.core.messages import ToolCall, ToolClass, Toolset, ToolSpec
@@ -73,6 +74,8 @@ class EnabledToolRow:
     approval: str = ""
     explicit: bool = False  # the approval came with the request that enabled the tool
     named: bool = True  # rather than matched by a pattern
+    by: str = ""
+    at: float = 0
 
     def key(self, conversation_id: str) -> str:
         return f"{conversation_id}/{self.server_id}/{self.tool}"
@@ -213,7 +216,8 @@ class Toolbox:
                 hint="Review the difference and accept it first.",
                 code="tool_changed",
             )
-        choice = EnabledToolRow(offer.server.id, tool, True, approval, explicit=bool(approval), named=named)
+        by, at = current_actor(), time.time()
+        choice = EnabledToolRow(offer.server.id, tool, True, approval, bool(approval), named, by, at)
         await self._enabled.put(choice.key(conversation_id), choice, parent=conversation_id)
         if pinned := self.pins.first([offer]):
             await pinned
