@@ -10,7 +10,7 @@ from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import PATIENCE_S
 from tests.servers.kit import program
 from windlass.core.errors import Conflict
-from windlass.servers import ServerConfig, Servers
+from windlass.servers import Isolation, ServerConfig, Servers
 from windlass.servers.identity import difference, identity_of
 
 
@@ -27,7 +27,7 @@ def written(path: Path, ledger: Ledger, comment: str = "") -> Path:
 
 
 def config_of(script: Path, ledger: Ledger, **more: object) -> ServerConfig:
-    return program([ledger.argv()[0], str(script)], slug="ledger", **more)
+    return program([ledger.argv()[0], str(script), str(ledger.folder)], slug="ledger", **more)
 
 
 async def stopped_after_a_run(servers: Servers, config: ServerConfig) -> None:
@@ -108,3 +108,59 @@ def test_b3_a_program_of_its_own_counts_by_its_content_and_its_path(tmp_path: Pa
 def test_another_command_is_confirmed_by_itself(tmp_path: Path) -> None:
     one, other = (ServerConfig("srv-1", "x", command="npx", args=("-y", package)) for package in ("a@1", "a@2"))
     assert difference(identity_of(one), identity_of(other)) == ""
+
+
+async def test_b3_another_version_of_a_fetched_package_waits_for_a_confirmation(ledger: Ledger, tmp_path: Path) -> None:
+    """Although the server gives itself the same name and version as before."""
+    interpreter, *arguments = ledger.argv()
+    launcher = tmp_path / "npx"
+    launcher.write_text(f"#!/bin/sh\nexec {interpreter} {' '.join(arguments)}\n")
+    launcher.chmod(0o755)
+    servers = Servers(isolation=Isolation(tmp_path / "data"))
+    config = program([str(launcher), "-y", "@maker/ledger@latest", str(ledger.folder)], slug="ledger")
+    fetched = tmp_path / "data" / "servers" / config.id / "cache/npm/_npx/abc/node_modules/@maker/ledger/package.json"
+    fetched.parent.mkdir(parents=True)
+    fetched.write_text('{"name": "@maker/ledger", "version": "1.0"}')
+    await stopped_after_a_run(servers, config)
+    fetched.write_text('{"name": "@maker/ledger", "version": "1.1"}')
+    servers.start("ledger")
+    status = await servers.wait_ready("ledger", PATIENCE_S)
+    assert status.state == "draft"
+    assert "its package is now @maker/ledger 1.1, and was @maker/ledger 1.0" in status.reason
+    await servers.confirm("ledger")
+    servers.start("ledger")
+    assert (await servers.wait_ready("ledger", PATIENCE_S)).state == "running"
+    await servers.aclose()
+
+
+@pytest.mark.parametrize(
+    ("argv", "file", "text", "package"),
+    [
+        (["npx", "-y", "pkg@1"], "cache/npm/_npx/a/node_modules/pkg/package.json", "", "pkg 1.0"),
+        (["npx", "--package=@a/b", "c"], "cache/npm/_npx/a/node_modules/@a/b/package.json", "", "pkg 1.0"),
+        (["uvx", "mcp-server-x==2", "--y"], "cache/uv/archive-v0/a/mcp_server_x-2.dist-info/x", "x", "mcp_server_x 2"),
+        (["uvx", "--from", "A.b", "c"], "cache/uv/archive-v0/a/a_b-2.dist-info/x", "x", "a_b 2"),
+        (["node", "dist/index.js"], "package.json", "", "pkg 1.0"),
+        (
+            ["bin/tool"],
+            "lib/python3.12/site-packages/the_tool-3.dist-info/entry_points.txt",
+            "tool = a:b",
+            "the_tool 3",
+        ),
+        (["bin/python3", "-m", "tool.x"], "lib/python3.12/site-packages/tool-3.dist-info/x", "x", "tool 3"),
+        (["npx", "-y", "../../pkg"], "cache/npm/_npx/a/node_modules/pkg/package.json", "", ""),
+    ],
+)
+def test_b3_the_package_is_found_behind_a_command(
+    tmp_path: Path, argv: list[str], file: str, text: str, package: str
+) -> None:
+    for path, content in (("dist/index.js", "x"), ("bin/tool", "x"), ("bin/python3", "x"), (file, text or PACKAGE)):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(content)
+        (tmp_path / path).chmod(0o755)
+    command = str(tmp_path / argv[0]) if argv[0].startswith("bin/") else argv[0]
+    config = ServerConfig("srv-1", "x", command=command, args=tuple(argv[1:]), cwd=str(tmp_path))
+    assert identity_of(config, caches=(str(tmp_path / "cache"),)).package == package
+
+
+PACKAGE = '{"name": "pkg", "version": "1.0"}'

@@ -1,16 +1,19 @@
 """What a server really runs, so that a program which was replaced under a confirmed command is noticed: the path of the
-program, the content of the program and its script, and the name and version it gives itself.
+program, the content of the program and its script, the version of its package, and the name and version it gives
+itself.
 
 Launchers and interpreters count by their path: an update of the system asks nothing. The version that `npx` or `uvx`
-fetched is known once the server says it."""
+fetched is known once they have run."""
 
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from windlass.core.values import value_object
+from windlass.servers.packages import package_of
 from windlass.servers.values import ServerConfig
 
 LAUNCHERS = frozenset(
@@ -25,12 +28,14 @@ SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".pl", ".p
 
 @value_object
 class ProgramIdentity:
-    """`files` holds the digest of each file that is code; `program` is empty until the server has told its name."""
+    """`files` holds the digest of each file that is code; `program` is empty until the server has told its name, and
+    `package` where no package can be found."""
 
     argv: tuple[str, ...]
     path: str = ""
     files: Mapping[str, str] | None = None
     program: str = ""
+    package: str = ""
 
 
 class ProgramChanged(Exception):
@@ -58,10 +63,17 @@ class KnownForNow:
         self._known[server_id] = identity
 
 
-def identity_of(config: ServerConfig, search_path: str | None = None) -> ProgramIdentity:
-    """Reads whole files; call it off the event loop. `search_path` is a PATH of its own, where one is declared."""
+def identity_of(config: ServerConfig, search_path: str | None = None, caches: Sequence[str] = ()) -> ProgramIdentity:
+    """Reads whole files; call it off the event loop. `search_path` is a PATH of its own, where one is declared, and
+    `caches` where package managers keep what they fetched for this server."""
     path = shutil.which(config.command, path=search_path) or config.command
-    return ProgramIdentity(config.argv, path, {file: _digest(file) for file in _code(config, path)})
+    files = {file: _digest(file) for file in _code(config, path)}
+    return ProgramIdentity(config.argv, path, files, package=package_of(config.argv, path, files, caches))
+
+
+def with_package(identity: ProgramIdentity, caches: Sequence[str]) -> ProgramIdentity:
+    """Once more, after a start that may have fetched another version."""
+    return replace(identity, package=package_of(identity.argv, identity.path, identity.files or {}, caches))
 
 
 def difference(known: ProgramIdentity, now: ProgramIdentity) -> str:
@@ -73,6 +85,8 @@ def difference(known: ProgramIdentity, now: ProgramIdentity) -> str:
     before, after = dict(known.files or {}), dict(now.files or {})
     if changed := sorted(file for file in before.keys() | after.keys() if before.get(file) != after.get(file)):
         return f"{changed[0]} has another content"
+    if known.package and now.package and known.package != now.package:
+        return f"its package is now {now.package}, and was {known.package}"
     if known.program and now.program and known.program != now.program:
         return f"it calls itself {now.program}, and called itself {known.program}"
     return ""

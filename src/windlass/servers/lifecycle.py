@@ -17,6 +17,7 @@ from windlass.servers.identity import (
     ProgramIdentity,
     difference,
     identity_of,
+    with_package,
 )
 from windlass.servers.isolation import Isolation, IsolationStatus, RefusalLog
 from windlass.servers.orphan_guard import OrphanGuard
@@ -352,6 +353,7 @@ class ServerLifecycle:
         try:
             identity = await self._compared(await self._identity_now())
             await live.open()
+            identity = await asyncio.to_thread(with_package, identity, self._caches)
             await self._compared(replace(identity, program=live.program))
             began = time.monotonic()
             self._move("running")
@@ -372,7 +374,11 @@ class ServerLifecycle:
         if self.config.transport != "stdio":
             return ProgramIdentity(())
         path = self.config.env.get("PATH")
-        return await asyncio.to_thread(identity_of, self.config, self._reveal(path) if path else None)
+        return await asyncio.to_thread(identity_of, self.config, self._reveal(path) if path else None, self._caches)
+
+    @property
+    def _caches(self) -> tuple[str, ...]:
+        return self._isolation.caches_of(self.config)
 
     async def _compared(self, now: ProgramIdentity) -> ProgramIdentity:
         """Raises `ProgramChanged` where a person has to confirm it. What was never seen before is remembered, and so
@@ -384,8 +390,8 @@ class ServerLifecycle:
         if changed:
             self._changed = f"Its program changed: {changed}."
             log.warning("The program behind %s changed: %s", self.config.slug, changed)
-        if known and known.argv == now.argv and not now.program:
-            now = replace(now, program=known.program)
+        if known and known.argv == now.argv:
+            now = replace(now, program=now.program or known.program, package=now.package or known.package)
         if now != known:
             self._identities.keep(self.config.id, now)
         return now

@@ -111,6 +111,12 @@ class Isolation:
         tried = self._tried()
         return tried.level, STRICT if config.wanted_sandbox == "strict" else tried.why
 
+    def caches_of(self, config: ServerConfig) -> tuple[str, ...]:
+        """Where package managers keep what they fetch for this server."""
+        if config.wanted_sandbox == "default":
+            return (self._private(config.id).cache,)
+        return (f"{self._home}/.cache",) if config.wanted_sandbox == "off" else ()
+
     def watch(self, pid: int, launch: Launch, rules: SandboxRules, over: Callable[[str], None]) -> None:
         if launch.level != "none":
             covers = {path: inode_of(path) for path in launch.covers}

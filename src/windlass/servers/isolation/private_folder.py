@@ -34,6 +34,7 @@ class PrivateFolder:
     def __init__(self, path: Path) -> None:
         self.path = str(path)
         self.work = f"{self.path}/work"
+        self.cache = f"{self.path}/cache"
         self.tmp = f"{self.path}/tmp"  # noqa: S108 - not the shared one
         self.empty = f"{self.path}/.empty"  # what covers a hidden file
         self.rules = f"{self.path}/.rules.json"
@@ -52,7 +53,7 @@ class PrivateFolder:
             self._link(f"{self.path}/{ours}", f"{home}/{theirs}", hidden)
 
     def environment(self, home: str) -> dict[str, str]:
-        cache = f"{self.path}/cache"
+        cache = self.cache
         found = {
             "XDG_CACHE_HOME": cache,
             "XDG_CONFIG_HOME": f"{self.path}/config",
