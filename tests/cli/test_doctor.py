@@ -183,6 +183,17 @@ def test_a_sandbox_that_is_not_installed(alone: Commands, home: Path, level: str
     assert not missed(alone, "bubblewrap is not installed", "Install bubblewrap", "--offline", PATH=str(home))
 
 
+def test_b1_the_level_of_isolation_is_named_with_the_way_to_a_better_one(alone: Commands, home: Path) -> None:
+    settings(home, f'[servers.mine]\ncommand = "{sys.executable}"\nargs = ["-c", ""]\nsandbox = "off"\n')
+    (home / "bwrap").write_text("#!/bin/sh\necho 'no user namespaces' >&2\nexit 1\n")
+    (home / "bwrap").chmod(0o755)
+    done = alone("doctor", "--json", PATH=f"{home}{os.pathsep}{os.environ['PATH']}")
+    found = {(one["about"], one["told"], one["fix"]) for one in done.json}
+    [machine] = [one for one in found if one[0] == "isolation"]
+    assert "bubblewrap does not work here (no user namespaces)" in machine[1] and "user namespaces" in machine[2]
+    assert any(one[1].startswith("Its isolation is switched off") and 'sandbox = "default"' in one[2] for one in found)
+
+
 def test_a_server_that_dies_when_it_starts(alone: Commands, home: Path) -> None:
     code = "import sys; sys.exit('no licence')"
     settings(home, f'[servers.mine]\ncommand = "{sys.executable}"\nargs = ["-c", "{code}"]\n')

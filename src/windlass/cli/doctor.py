@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from windlass.cli.checks import CheckResult, folder_findings, live_findings, settings_findings
+from windlass.cli.isolation_checks import isolation_findings
 from windlass.cli.options import FAILED, Options, options_of
 from windlass.cli.output import as_json, note
 from windlass.cli.session import opened
@@ -51,6 +52,7 @@ def _findings(ctx: typer.Context, offline: bool) -> Iterator[CheckResult]:
     try:
         with opened(ctx) as session:
             yield from live_findings(session)
+            yield from isolation_findings(session.run(session.w.servers.list()))
     except WindlassError as error:
         yield CheckResult("opening", "bad", error.message, error.hint)
 
