@@ -8,11 +8,13 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.servers.machine import SECRET, Machine, Trial, every_level, output
+from windlass.core.errors import Unavailable
 from windlass.servers import Refusal, SandboxRules, line_that_allows
 from windlass.servers.isolation.refusals import refusals
 from windlass.servers.values import ServerConfig
@@ -169,6 +171,20 @@ def test_b1_the_line_for_what_landlock_closes_and_bubblewrap_makes_private(
 def test_b1_a_system_folder_is_never_named_for_writing(machine: Machine) -> None:
     text, found = said(machine, shell("echo x > /usr/bin/made; echo x > /etc/made"), SandboxRules())
     assert found == [], text
+
+
+@every_level
+def test_b1_a_script_that_only_windlass_would_find_is_named_with_its_full_path(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine.home / "server.py").write_text("print('worked')")
+    monkeypatch.chdir(machine.home)
+    config = ServerConfig("srv-1", "files", command=PYTHON, args=("server.py",), confirmed=True)
+    with pytest.raises(Unavailable, match="server.py is not a full path") as refused:
+        machine.isolation.launch(config, {})
+    assert f"Write {machine.home}/server.py" in refused.value.hint
+    for advised in (replace(config, args=(f"{machine.home}/server.py",)), replace(config, cwd=str(machine.home))):
+        assert "worked" in output(machine.isolation.launch(advised, {}))
 
 
 class Listening:

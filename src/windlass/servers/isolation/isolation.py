@@ -21,7 +21,7 @@ from windlass.servers.isolation import landlock
 from windlass.servers.isolation.bounds import BoundsWatch, Watched, inode_of
 from windlass.servers.isolation.bubblewrap import MountPlan, wrapped
 from windlass.servers.isolation.hidden_paths import hidden_paths, is_socket, is_under
-from windlass.servers.isolation.named_paths import Borders, code_folders
+from windlass.servers.isolation.named_paths import Borders, code_folders, misplaced_script
 from windlass.servers.isolation.openings import Openings, lines_alone, openings
 from windlass.servers.isolation.private_folder import PrivateFolder
 from windlass.servers.isolation.refusals import Allowance, Refusal
@@ -164,6 +164,12 @@ class Isolation:
         private = self._private(config.id)
         found = hidden_paths(self._home, self._data, self._more)
         cwd = os.path.realpath(config.cwd) if config.cwd else private.work
+        if script := misplaced_script(config.argv, cwd):
+            raise Unavailable(
+                f"{script} is not a full path, and the server starts in a folder of its own.",
+                hint=f"Write {os.path.abspath(script)}, or set cwd.",
+                code="command_missing",
+            )
         opened = openings(config, declared, cwd, Borders(self._home, self._data, tuple(found)))
         hidden = tuple(path for path in found if path not in (*opened.read, *opened.write))
         private.make(self._home, hidden)

@@ -61,6 +61,14 @@ def may_open(folder: str, borders: Borders) -> bool:
     return not any(is_under(folder, hidden) for hidden in borders.hidden)
 
 
+def misplaced_script(argv: Sequence[str], cwd: str) -> str:
+    """A script that is only there from where Windlass itself was started; "" where there is none."""
+    rest = [argument for argument in argv[1:] if not argument.startswith("-")]
+    script = rest[0] if rest and _INTERPRETER.match(os.path.basename(argv[0])) else ""
+    is_relative = script.lower().endswith(_CODE) and not os.path.isabs(script)
+    return script if is_relative and os.path.exists(script) and not os.path.exists(f"{cwd}/{script}") else ""
+
+
 def code_folders(argv: Sequence[str], home: str) -> list[str]:
     """A program, or a script among its arguments, may lie in a folder that is private inside, such as /tmp. It then
     needs what lies beside it: the uppermost folder below the private one."""
