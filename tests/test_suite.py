@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CHECKING = ("assert", "check", "expect", "raises", "test_", "verify", "fail")  # how helpers that fail a test are named
+CHECKING = ("assert", "check", "expect", "raises", "test_", "until", "verify", "fail")  # how helpers that fail a test are named
 WAITS = {"sleep", "wait_for_timeout"}
 
 # Every sleep there is. Whoever needs another one says here why no event can be waited for.
@@ -20,6 +20,7 @@ SLEEPS = {
     "tests/kit/ledger/command.py": (1, "a file cannot tell when it is there"),
     "tests/kit/ledger/tools.py": (1, "a tool that is slow on purpose"),
     "tests/kit/proxies.py": (1, "another process's port is looked at"),
+    "tests/kit/self_approving_server.py": (1, "a program of its own looks for its call, as an attacker would"),
     "tests/kit/waiting.py": (3, "the one way to wait for files and processes"),
     "tests/kit/windlass_process.py": (1, "the state of another process is looked at"),
     "tests/proof/test_measures.py": (4, "the pace of samples, of a model and of looking at another process"),

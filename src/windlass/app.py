@@ -252,7 +252,9 @@ def demo_provider() -> ProviderConfig:
 
 
 def demo_server(config: Config) -> ServerConfig:
-    """The tools of the demo, run over stdio like any other server's."""
+    """The tools of the demo, run over stdio like any other server's. What is not there when it starts cannot be opened
+    to it."""
+    (config.home / "notes").mkdir(parents=True, exist_ok=True)
     command, *args = demo.command(config.home / "notes")
     return ServerConfig(
         "server-demo",

@@ -70,7 +70,7 @@ def with_keys(home: Path) -> Path:
     (home / "windlass.toml").write_text(SETTINGS.replace("KEY_FILE", str(home / "my-key")))
     for name in ("windlass.toml.bak", "windlass.toml~", ".windlass.toml.swp", ".env"):
         (home / name).write_text("CANARY-copy")
-    (home / "notes").mkdir()
+    (home / "notes").mkdir(exist_ok=True)
     (home / "notes" / "mine.md").write_text("KEPT")
     return home
 

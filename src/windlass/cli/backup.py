@@ -1,6 +1,7 @@
 """`windlass backup`."""
 
 import io
+import re
 import sqlite3
 import tarfile
 import tempfile
@@ -28,6 +29,7 @@ LEFT_OUT = {
     "tokens",
     "fence.key",
 }
+REMADE = re.compile(r"servers/[^/]+/(cache|tmp)")  # by the server itself, from package registries
 HALF_WRITTEN = (".token.", ".sessions.", ".tokens.", "secrets.new", "server.new", "fence.new")
 SETTINGS = "windlass.toml"
 
@@ -127,6 +129,8 @@ def _add_text(packed: tarfile.TarFile, path: Path, text: str) -> None:
 
 def _add(packed: tarfile.TarFile, path: Path, name: str, key_files: frozenset[Path]) -> list[str]:
     """A file deleted meanwhile is left out without an error. Gives the key files it skipped."""
+    if REMADE.fullmatch(name) or _leads_out(path):
+        return []
     if key_files and path.resolve() in key_files:
         return [name]
     found: list[str] = []
@@ -136,3 +140,8 @@ def _add(packed: tarfile.TarFile, path: Path, name: str, key_files: frozenset[Pa
             for inside in sorted(path.iterdir()):
                 found += _add(packed, inside, f"{name}/{inside.name}", key_files)
     return found
+
+
+def _leads_out(path: Path) -> bool:
+    """Windlass links what isolated servers may read of the person's home; their next start makes these anew."""
+    return path.is_symlink() and path.readlink().is_absolute()
