@@ -203,8 +203,8 @@ def _refuse_network(config: ServerConfig) -> None:
         raise BadInput(
             f"{config.slug}: strict isolation with network does not hold beside --no-auth, because the server could "
             "approve its own calls.",
-            hint="Start Windlass without --no-auth, or take its network away: `network = false` under "
-            f"`[servers.{config.slug}.inside]`, or `inside` in PATCH /servers/{config.slug}.",
+            hint="Start Windlass without --no-auth, or take the server's network away: `network = false` under "
+            f"`[servers.{config.slug}.inside]`, or in its settings on the page.",
             code="open_to_all",
             detail={"field": "inside"},
         )
