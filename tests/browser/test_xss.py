@@ -104,7 +104,7 @@ async def test_hostile_names_titles_and_descriptions_are_only_shown(own_app: Own
     odd.folder.mkdir()
     definitions = odd.folder / "tools.json"
     definitions.write_text(json.dumps(tools))
-    table = {**ledger_table(odd, "--tools", str(definitions)), "tools": "", "name": texts[0]}
+    table = {**ledger_table(odd, "--tools", str(definitions)), "enabled": "", "name": texts[0]}
     async with own_app(tables={"servers.odd": table}) as app:
         await app.server.running("odd")
         for text in texts:

@@ -239,3 +239,45 @@ describe("adding", () => {
     });
   });
 });
+
+describe("b1 what isolation refused", () => {
+  const inside = { ...SERVER.inside, write: ["/srv/notes"] };
+  const refused = {
+    path: "/srv/notes",
+    access: "write" as const,
+    line: '[servers.weather.inside]\nwrite = ["/srv/notes"]',
+    inside,
+  };
+  const isolation = { wanted: "default" as const, level: "bwrap" as const, why: "", refused: [refused] };
+
+  test("is allowed by one press, with the command that was confirmed before", async () => {
+    const draft = { ...SERVER, status: "draft" };
+    const { asked, user } = await open([{ status: "failed", error: "It ended.", isolation }], {
+      "GET /servers/server-1/log": { lines: [] },
+      "PATCH /servers/server-1": { server: draft },
+      "POST /servers/server-1": { server: draft },
+    });
+    expect(screen.getByText("/srv/notes")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Allow writing and restart" }));
+    await waitFor(() => expect(asked.some(({ path }) => path.endsWith("/start"))).toBe(true));
+    const sent = asked.filter(({ method }) => method !== "GET").map(({ path, body }) => [path, body]);
+    expect(sent).toEqual([
+      ["/servers/server-1", { inside }],
+      ["/servers/server-1/confirm", { argv: SERVER.argv, env_values: {} }],
+      ["/servers/server-1/start", {}],
+    ]);
+  });
+
+  test("by a server of the operator's file is allowed there, by the line that is shown", async () => {
+    await open([{ status: "failed", error: "It ended.", isolation, from_config: true }], {
+      "GET /servers/server-1/log": { lines: [] },
+    });
+    expect(screen.getByText(/write = \["\/srv\/notes"\]/)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /^Allow/ })).toBeNull();
+  });
+});
+
+test("b3 a program that was replaced is said on the card", async () => {
+  await open([{ note: "The program was replaced since it was confirmed." }]);
+  expect(screen.getByText("The program was replaced since it was confirmed.")).toBeTruthy();
+});

@@ -8,6 +8,7 @@ import { Button, Icon, Tag } from "../../parts";
 import { Problem } from "../Problem";
 import { Sure } from "../Sure";
 import { matchOf, unpinnedParts } from "./argv";
+import { ServerNote } from "./Refused";
 import { ServerFormPanel } from "./ServerFormPanel";
 import { sandboxText } from "./labels";
 
@@ -47,6 +48,7 @@ export function DraftCard({ server }: { server: Server }) {
         <span className="dim">{reached ? "nothing was sent" : "nothing has run"}</span>
       </div>
       <div className="panel-body">
+        <ServerNote server={server} />
         {reached ? (
           <Address server={server} busy={busy} onStart={start}>
             {others}

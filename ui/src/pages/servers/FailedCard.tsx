@@ -8,6 +8,7 @@ import { sentence } from "../inspector/repairs";
 import { Problem } from "../Problem";
 import { SureRow } from "../Sure";
 import { LogTail } from "./LogTail";
+import { Refused } from "./Refused";
 import { ServerFormPanel } from "./ServerFormPanel";
 import { restart } from "./shared";
 
@@ -49,7 +50,8 @@ export function FailedCard({ server }: { server: Server }) {
         />
       </div>
       <div className="panel-body">
-        <p>{sentence(server.error || "It ended without a word")} Calls to it fail at once.</p>
+        <p>{sentence(server.error || "Exited without output")} Calls to it fail at once.</p>
+        <Refused server={server} />
         <LogTail server={server} lines={4} />
         {removing && (
           <SureRow

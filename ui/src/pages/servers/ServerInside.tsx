@@ -8,6 +8,7 @@ import { Problem } from "../Problem";
 import { Sure } from "../Sure";
 import { Argv } from "./DraftCard";
 import { LogTail } from "./LogTail";
+import { Refused, ServerNote } from "./Refused";
 import { ServerFormPanel } from "./ServerFormPanel";
 import { ToolGrid } from "./ToolGrid";
 import { sandboxText } from "./labels";
@@ -25,6 +26,8 @@ export function ServerInside({ server, tools }: Props) {
   if (editing) return <ServerFormPanel server={server} onClose={() => setEditing(false)} />;
   return (
     <div className="server-inside">
+      <ServerNote server={server} />
+      <Refused server={server} />
       {tools && tools.length > 0 && <ToolGrid tools={tools} />}
       <Facts server={server} />
       {server.transport === "stdio" && server.status !== "configured" && (
@@ -86,7 +89,7 @@ function Facts({ server }: { server: Server }) {
       </dd>
       <dt>Trust</dt>
       <dd>
-        {server.trusted ? "Its claims are believed." : "Not trusted: hints from this server are ignored."}
+        {server.trusted ? "Trusted: its hints are used." : "Not trusted: its hints are ignored."}
         {server.approval && <Tag>{server.approval}</Tag>}
       </dd>
     </dl>

@@ -2,7 +2,7 @@ import { Fragment, useState } from "react";
 
 import { servers, type Server } from "../../api";
 import { serverList } from "../../app/resources";
-import { Icon, IconButton } from "../../parts";
+import { Icon, IconButton, Tag } from "../../parts";
 import { useVerb } from "../../conversation/useVerb";
 import { Problem } from "../Problem";
 import type { ToolsById } from "./needs";
@@ -71,6 +71,7 @@ export function ServerTable({ list, tools }: Props) {
 function Row({ server, open, onToggle }: { server: Server; open: boolean; onToggle: () => void }) {
   const { run, busy, error } = useVerb();
   const act = (doing: () => Promise<unknown>) => void run(doing).then(() => serverList.refresh());
+  const refused = server.isolation?.refused.length ?? 0;
   const runs = server.status === "running" || server.status === "starting";
   return (
     <>
@@ -79,6 +80,7 @@ function Row({ server, open, onToggle }: { server: Server; open: boolean; onTogg
           <button type="button" aria-expanded={open} onClick={onToggle}>
             <Icon name={open ? "down" : "right"} className="dim" />
             <span className="cut">{server.name}</span>
+            {server.note && <Icon name="alert" className="warn" />}
           </button>
         </td>
         <td>
@@ -89,7 +91,14 @@ function Row({ server, open, onToggle }: { server: Server; open: boolean; onTogg
         <td className="r">{server.tool_count || "–"}</td>
         <td className="r">{ms(server.latency_ms)}</td>
         <td className="r">{server.calls > 0 ? `${server.calls}, ${server.errors}` : "–"}</td>
-        <td>{sandboxShort(server)}</td>
+        <td>
+          {sandboxShort(server)}{" "}
+          {refused > 0 && (
+            <Tag tone="warn" icon="shield">
+              {refused} refused
+            </Tag>
+          )}
+        </td>
         <td className="acts">
           <span className="row-acts">
             {runs && (
