@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +44,23 @@ def _python_server(name: str) -> str:
     if not program.exists():
         raise NotInstalled(f"{name} is not installed: run `make test-tools`")
     return str(program)
+
+
+def playwright() -> list[str]:
+    """A browser of the system's, without a window. Chromium's own sandbox does not run as root."""
+    script = NODE_SERVERS.parent / "@playwright" / "mcp" / "cli.js"
+    found = subprocess.run([ROOT / "scripts" / "find-chromium"], capture_output=True, text=True, check=False)
+    browser = found.stdout.strip()
+    if not browser or not script.exists():
+        raise NotInstalled("Playwright's server or Chromium is not installed: run `make test-tools`")
+    return [
+        _node_server("server-everything")[0],
+        str(script),
+        "--headless",
+        "--no-sandbox",
+        "--executable-path",
+        browser,
+    ]
 
 
 def _node_server(name: str) -> list[str]:

@@ -180,7 +180,7 @@ def test_b1_a_script_that_only_windlass_would_find_is_named_with_its_full_path(
     (machine.home / "server.py").write_text("print('worked')")
     monkeypatch.chdir(machine.home)
     config = ServerConfig("srv-1", "files", command=PYTHON, args=("server.py",), confirmed=True)
-    with pytest.raises(Unavailable, match="server.py is not a full path") as refused:
+    with pytest.raises(Unavailable, match=r"server\.py is not a full path") as refused:
         machine.isolation.launch(config, {})
     assert f"Write {machine.home}/server.py" in refused.value.hint
     for advised in (replace(config, args=(f"{machine.home}/server.py",)), replace(config, cwd=str(machine.home))):
