@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Commands
 from tests.web.kit import open_site
 from windlass.config import SandboxSettings, ServerSettings
 from windlass.core.errors import BadInput
@@ -15,7 +16,7 @@ async def test_f6_strict_isolation_with_network_is_refused_where_nobody_is_asked
     async with open_site(tmp_path / "home", auth=False) as site:
         refused = await site.call("POST", "/servers", STRICT)
         assert (refused.status, refused.code) == (422, "open_to_all")
-        assert "could approve its own calls" in refused.text and "network = false" in refused.text
+        assert "could approve its own calls" in refused.text and "add the server without network" in refused.text
         assert (await site.get("/servers"))["count"] == 1  # the demo's alone
         for kept in ({**STRICT, "inside": {}}, {**STRICT, "sandbox": "default"}):
             assert (await site.call("POST", "/servers", kept)).status == 201
@@ -36,10 +37,13 @@ async def test_f6_a_start_without_a_token_is_refused_beside_such_a_server_until_
     with pytest.raises(BadInput, match="far: strict isolation with network") as refused:
         async with open_site(tmp_path / "home", auth=False, servers=of_file if from_file else {}):
             pass
-    assert "[servers.far.inside]" in refused.value.hint and "without --no-auth" in refused.value.hint
-    async with open_site(tmp_path / "home", servers=of_file if from_file else {}) as site:  # with a token
-        if not from_file:
-            assert (await site.call("PATCH", "/servers/far", {"inside": {"network": False}})).status == 200
+    assert "without --no-auth" in refused.value.hint
+    async with open_site(tmp_path / "home", servers=of_file if from_file else {}):
+        pass  # with a token it starts
+    if not from_file:
+        assert "`windlass servers remove far`" in refused.value.hint
+        assert Commands(tmp_path / "home")("servers", "remove", "far").code == 0
     without = {"far": ServerSettings(command="true", sandbox="strict")}
+    assert not from_file or "`network = false` under `[servers.far.inside]`" in refused.value.hint
     async with open_site(tmp_path / "home", auth=False, servers=without if from_file else {}) as site:
-        assert (await site.get("/servers/far"))["server"]["inside"]["network"] is False
+        assert (await site.get("/servers"))["count"] == 1 + from_file

@@ -200,11 +200,12 @@ def _refuse_network(config: ServerConfig) -> None:
     """Strict isolation promises that the server reaches nothing but what is named: with the network it would reach
     Windlass itself, and could approve its own calls."""
     if config.transport == "stdio" and config.wanted_sandbox == "strict" and config.sandbox_rules.network:
+        of_file = f"set `network = false` under `[servers.{config.slug}.inside]` in windlass.toml"
+        added = f"add the server without network; `windlass servers remove {config.slug}` removes one that is there"
         raise BadInput(
             f"{config.slug}: strict isolation with network does not hold beside --no-auth, because the server could "
             "approve its own calls.",
-            hint="Start Windlass without --no-auth, or take the server's network away: `network = false` under "
-            f"`[servers.{config.slug}.inside]`, or in its settings on the page.",
+            hint=f"Start Windlass without --no-auth, or {of_file if config.operator else added}.",
             code="open_to_all",
             detail={"field": "inside"},
         )
