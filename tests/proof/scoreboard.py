@@ -192,6 +192,13 @@ MEASURES = (
         ISOLATION,
     ),
     Measure(
+        "isolated start, added time",
+        "100 ms",
+        "50 ms",
+        at_most("isolated start", "ms", 100, 50, "ms"),
+        ("tests/proof/test_isolation_cost.py",),
+    ),
+    Measure(
         "processes left by setsid",
         "0",
         "0 at 5 levels x 3 ends",

@@ -45,7 +45,7 @@ def stages() -> list[Stage]:
         Stage("page", "the page in a browser", BROWSER),
         Stage("proxies", "behind real proxies", ("tests/proof/test_proxies.py", "tests/browser/test_names.py")),
         Stage("mutations", "broken on purpose", ("tests/proof/test_mutations.py",)),
-        Stage("measures", "measures", ("tests/proof/test_measures.py", "tests/proof/test_loop_delay.py"), 1),
+        Stage("measures", "measures", ALONE, 1),
     ]
 
 
@@ -58,6 +58,7 @@ ABUSE = tuple(
     f"tests/proof/test_{name}.py"
     for name in ("injection", "side_by_side", "canaries", "incidents", "incidents_access", "incidents_peers", "rows")
 )
+ALONE = tuple(f"tests/proof/test_{name}.py" for name in ("measures", "loop_delay", "isolation_cost"))
 BROWSER = tuple(f"tests/browser/test_{name}.py" for name in ("xss", "screens", "keyboard", "incidents"))
 COVERING = (
     *("tests/core", "tests/store", "tests/test_runner.py", "tests/faults/test_races.py"),
