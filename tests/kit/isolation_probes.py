@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 from windlass.servers.isolation import Isolation, IsolationTrial, Launch, trial
 from windlass.servers.isolation.hidden_paths import IN_HOME
 from windlass.servers.isolation.landlock import landlock_version
-from windlass.servers.values import SandboxLevel, ServerConfig
+from windlass.servers.values import SandboxLevel, SandboxRules, ServerConfig
 
 CANARY = "canary-7f3a91c2d4"
 ROOT = Path(__file__).parents[2]
@@ -52,6 +53,11 @@ def probe(level: str, *, ordinary: bool = False) -> dict[str, str]:
     assert done.returncode == 0, done.stderr
     found: dict[str, str] = json.loads(done.stdout)
     return found
+
+
+def forks_under_a_bound(*, ordinary: bool = False) -> str:
+    """What a server says that may have 16 processes and starts 40."""
+    return json.dumps(probe("forks", ordinary=ordinary))
 
 
 def ordinary_user_fault() -> str:
@@ -88,6 +94,8 @@ def _folder(ordinary: bool) -> Iterator[Path]:
 
 def main(folder: Path, level: str) -> dict[str, str]:
     folder = Path(os.path.realpath(folder))
+    if level == "forks":
+        return {"said": _forks(Isolation(folder / "data", home=folder))}
     home, data = folder / "home", folder / "home" / ".local" / "share" / "windlass"
     wanted: dict[str, Any] = furnish(home, data)
     tried = {"bwrap": trial, "landlock": landlock_trial, "off": trial}[level]
@@ -111,6 +119,14 @@ def main(folder: Path, level: str) -> dict[str, str]:
         argv = [python, "-S", "-E", str(INSIDE), json.dumps(wanted), str(home / "project"), str(home / "docs")]
         config = ServerConfig("srv-1", "probe", command=argv[0], args=tuple(argv[1:]), sandbox=sandbox, confirmed=True)
         return _run(isolation.launch(config, {}), home)
+
+
+def _forks(isolation: Isolation) -> str:
+    script = "for n in $(seq 40); do sleep 1 & done; wait; echo all"
+    config = ServerConfig("srv-1", "x", command="/bin/sh", args=("-c", script), confirmed=True)
+    launch = isolation.launch(replace(config, sandbox_rules=SandboxRules(processes=16)), {})
+    done = subprocess.run(launch.argv, env=dict(launch.env), capture_output=True, text=True, timeout=100, check=False)
+    return done.stdout + done.stderr
 
 
 def _run(launch: Launch, home: Path) -> dict[str, str]:

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.isolation_probes import landlock_trial, nothing_trial, ordinary_user_fault, probe
+from tests.kit.isolation_probes import (
+    forks_under_a_bound,
+    landlock_trial,
+    nothing_trial,
+    ordinary_user_fault,
+    probe,
+)
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import PATIENCE_S, until
 from tests.proof.figures import note
@@ -70,7 +76,7 @@ async def test_a_server_hears_sigterm_before_it_is_killed(
 
 
 @WITHOUT_BWRAP
-async def test_a_server_over_its_bound_of_memory_is_stopped_with_the_reason(servers: Servers) -> None:
+async def test_b1_a_server_over_its_bound_of_memory_is_stopped_with_the_reason(servers: Servers) -> None:
     argv = [sys.executable, "-S", "-E", "-c", GREEDY]
     await servers.put(program(argv, sandbox_rules=SandboxRules(memory_mib=100)))
     servers.start("server")
@@ -79,7 +85,7 @@ async def test_a_server_over_its_bound_of_memory_is_stopped_with_the_reason(serv
 
 
 @WITHOUT_BWRAP
-async def test_a_server_over_its_bound_of_processes_is_stopped_with_the_reason(
+async def test_b1_a_server_over_its_bound_of_processes_is_stopped_with_the_reason(
     servers: Servers, ledger: Ledger
 ) -> None:
     await run(servers, ledger_config(ledger, sandbox_rules=SandboxRules(processes=8)))
@@ -89,7 +95,16 @@ async def test_a_server_over_its_bound_of_processes_is_stopped_with_the_reason(
 
 
 @WITHOUT_BWRAP
-async def test_a_server_is_stopped_when_a_hidden_file_in_its_folder_is_replaced(tmp_path: Path) -> None:
+def test_b1_for_an_ordinary_user_the_kernel_counts_the_processes_of_one_server_alone() -> None:
+    """Root is not counted, which is why servers are looked at as well."""
+    ordinary = os.geteuid() == 0
+    if ordinary and (fault := ordinary_user_fault()):
+        pytest.skip(fault)
+    assert "fork" in forks_under_a_bound(ordinary=ordinary)
+
+
+@WITHOUT_BWRAP
+async def test_b1_a_server_is_stopped_when_a_hidden_file_in_its_folder_is_replaced(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / ".env").write_text("KEY=1")
@@ -102,7 +117,7 @@ async def test_a_server_is_stopped_when_a_hidden_file_in_its_folder_is_replaced(
 
 
 @WITHOUT_BWRAP
-async def test_what_was_refused_is_named_with_the_line_that_allows_it_and_the_line_works(
+async def test_b1_what_was_refused_is_named_with_the_line_that_allows_it_and_the_line_works(
     servers: Servers, ledger: Ledger, tmp_path: Path
 ) -> None:
     """In the home, as most projects are: what lies in /tmp is a folder of the server's own."""
@@ -127,7 +142,7 @@ async def test_what_was_refused_is_named_with_the_line_that_allows_it_and_the_li
         with_project.rmdir()
 
 
-async def test_a_docker_command_is_not_isolated_and_says_so(servers: Servers, tmp_path: Path) -> None:
+async def test_b1_a_docker_command_is_not_isolated_and_says_so(servers: Servers, tmp_path: Path) -> None:
     docker = tmp_path / "docker"
     docker.write_text(f"#!{sys.executable} -SE\n{WRITER}")
     docker.chmod(0o755)
@@ -140,7 +155,7 @@ async def test_a_docker_command_is_not_isolated_and_says_so(servers: Servers, tm
     ("tried", "level", "why"),
     [(landlock_trial, "landlock", "bubblewrap is not installed"), (nothing_trial, "none", "no Landlock")],
 )
-async def test_where_bubblewrap_does_not_work_the_card_says_what_holds_instead(
+async def test_b1_where_bubblewrap_does_not_work_the_card_says_what_holds_instead(
     tmp_path: Path, ledger: Ledger, tried: Callable[[], IsolationTrial], level: str, why: str
 ) -> None:
     if level == "landlock" and not landlock_version():

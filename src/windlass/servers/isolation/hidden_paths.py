@@ -17,7 +17,18 @@ IN_HOME = (
     *(".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware"),
     *(".config/microsoft-edge", ".config/vivaldi", ".config/opera", "snap/firefox", "snap/chromium", ".var/app"),
     *(".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history"),
-    *(".sqlite_history", ".lesshst", ".viminfo", ".local/share/fish"),
+    *(".sqlite_history", ".rediscli_history", ".irb_history", ".lesshst", ".viminfo", ".local/share/fish"),
+    *(".local/share/atuin", ".Xauthority", ".ICEauthority", ".screen", ".emacs.d/server", ".vscode-server"),
+    *(".local/share/jupyter/runtime", ".huggingface", ".cache/huggingface/token", ".kaggle", ".s3cfg", ".boto"),
+    *(
+        ".config/sops",
+        ".config/age",
+        ".databrickscfg",
+        ".config/stripe",
+        ".fly",
+        ".config/hcloud",
+        ".composer/auth.json",
+    ),
     *(".claude", ".claude.json", ".config/Claude", ".cursor", ".codeium", ".codex", ".gemini", ".continue"),
     *(".config/Code", ".config/VSCodium", ".config/zed", ".config/goose", ".lmstudio", ".vscode"),
     *(".colima", ".orbstack", ".lima", ".config/systemd", ".config/autostart"),
@@ -25,6 +36,7 @@ IN_HOME = (
 IN_SYSTEM = (
     *("/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/ssl/private", "/etc/sudoers"),
     *("/etc/sudoers.d", "/etc/NetworkManager/system-connections", "/etc/kubernetes", "/etc/krb5.keytab"),
+    *("/etc/letsencrypt", "/etc/wireguard", "/etc/openvpn", "/etc/pki/tls/private", "/etc/rancher"),
     *("/etc/ssh/ssh_host_*_key", "/var/lib/docker", "/var/lib/containerd", "/var/lib/kubelet", "/var/spool/cron"),
 )
 # All else in /run is private: the sockets of Docker, D-Bus and agents, the secrets of services, /run/user.
