@@ -238,8 +238,8 @@ class Turns:
         replied = ModelReplied("", (again,), finish="tool_calls", model=started.settings.model)
         judged = self._toolbox.for_turn(record.conversation_id, child_id, started).judge(again, (started,))
         following: list[Event] = [replied, judged]
-        if call.finished.state == "unknown" and judged.verdict == "ask":
-            # Somebody who may approve calls asks for this very one, knowing that it may have happened.
+        if call.starts and judged.verdict == "ask":
+            # Somebody who may approve calls asks for this very one, which ran before and may have had its effect.
             following.append(CallDecided(again.id, allow=True, by=current_actor()))
         created = await self._runner.start(
             record.conversation_id, started, *following, parent_id=turn_id, turn_id=child_id
