@@ -21,6 +21,7 @@ from tests.proof.readings import (
     kills,
     none_through,
     packages,
+    questions,
     races,
     rows,
     soak,
@@ -99,6 +100,7 @@ ISOLATION = ("tests/servers/test_isolation.py", "tests/servers/test_isolation_at
 DETACHED = ("tests/servers/test_detached.py",)
 SELF_APPROVAL = ("tests/proof/test_self_approval.py",)
 RACES = (f"{FAULTS}/test_races.py", f"{FAULTS}/test_schedules.py")
+BROWSING = "tests/e2e/test_browser_session.py"
 SEEDS = ("tests/proof/test_side_by_side.py",)
 INJECTED = ("tests/proof/test_injection.py", *SEEDS)
 SPELLINGS = tuple(
@@ -182,7 +184,7 @@ MEASURES = (
     Measure("SSRF forms", "120, 0 through", "500", cases(120, 500, *SSRF), SSRF),
     Measure("Host/Origin/CSRF cases", "60, 0 through", "all routes x 60", cases(60, 10**9, *GUARD), GUARD),
     Measure("injected effects", "100 attacks, 0 through", "500, 0", injected, INJECTED),
-    Measure("questions in the seed's flows", "0 of 5", "0 of 5", at_most("seed flows", "questions", 0, 0, ""), SEEDS),
+    Measure("questions in everyday use", "0; 2 with a browser", "0; 1", questions, (*SEEDS, BROWSING)),
     Measure("deny spellings", "30, 0 through", "100", cases(30, 100, *SPELLINGS), SPELLINGS),
     Measure(
         "isolation probes, root and user",
@@ -202,7 +204,7 @@ MEASURES = (
         "processes left by setsid",
         "0",
         "0 at 5 levels x 3 ends",
-        none_through("detached", "left", 15, 75, "processes"),
+        none_through("detached", "left", 15, 60, "processes"),
         DETACHED,
     ),
     Measure(

@@ -137,6 +137,7 @@ async def test_b3_another_version_of_a_fetched_package_waits_for_a_confirmation(
     ("argv", "file", "text", "package"),
     [
         (["npx", "-y", "pkg@1"], "cache/npm/_npx/a/node_modules/pkg/package.json", "", "pkg 1.0"),
+        (["npx", "pkg"], "cache/_npx/a/node_modules/pkg/package.json", "", "pkg 1.0"),
         (["npx", "--package=@a/b", "c"], "cache/npm/_npx/a/node_modules/@a/b/package.json", "", "pkg 1.0"),
         (["uvx", "mcp-server-x==2", "--y"], "cache/uv/archive-v0/a/mcp_server_x-2.dist-info/x", "x", "mcp_server_x 2"),
         (["uvx", "--from", "A.b", "c"], "cache/uv/archive-v0/a/a_b-2.dist-info/x", "x", "a_b 2"),

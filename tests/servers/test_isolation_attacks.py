@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.machine import HERE, LEVELS, SECRET, Machine, Trial, every_level
+from tests.servers.machine import HERE, LEVELS, SECRET, Machine, Trial, every_level, output
 from windlass.servers import Isolation, SandboxRules
+from windlass.servers.isolation.bubblewrap import MOST_ENTRIES
 from windlass.servers.values import ServerConfig
 
 
@@ -171,3 +172,15 @@ def test_b1_a_strict_server_sees_nothing_hidden_in_a_folder_that_is_opened(machi
     for rules in (SandboxRules(read=(str(machine.home),)), SandboxRules(write=(str(machine.folder),))):
         shown = machine.run(f"cat {machine.home}/notes {hidden}", rules=rules, sandbox="strict")
         assert "notes" in shown and SECRET not in shown
+
+
+@pytest.mark.parametrize("tried", LEVELS[:1])
+def test_b1_a_home_with_very_many_entries_is_covered_instead_and_that_is_said(machine: Machine) -> None:
+    for number in range(MOST_ENTRIES + 1):
+        (machine.home / f"entry-{number}").touch()
+    hidden = f"{machine.key} {machine.home}/.config/gh/hosts {machine.data}/token {machine.project}/.env"
+    launch = machine.launch(f"ls {machine.home} | wc -l; cat {hidden}; echo x > {machine.home}/made; echo ran")
+    shown = output(launch)
+    assert SECRET not in shown and "ran" in shown and int(shown.split()[0]) > MOST_ENTRIES
+    assert not (machine.home / "made").exists()
+    assert "too many entries" in launch.why

@@ -39,7 +39,8 @@ def _spec(argv: Sequence[str], *options: str) -> str:
 def _fetched_by_npx(name: str, caches: Sequence[str]) -> str:
     if not re.fullmatch(r"(@[\w.-]+/)?[\w.-]+", name):
         return ""
-    return _version_in(_newest(f"{escape(cache)}/npm/_npx/*/node_modules/{name}/package.json" for cache in caches))
+    folders = [f"{escape(cache)}/{below}" for cache in caches for below in ("npm/_npx", "_npx")]
+    return _version_in(_newest(f"{folder}/*/node_modules/{name}/package.json" for folder in folders))
 
 
 def _fetched_by_uvx(name: str, caches: Sequence[str]) -> str:

@@ -11,8 +11,8 @@ from windlass.toolbox.permissions import all_enabled_notice
 
 ROW = "approval"
 NAMED_NOW = (
-    "Tools that the page of 0.1.0 set to run count as enabled by name (%d of them): those that change or send something "
-    "ask once their chat has read text from outside."
+    "Tools that the page of 0.1.0 set to run count as enabled by name (%d of them): those that change or send "
+    "something ask once their chat has read text from outside."
 )
 RULES_NOW = (
     "A rule that says auto now comes before `ask` of a chat, a tool or a server; one with `arguments` allows further "
@@ -20,6 +20,11 @@ RULES_NOW = (
 )
 GRANTS_KEPT = (
     "Lasting approvals are kept (%d): `windlass permissions list` shows them, `windlass permissions revoke` ends one."
+)
+
+ISOLATED_NOW = (
+    "Servers of windlass.toml run isolated from now on (%s): each starts in a folder of its own, and credentials are "
+    'out of reach. docs/isolation.md says what that means; sandbox = "off" under [servers.NAME] switches it off.'
 )
 
 
@@ -52,6 +57,8 @@ class ApprovalChanges:
         for config in self._servers.configs():
             if _asks_now(config):
                 yield all_enabled_notice(config.slug)
+        if isolated := [config.slug for config in self._servers.configs() if _is_isolated_now(config)]:
+            yield ISOLATED_NOW % ", ".join(isolated)
         permissions = self._toolbox.permissions
         rules = [rule for rule in (*permissions.operator_rules, *permissions.rules()) if rule.choice == "auto"]
         settings = [row for _, row in self._toolbox.chat_settings() if row.enabled and row.approval and not row.setting]
@@ -68,3 +75,9 @@ def _asks_now(config: ServerConfig) -> bool:
     """A server of the operator's file whose tools are enabled by a pattern, with nothing said about approval."""
     by_pattern = any(set(name) & set("*?[") for name in config.enabled_tools)
     return config.operator and not config.bundled and not config.approval and by_pattern
+
+
+def _is_isolated_now(config: ServerConfig) -> bool:
+    """What was added over the API is named by itself, when its row is read."""
+    is_of_file = config.operator and not config.bundled and config.transport == "stdio"
+    return is_of_file and config.wanted_sandbox == "default"

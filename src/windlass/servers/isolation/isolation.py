@@ -115,7 +115,7 @@ class Isolation:
         """Where package managers keep what they fetch for this server."""
         if config.wanted_sandbox == "default":
             return (self._private(config.id).cache,)
-        return (f"{self._home}/.cache",) if config.wanted_sandbox == "off" else ()
+        return (f"{self._home}/.cache", f"{self._home}/.npm") if config.wanted_sandbox == "off" else ()
 
     def watch(self, pid: int, launch: Launch, rules: SandboxRules, over: Callable[[str], None]) -> None:
         if launch.level != "none":
