@@ -117,7 +117,7 @@ def injected(found: Figures) -> Figure:
     )
     text = (
         f"{attacks:,.0f} attacks, {through:,.0f} through; {inside:,.0f} inside what was granted, {named:,.0f} by a note"
-        f" or description; {needless:,.0f} of {wanted:,.0f} questions needless"
+        f" or description; {needless:,.0f} needless questions in {wanted:,.0f} calls a person asked for"
     )
     return Figure(text, attacks >= 100 and not through, attacks >= 500 and not through)
 
@@ -132,6 +132,16 @@ def none_through(measure: str, name: str, floor: float, aim: float, words: str) 
         return Figure(f"{count:,.0f} {words}, {bad:,.0f} {name}", count >= floor and not bad, count >= aim and not bad)
 
     return figure
+
+
+def questions(found: Figures) -> Figure:
+    """Of the seed's flows, and of an everyday browser session."""
+    flows, cards = found.most("seed flows", "questions"), found.most("browser session", "questions")
+    ruled = found.most("browser session", "with_a_rule")
+    if flows is None or cards is None or ruled is None:
+        return Figure("-", None)
+    text = f"{flows:.0f} in the seed's flows; {cards:.0f} in a browser session, {ruled:.0f} with a rule"
+    return Figure(text, not flows and cards <= 2 and not ruled, not flows and cards <= 1 and not ruled)
 
 
 def cases(floor: int, aim: int, *tests: str) -> Callable[[Figures], Figure]:
