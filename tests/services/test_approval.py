@@ -2,6 +2,7 @@
 no tool of ours brought, and what a person did with a call before."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest_asyncio
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site, open_site
 from windlass.config import WebSearchSettings
-from windlass.testing import Gate, StrictLLM, call, say, wait_for
+from windlass.testing import Gate, StrictLLM, call, calls, say, wait_for
 
 HIT = {"title": "Rain", "link": "http://10.0.0.7/x", "content": "7 C", "media": "", "icon": "", "refer": ""}
 
@@ -77,6 +78,20 @@ async def test_c1_a_search_that_the_provider_ran_is_text_from_outside(tmp_path: 
         "it changes something, and this chat has read text from outside",
     )
     assert ledger.counts() == {}
+
+
+async def test_c2_twenty_addresses_of_the_message_are_fetched_in_a_turn_and_no_more(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    schema = {"type": "object", "properties": {"url": {"type": "string"}}}
+    tools = ledger.folder / "tools.json"
+    tools.write_text(json.dumps([{"name": "fetch", "inputSchema": schema}]))
+    await site.add_ledger(ledger, "--only", "ask", "--tools", str(tools), slug="web", tools="fe*")
+    pages = [f"https://docs.example.org/{number}" for number in range(21)]
+    strict_llm.then(calls(*(call("fetch", url=page) for page in pages)))
+    turn = await chat(site, await site.conversation(), f"Read {' and '.join(pages)}")
+    states = [one["state"] for one in turn["calls"]]
+    assert states == ["ok"] * 20 + ["awaiting_approval"], states
 
 
 async def test_d6_a_reader_that_was_stopped_or_broke_is_never_in_doubt(
