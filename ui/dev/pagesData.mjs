@@ -250,3 +250,40 @@ export const WIRE_TOOLS = Array.from({ length: 14 }, (_, n) => ({
     },
   },
 }));
+
+const USED = { created_at: null, last_used_at: "2026-11-15T14:31:00Z", expires_at: null };
+const permission = (id, kind, effect, server, tool, more = {}) => ({
+  id,
+  kind,
+  effect,
+  server,
+  tool,
+  scope: "always",
+  by: "token",
+  at: "2026-11-12T14:31:00Z",
+  last_used_at: null,
+  source: kind === "grant" ? "decision" : "policy",
+  ...more,
+});
+
+export const PERMISSIONS = [
+  permission("file:1", "rule", "deny", "*", "*", {
+    source: "windlass.toml",
+    line: 18,
+    by: "",
+    at: null,
+    arguments: { path: "/etc/*" },
+  }),
+  permission("grant-1", "grant", "auto", "git", "push_tag", {
+    covers: "tool",
+    arguments: { remote: "origin" },
+  }),
+  permission("server:bench", "server", "ask", "bench", "*", { source: "server" }),
+];
+
+export const SESSIONS = [
+  { ...USED, id: "s1", name: "token", scopes: ["admin"], browser: "Firefox on Linux", current: true },
+];
+export const TOKENS = [
+  { ...USED, id: "t1", name: "token", scopes: ["admin"], sessions: 1, from_config: true },
+];

@@ -48,6 +48,9 @@ function route(method, url, held) {
   }
   if (first === "providers") return { providers: held.providers, provider: held.providers[0] };
   if (first === "policy") return { rules: data.RULES.slice(1), operator_rules: data.RULES.slice(0, 1) };
+  if (first === "permissions" && method === "GET") return { permissions: data.PERMISSIONS, left_off: 0 };
+  if (first === "sessions") return { sessions: data.SESSIONS };
+  if (first === "tokens") return { tokens: data.TOKENS };
   if (first === "personas") return { personas: data.PERSONAS };
   if (first === "limits") return { limits: data.LIMITS };
   if (first === "health") return { status: "ok", version: "0.1.0" };

@@ -107,9 +107,14 @@ function GrantLink({ call }: { call: Call }) {
   const { permission } = call.decided ?? {};
   if (!permission) return null;
   return (
-    <Link className="tag" href={paths.permission(permission)} title="Show in Permissions">
+    <Link
+      className="tag"
+      href={paths.permission(permission)}
+      title="Show in Permissions"
+      aria-label={decisionOf(call)}
+    >
       <Icon name="person" />
-      {decisionOf(call)}
+      <span>{decisionOf(call)}</span>
     </Link>
   );
 }
