@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CHECKING = ("assert", "check", "expect", "raises", "test_", "until", "verify", "fail")  # how helpers that fail a test are named
+# How helpers that fail a test are named.
+CHECKING = ("assert", "check", "expect", "raises", "test_", "until", "verify", "fail")
 WAITS = {"sleep", "wait_for_timeout"}
 
 # Every sleep there is. Whoever needs another one says here why no event can be waited for.

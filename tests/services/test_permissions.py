@@ -14,6 +14,7 @@ from tests.kit.ledger_file import Ledger
 from tests.web.kit import Reply, Site, open_site
 from windlass.config import load
 from windlass.testing import Gate, StrictLLM, call, say, wait_for
+from windlass.testing.replies import Scripted
 
 FILE = """
 [[policy]]
@@ -264,3 +265,25 @@ async def test_a2_settings_of_chats_and_servers_say_who_set_them_and_when(site: 
     listed = (await site.get("/permissions"))["permissions"]
     assert {(one["kind"], one["by"]) for one in listed} == {("conversation", "kitchen"), ("server", "kitchen")}
     assert all(one["at"] for one in listed)
+
+
+async def test_c1_a_person_corrects_what_a_tool_does(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
+    await site.add_ledger(ledger, tools="*")
+    path = "/servers/ledger/tools/record/kind"
+
+    async def outcome(*answer: Scripted) -> str:
+        strict_llm.then(call("record", effect_id="a"), *answer)
+        chat = await site.post(f"/conversations/{await site.conversation()}/chat", {"content": "Go"})
+        await site.post(f"/turns/{chat['turn_id']}/stop")
+        return str(chat["outcome"])
+
+    async def shown() -> tuple[str, str]:
+        [tool] = [one for one in (await site.get("/servers/ledger/tools"))["tools"] if one["name"] == "record"]
+        return tool["kind"], tool["kind_by"]
+
+    assert (await shown(), await outcome()) == (("changes", ""), "awaiting_person")
+    assert (await site.call("PUT", path, {"kind": "reads"})).status == 200
+    assert (await shown(), await outcome(say("Done."))) == (("reads", "token"), "answered")
+    assert (await site.call("PUT", path, {"kind": None})).status == 200
+    assert (await shown(), await outcome()) == (("changes", ""), "awaiting_person")
+    assert ledger.counts() == {"a": 1}

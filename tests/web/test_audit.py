@@ -71,6 +71,9 @@ class Story:
         path = f"/servers/ledger/tools/{tools[0]['name']}/accept"
         await self.send("POST", path, {"hash": tools[0]["hash"]})
 
+    async def correct_kind(self) -> None:
+        await self.send("PUT", "/servers/ledger/tools/record/kind", {"kind": "changes"})
+
     async def add_provider(self) -> None:
         new = {"name": "Far", "base_url": "http://a.example/v1", "api_key": CANARY}
         self.known["provider"] = (await self.send("POST", "/providers", new))["provider"]["id"]
@@ -164,6 +167,7 @@ STEPS: dict[str, tuple[Step, str, str]] = {  # the route's name: what is done, a
         *("tool.call", "ledger name=echo, arguments"),
     ),
     "servers.accept_tool": (Story.accept_tool, "tool.accept", "ledger "),
+    "servers.correct_kind": (Story.correct_kind, "tool.kind", "ledger record, kind=changes"),
     "servers.import_": (
         sends("POST", "/servers/import", {"mcpServers": {"far": {"command": "x", "env": {"A_KEY": CANARY}}}}),
         *("server.import", "far"),

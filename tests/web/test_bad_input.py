@@ -68,6 +68,7 @@ async def test_unknown_ids_are_404_with_a_hint_on_every_route(site: Site) -> Non
         "servers_confirm": {"argv": ["x"]},
         "servers_call_tool": {"name": "x"},
         "servers_accept_tool": {"hash": "x"},
+        "servers_correct_kind": {"kind": "reads"},
     }
     wrong = []
     for route in ROUTES:

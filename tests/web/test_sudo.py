@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.kit.ledger_file import Ledger
 from tests.web.kit import TOKEN, Reply, Site, open_site
 from windlass.api.routes import ROUTES
 from windlass.web.attempts import ConfirmCode
@@ -147,6 +148,15 @@ async def test_f6_to_trust_a_server_or_its_calls_is_confirmed(site: Site) -> Non
         assert asks(await site.call("POST", "/servers", new, token="", headers=page))
     for tightened in ({"trusted": False}, {"approval": "ask"}, {"approval": None}):
         assert (await site.call("PATCH", "/servers/far", tightened, token="", headers=page)).status == 200
+
+
+async def test_a2_to_take_a_tool_for_one_that_reads_is_confirmed(site: Site, ledger: Ledger) -> None:
+    await site.add_ledger(ledger)
+    page, path = unconfirmed(site), "/servers/ledger/tools/record/kind"
+    for kind in ("reads", None):
+        assert asks(await site.call("PUT", path, {"kind": kind}, token="", headers=page))
+    for kind in ("sends", "changes"):
+        assert (await site.call("PUT", path, {"kind": kind}, token="", headers=page)).status == 200
 
 
 async def test_a2_a_rule_that_asks_is_revoked_by_an_admin_who_confirms_and_others_by_who_approves(

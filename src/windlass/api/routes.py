@@ -112,6 +112,8 @@ class servers:
                     audit="tool.call")
     accept_tool = row("POST", "/servers/{server}/tools/{tool}/accept", "Accept a changed tool",
                       s.ServerTools, str, str, s.AcceptTool, audit="tool.accept")
+    correct_kind = row("PUT", "/servers/{server}/tools/{tool}/kind", "Correct whether a tool reads, changes or sends",
+                       s.ServerTools, str, str, s.ToolKind, sudo="depends", audit="tool.kind")
     log = row("GET", "/servers/{server}/log", "Read the tail of its stderr", s.ServerLog, str)
 
 

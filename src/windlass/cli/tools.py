@@ -3,7 +3,7 @@
 import json as jsonlib
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import typer
@@ -30,10 +30,13 @@ def list_(
     if json:
         return as_json([{"server": slug, **msgspec.to_builtins(tool)} for slug, tool in found])
     rows = (
-        (f"{slug}.{tool.name}", _nature(tool), f"~{tool.tokens}", line(tool.description, 70)) for slug, tool in found
+        (f"{slug}.{tool.name}", tool.kind, _nature(tool), f"~{tool.tokens}", line(tool.description, 60))
+        for slug, tool in found
     )
     table(
-        ("tool", "claims", "tokens", "what it does"), rows, "No server is running. `windlass servers list` shows why."
+        ("tool", "kind", "claims", "tokens", "what it does"),
+        rows,
+        "No server is running. `windlass servers list` shows why.",
     )
 
 
@@ -46,9 +49,7 @@ def call(
     json: Json = False,
 ) -> None:
     """Call a tool without a model. Exit code 1 when it fails."""
-    slug, dot, name = tool.partition(".")
-    if not dot:
-        raise BadInput(f"{tool} is not server.tool.", hint="`windlass tools list` shows all names.")
+    slug, name = _split(tool)
     with opened(ctx) as session:
         given = arguments_given(session, slug, name, arguments or [], file)
         result = session.run(session.w.servers.call_tool(slug, name, given))
@@ -58,6 +59,30 @@ def call(
         sys.stdout.write(clean(result.text) + "\n")
         note(f"{result.state}, {result.took_ms} ms" + (", shortened" if result.shortened else ""))
     raise typer.Exit(0 if result.state == "ok" else FAILED)
+
+
+@tools.command()
+def kind(
+    ctx: typer.Context,
+    tool: Annotated[str, typer.Argument(help="server.tool")],
+    kind: Annotated[
+        Literal["reads", "changes", "sends", "guess"],
+        typer.Argument(help="What it does; `guess` returns to Windlass's own guess."),
+    ],
+) -> None:
+    """Correct whether a tool reads, changes or sends. Tools that read run; the others ask where nothing was set."""
+    slug, name = _split(tool)
+    with opened(ctx) as session:
+        session.run(session.w.servers.correct_kind(slug, name, None if kind == "guess" else kind))
+        now = next(one for one in session.run(session.w.servers.tools(slug)).tools if one.name == name)
+    note(f"{tool}: {now.kind}", "")
+
+
+def _split(tool: str) -> tuple[str, str]:
+    slug, dot, name = tool.partition(".")
+    if not dot:
+        raise BadInput(f"{tool} is not server.tool.", hint="`windlass tools list` shows all names.")
+    return slug, name
 
 
 def arguments_given(

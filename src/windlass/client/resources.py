@@ -254,6 +254,10 @@ class ServersResource(Resource):
     async def tools(self, server: str) -> schemas.ServerTools:
         return await self._transport.call(routes.servers.tools, server)
 
+    async def correct_kind(self, server: str, tool: str, kind: Literal["reads", "changes", "sends"] | None) -> None:
+        """Whether a tool reads, changes or sends; None returns to Windlass's guess."""
+        await self._transport.call(routes.servers.correct_kind, server, tool, schemas.ToolKind(kind))
+
     async def call_tool(self, server: str, tool: str, arguments: dict[str, Any] | None = None) -> schemas.ToolResult:
         body = schemas.CallTool(tool, arguments or {})
         return (await self._transport.call(routes.servers.call_tool, server, body)).result

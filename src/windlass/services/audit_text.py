@@ -17,7 +17,7 @@ MOST_CHARACTERS = 500
 WITH_VALUES = frozenset(
     {
         *("name", "slug", "transport", "trusted", "approval", "sandbox", "default", "server_id", "tool_name"),
-        *("scope", "scopes", "covers", "expires_at", "as", "action"),
+        *("scope", "scopes", "covers", "expires_at", "as", "action", "kind"),
     }
 )
 ELSEWHERE = ("decision", "rules", "hash")  # which the entry says in other ways, or which say nothing

@@ -225,6 +225,11 @@ class McpServers:
         await self._toolbox.accept(server, tool, request.hash)
         return await self.tools(server)
 
+    @serves(routes.servers.correct_kind)
+    async def correct_kind(self, server: str, tool: str, request: schemas.ToolKind) -> schemas.ServerTools:
+        await self._toolbox.set_class(server, tool, request.kind, current_actor())
+        return await self.tools(server)
+
     @serves(routes.servers.log)
     async def log(self, server: str) -> schemas.ServerLog:
         lines = self._servers.stderr(server).splitlines()[-MOST_LINES:]
@@ -376,6 +381,8 @@ class McpServers:
             changed=self._toolbox.pins.changed(offer),
             problem=offer.problem,
             was=self._was(offer),
+            kind=self._toolbox.kind(offer),
+            kind_by=self._toolbox.kind_by(offer),
         )
 
     def _was(self, offer: Offer) -> dict[str, Any] | msgspec.UnsetType:

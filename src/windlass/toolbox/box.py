@@ -188,6 +188,13 @@ class Toolbox:
         """The file's class, else a person's, else the guess."""
         return self._corrected(offer) or offer.guess.kind
 
+    def kind_by(self, offer: Offer) -> str:
+        """Who corrected the guess; "" where it stands."""
+        if _override_class(offer):
+            return "windlass.toml"
+        row = self._corrections().get((offer.server.id, offer.tool.name))
+        return row.by if row else ""
+
     async def set_class(self, server: str, tool: str, kind: ToolClass | None, by: str = "") -> Offer:
         """Correct the guess; None returns to it."""
         offer = self.offer(server, tool)

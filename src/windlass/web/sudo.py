@@ -23,6 +23,7 @@ class Sudo:
             routes.servers.add: self._adds_trust,
             routes.servers.change: self._changes_server,
             routes.providers.change: self._changes_provider,
+            routes.servers.correct_kind: self._takes_for_reader,
             routes.policy.put: self._widens_policy,
             routes.permissions.delete: self._loosens,
         }
@@ -50,6 +51,10 @@ class Sudo:
         moves = change.url not in (UNSET, now.url) and bool(now.header_names)
         trusts = change.trusted is True and not now.trusted
         return moves or trusts or (change.approval == "auto" != now.approval)
+
+    async def _takes_for_reader(self, server: str, tool: str, change: schemas.ToolKind) -> bool:
+        """A tool that counts as one that reads runs unasked."""
+        return change.kind in ("reads", None)
 
     async def _changes_provider(self, provider_id: str, change: schemas.ProviderChange) -> bool:
         now = (await self._services.providers.get(provider_id)).provider

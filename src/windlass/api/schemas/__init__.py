@@ -96,6 +96,7 @@ from windlass.api.schemas.servers import (
     ServerTool,
     ServerTools,
     ShownInside,
+    ToolKind,
     ToolResult,
     ToolResultAnswer,
 )
@@ -305,6 +306,7 @@ __all__ = [
     "TokenMade",
     "TokenRequest",
     "TokenUsage",
+    "ToolKind",
     "ToolNamed",
     "ToolResult",
     "ToolResultAnswer",

@@ -4,11 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from windlass.api.schemas.base import Approval, Object, Request, Response, Time
+from windlass.api.schemas.base import Approval, Object, Request, Response, Time, ToolClass
 from windlass.api.schemas.models import Rule
 
 PermissionKind = Literal["rule", "grant", "conversation", "server", "tool"]
-ToolClass = Literal["reads", "changes", "sends"]
 
 
 class PermissionQuery(Request):

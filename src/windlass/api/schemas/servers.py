@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from windlass.api.schemas.base import Approval, Name, Object, Request, Response, Seconds, Slug, Time
+from windlass.api.schemas.base import Approval, Name, Object, Request, Response, Seconds, Slug, Time, ToolClass
 
 Argument = Annotated[str, Meta(max_length=10_000)]
 Secret = Annotated[str, Meta(max_length=10_000, description="Kept, never returned")]
@@ -204,6 +204,14 @@ class ServerTool(Response):
     problem: Annotated[str, Meta(description="Why it cannot be offered")] = ""
     output_schema: Object = field(default_factory=dict)
     was: Annotated[Object, Meta(description="What was agreed to, where it is another one now")] | UnsetType = UNSET
+    kind: Annotated[ToolClass, Meta(description="What it does; decides whether it asks where nothing was set")] = (
+        "changes"
+    )
+    kind_by: Annotated[str, Meta(description="Who corrected the kind; empty where it is a guess")] = ""
+
+
+class ToolKind(Request):
+    kind: Annotated[ToolClass | None, Meta(description="What it does; null returns to Windlass's guess")]
 
 
 class AcceptTool(Request):
