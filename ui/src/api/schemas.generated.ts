@@ -45,6 +45,7 @@ export type ErrorCode =
   | "not_waiting"
   | "nothing_to_confirm"
   | "nothing_to_retry"
+  | "open_to_all"
   | "policy_changed"
   | "port_in_use"
   | "rule_asks"
@@ -1149,6 +1150,10 @@ export interface ServerTool {
   output_schema: Record<string, unknown>;
   /** What was agreed to, where it is another one now */
   was?: Record<string, unknown>;
+  /** What it does; decides whether it asks where nothing was set */
+  kind: ToolClass;
+  /** Who corrected the kind; empty where it is a guess */
+  kind_by: string;
 }
 
 export interface ServerTools {
@@ -1275,6 +1280,11 @@ export interface TokenUsage {
   total_tokens: number;
   cached_tokens: number;
   reasoning_tokens: number;
+}
+
+export interface ToolKind {
+  /** What it does; null returns to Windlass's guess */
+  kind: ToolClass | null;
 }
 
 export interface ToolNamed {
