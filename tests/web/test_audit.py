@@ -103,7 +103,9 @@ class Story:
         await self.settle(f"/turns/{turn.turn_id}/calls/call-1", "resolve", {"as": "skip"})
 
     async def retry_call(self) -> None:
-        await self.settle(await self.chat("fail", message=CANARY), "retry")  # it is asked about, and waits
+        path = await self.chat("fail", message=CANARY)
+        self.llm.then(say("Failed again."))
+        await self.settle(path, "retry")
 
     async def answer(self) -> None:
         body = {"action": "accept", "content": {"name": CANARY, "number": 3}}
