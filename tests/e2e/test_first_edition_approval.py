@@ -46,7 +46,7 @@ async def test_d4_what_asks_now_is_printed_with_the_line_that_restores_it(tmp_pa
     assert server.log.count(all_enabled_notice("shed")) == 1
     assert server.log.count("Servers of windlass.toml run isolated from now on (office, shed)") == 1
     assert "The server office has no" not in server.log, "its tools are named"
-    assert "Tools that the page of 0.1.0 set to run count as enabled by name (1 of them)" in server.log
+    assert "once their chat has read text from outside (13 tools, readers included)" in server.log
     assert "shows these rules (1)" in server.log and "Lasting approvals are kept (2)" in server.log
 
 

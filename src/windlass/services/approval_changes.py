@@ -11,8 +11,8 @@ from windlass.toolbox.permissions import all_enabled_notice
 
 ROW = "approval"
 NAMED_NOW = (
-    "Tools that the page of 0.1.0 set to run count as enabled by name (%d of them): those that change or send "
-    "something ask once their chat has read text from outside."
+    "Tools of existing chats that were enabled by name, or set to run by the page of 0.1.0, ask if they change or send "
+    "something, once their chat has read text from outside (%d tools, readers included)."
 )
 RULES_NOW = (
     "A rule that says auto now comes before `ask` of a chat, a tool or a server; one with `arguments` allows further "
@@ -61,9 +61,9 @@ class ApprovalChanges:
             yield ISOLATED_NOW % ", ".join(isolated)
         permissions = self._toolbox.permissions
         rules = [rule for rule in (*permissions.operator_rules, *permissions.rules()) if rule.choice == "auto"]
-        settings = [row for _, row in self._toolbox.chat_settings() if row.enabled and row.approval and not row.setting]
+        named = [row for _, row in self._toolbox.chat_settings() if row.enabled and not row.setting]
         for text, count in (
-            (NAMED_NOW, len(settings)),
+            (NAMED_NOW, len(named)),
             (RULES_NOW, len(rules)),
             (GRANTS_KEPT, len(permissions.saved_grants())),
         ):

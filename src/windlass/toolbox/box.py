@@ -257,7 +257,7 @@ class Toolbox:
     async def accept(self, server: str, tool: str, hash: str) -> None:
         """Accept a changed definition, which must be the very one that was reviewed."""
         offer = self.offer(server, tool)
-        if offer.hash != hash:
+        if not offer.has(hash):
             raise Conflict("The tool changed again.", hint="Review the difference once more.", code="tool_changed")
         await self.pins.renew(offer)
         self._cache.clear()
