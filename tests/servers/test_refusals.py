@@ -71,7 +71,7 @@ def rules_of(line: str) -> SandboxRules:
     return SandboxRules(read=tuple(inside.get("read", ())), write=tuple(inside.get("write", ())))
 
 
-def follows(machine: Machine, argv: list[str], expected: str, access: str, *, at_first: bool = False) -> None:
+def expect_line_works(machine: Machine, argv: list[str], expected: str, access: str, *, at_first: bool = False) -> None:
     text, found = said(machine, argv, SandboxRules())
     assert ("worked" in text) == at_first, text
     [refusal] = found[:1]
@@ -90,14 +90,14 @@ def python(code: str) -> list[str]:
 
 @every_level
 def test_b1_the_line_for_a_folder_that_only_a_call_names(machine: Machine) -> None:
-    follows(machine, shell(f"echo x > {machine.home}/repository/made"), f"{machine.home}/repository", "write")
+    expect_line_works(machine, shell(f"echo x > {machine.home}/repository/made"), f"{machine.home}/repository", "write")
 
 
 @every_level
 def test_b1_the_line_for_a_repository_that_only_a_call_names(machine: Machine) -> None:
     folder = machine.home / "repository"
     os.system(f"git init -q {folder}")
-    follows(machine, shell(f"git -c safe.directory='*' -C {folder} add file"), str(folder), "write")
+    expect_line_works(machine, shell(f"git -c safe.directory='*' -C {folder} add file"), str(folder), "write")
 
 
 @every_level
@@ -107,12 +107,12 @@ def test_b1_the_line_for_a_database_directly_in_the_home(machine: Machine) -> No
     if machine.level == "landlock":  # a folder that holds something hidden cannot be opened as a whole
         assert said(machine, argv, SandboxRules())[1] == []
     else:
-        follows(machine, argv, str(machine.home), "write")
+        expect_line_works(machine, argv, str(machine.home), "write")
 
 
 @every_level
 def test_b1_the_line_for_credentials_by_their_path(machine: Machine) -> None:
-    follows(machine, shell(f"cat {machine.home}/.aws/credentials"), f"{machine.home}/.aws", "read")
+    expect_line_works(machine, shell(f"cat {machine.home}/.aws/credentials"), f"{machine.home}/.aws", "read")
 
 
 @every_level
@@ -127,14 +127,14 @@ def test_b1_the_line_for_credentials_by_their_path(machine: Machine) -> None:
 )
 def test_b1_the_line_for_credentials_that_an_error_does_not_name(machine: Machine, error: str, name: str) -> None:
     script = f"if ls {machine.home}/{name} 2>&-; then true; else echo {json.dumps(error)}; false; fi"
-    follows(machine, shell(script), f"{machine.home}/{name}", "read")
+    expect_line_works(machine, shell(script), f"{machine.home}/{name}", "read")
 
 
 @every_level
 def test_b1_the_line_for_an_agent_s_socket(machine: Machine, listening: "Listening") -> None:
     listening.at(path := f"{machine.home}/.agent.sock")
     expected = "/run" if machine.level == "landlock" else path
-    follows(machine, python(CONNECT.format(path=path)), expected, "read")
+    expect_line_works(machine, python(CONNECT.format(path=path)), expected, "read")
 
 
 @every_level
@@ -142,11 +142,11 @@ def test_b1_the_line_for_docker_s_socket(machine: Machine, listening: "Listening
     (machine.home / ".docker" / "run").mkdir(parents=True)
     listening.at(path := f"{machine.home}/.docker/run/docker.sock")
     if machine.level == "landlock":
-        follows(machine, python(CONNECT.format(path=path)), "/run", "read")
+        expect_line_works(machine, python(CONNECT.format(path=path)), "/run", "read")
         return
     error = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
     script = f"if ls {path}; then true; else echo {json.dumps(error)}; false; fi"
-    follows(machine, shell(script), f"{machine.home}/.docker", "read")
+    expect_line_works(machine, shell(script), f"{machine.home}/.docker", "read")
 
 
 @every_level
@@ -160,7 +160,7 @@ def test_b1_the_line_for_what_landlock_closes_and_bubblewrap_makes_private(
 ) -> None:
     try:
         if machine.level == "landlock":
-            follows(machine, argv, path, "write")
+            expect_line_works(machine, argv, path, "write")
         else:
             assert "worked" in said(machine, argv, SandboxRules())[0]
     finally:
