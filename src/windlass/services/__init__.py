@@ -132,7 +132,7 @@ def _served_by(service: object) -> Iterator[tuple[Route[..., Any], Callable[...,
 def _name_of(servers: Servers, models: Models, permissions: Permissions, kind: str, id: str) -> str:
     """For the audit; "" for what has no other name than its id, or is not there."""
     match kind:
-        case "server" | "tool":
+        case "server":
             return next((config.slug for config in servers.configs() if id in (config.id, config.slug)), "")
         case "provider":
             return next((config.name for config in models.configs() if config.id == id), "")

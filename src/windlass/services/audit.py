@@ -64,8 +64,9 @@ class Audit:
             logger.error("This change is missing in /audit: %s", error.message)
 
     def _name(self, route: Route[..., Any], arguments: Sequence[Any]) -> str:
-        kind = route.audit.partition(".")[0]
-        return self._name_of(kind, arguments[0]) if arguments and isinstance(arguments[0], str) else ""
+        """Of what the path names first."""
+        named = route.path.partition("{")[2].partition("}")[0].removesuffix("_id")
+        return self._name_of(named, arguments[0]) if named else ""
 
 
 def _number(cursor: str) -> int:
