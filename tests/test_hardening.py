@@ -16,7 +16,7 @@ from tests.kit.waiting import until
 from tests.kit.windlass_process import windlass
 from windlass.testing import StrictLLM, say
 
-SOURCE = Path(__file__).parent.parent / "src"
+ROOT = Path(__file__).parent.parent
 SOMEBODY = 54321  # an ordinary user, who need not be known to the system
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 KEYS = {
@@ -80,13 +80,15 @@ async def test_f6_a_server_leaves_no_core_dump(tmp_path: Path) -> None:
 @LINUX
 def test_b1_a_command_in_process_forgets_them_too(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from windlass.cli.program import run; run(['servers', 'list', '--json']);"
-        "sys.stdout.write(str(dict(os.environ)) + open('/proc/self/environ').read())"
+        "import os; from tests.test_hardening import first_environment; from windlass.cli.program import run;"
+        "run(['servers', 'list', '--json'], own_process=True);"
+        "print(dict(os.environ), first_environment(os.getpid()))"
     )
     env = clean_environment(
         tmp_path / "home", OPENAI_API_KEY=KEYS["OPENAI_API_KEY"], OPENAI_BASE_URL="http://a.example"
     )
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60, check=True)
+    argv = [sys.executable, "-c", code]
+    done = subprocess.run(argv, env=env, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     assert "OPENAI_BASE_URL" in done.stdout and KEYS["OPENAI_API_KEY"] not in done.stdout + done.stderr
 
 
@@ -98,7 +100,7 @@ def test_b1_no_program_of_the_same_user_reads_the_environment_of_a_hardened_proc
         if not shutil.which("setpriv") or not os.access("/usr/bin/python3", os.X_OK):
             pytest.skip("no Python that an ordinary user may run")
         argv = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups", "/usr/bin/python3"]
-    env = {"PYTHONPATH": str(SOURCE), "PATH": os.environ["PATH"]}
+    env = {"PYTHONPATH": str(ROOT / "src"), "PATH": os.environ["PATH"]}
     done = subprocess.run(
         [*argv, "-c", code], env=env, cwd="/", capture_output=True, text=True, timeout=60, check=False
     )

@@ -82,7 +82,7 @@ def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Connec
         raise BadInput("No server is running.", hint="Start one with `windlass serve`, or name one with --url.")
     if options.own_process:
         harden_process()
-    forget_environment(config.keys_read)
+        forget_environment(config.keys_read)
     windlass = Windlass(url, token) if url else Windlass(config=config, recover=False)
     with _loop() as loop:
         ready: asyncio.Future[None] = loop.create_future()
