@@ -81,7 +81,9 @@ async def test_the_fetch_server_reads_a_page(servers: Servers) -> None:
     fetch = str(real_servers.PYTHON_SERVERS / "mcp-server-fetch")
     async with await asyncio.start_server(page, "127.0.0.1", 0) as web:
         url = f"http://127.0.0.1:{web.sockets[0].getsockname()[1]}/"
-        await run(servers, program([fetch, "--ignore-robots-txt", "--allow-private-ips"]))
+        # With Node in its PATH it would first install a package into its own folder, which is read-only.
+        path = {"PATH": str(real_servers.PYTHON_SERVERS)}
+        await run(servers, program([fetch, "--ignore-robots-txt", "--allow-private-ips"], env=path))
         assert "with words" in text_of(await servers.call("server", "fetch", json.dumps({"url": url})))
 
 

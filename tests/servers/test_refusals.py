@@ -52,7 +52,7 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def machine(folder: Path, tried: Trial) -> Machine:
     found = Machine(folder, tried)
-    for path, text in {".aws/credentials": SECRET, "repository/file": "x", "notes.txt": "x"}.items():
+    for path, text in {".aws/credentials": SECRET, "repository/file": "x", "docs/file": "x"}.items():
         (found.home / path).parent.mkdir(exist_ok=True)
         (found.home / path).write_text(text)
     return found
@@ -185,6 +185,19 @@ def test_b1_a_script_that_only_windlass_would_find_is_named_with_its_full_path(
     assert f"Write {machine.home}/server.py" in refused.value.hint
     for advised in (replace(config, args=(f"{machine.home}/server.py",)), replace(config, cwd=str(machine.home))):
         assert "worked" in output(machine.isolation.launch(advised, {}))
+
+
+@every_level
+def test_b1_files_of_a_traceback_are_not_named(machine: Machine) -> None:
+    text, found = said(machine, [PYTHON, "-E", "-c", TRACED.format(home=machine.home)], SandboxRules())
+    assert "repository/code.py" in text and [one.path for one in found] == [f"{machine.home}/docs"], (text, found)
+
+
+TRACED = """
+import sys
+print('  File "{home}/repository/code.py", line 3, in write', file=sys.stderr)
+open("{home}/docs/made", "w")
+"""
 
 
 class Listening:

@@ -18,7 +18,7 @@ MOST = 10
 ENDS = 4000  # what is looked at of each end of a text: an error is short, a document is not one
 _WRITE = re.compile(
     r"EROFS|read-?only (file ?system|database)|could not be obtained|unable to open database|"
-    r"Permission ?denied|EACCES|not permitted|cannot create|could not create|failed to write",
+    r"Permission ?denied|EACCES|not permitted|cannot create|could not create|failed to write|ENOENT.* mkdir",
     re.IGNORECASE,
 )
 _READ = re.compile(r"ENOENT|no such file|not found|does not exist|EACCES|permission ?denied|cannot open", re.IGNORECASE)
@@ -52,18 +52,19 @@ class Allowance:
 def refusals(text: str, limits: Allowance, arguments: Sequence[str] = ()) -> list[Refusal]:
     """`arguments` are the texts a call was made with: some programs do not name the file that failed."""
     shown = text if len(text) <= 2 * ENDS else f"{text[:ENDS]}\n{text[-ENDS:]}"
-    known = list(_known(shown, limits))
-    writes, reads = _WRITE.search(shown), _READ.search(shown)
-    if not writes and not reads:
-        return known
-    named = list(dict.fromkeys(_paths(shown, limits.home)))
-    found = known + [one for path in named if (one := _hidden(path, limits))]
-    if writes:
-        found += [one for path in named if (one := _read_only(path, limits))]
+    found = list(_known(shown, limits))
+    writes, reads = _lines(shown, _WRITE), _lines(shown, _READ)
+    found += [one for path in _paths(reads + writes, limits.home) if (one := _hidden(path, limits))]
+    found += [one for path in _paths(writes, limits.home) if (one := _read_only(path, limits))]
     if writes and not found:
         others = [*_paths("\n".join(arguments), limits.home), *limits.kept_out]
         found = [one for path in others if (one := _hidden(path, limits) or _read_only(path, limits))][:1]
     return list(dict.fromkeys(found))[:MOST]
+
+
+def _lines(text: str, pattern: re.Pattern[str]) -> str:
+    """Those that hold an error. The lines around it name files as well, such as those of a traceback."""
+    return "".join(f"{line}\n" for line in text.splitlines() if pattern.search(line))
 
 
 def _known(text: str, limits: Allowance) -> Iterator[Refusal]:
