@@ -27,6 +27,7 @@ async def test_d1_d2_always_names_saves_and_revokes_the_right_one_of_two_servers
         await expect(card.locator(".srv")).to_have_text("atticnot trusted")
         await expect(card.get_by_text("Also exists on ledger. This call goes to attic.")).to_be_visible()
         await expect(card.get_by_text("Not trusted: its hints are ignored.")).to_be_visible()
+        await expect(card.get_by_role("button", name="Allow all tools of attic in this chat")).to_be_visible()
         await app.decide("Allow Record?", "Always allow…")
         await expect(app.card("Always allow Record?").get_by_text("attic.record", exact=True)).to_be_visible()
         await app.decide("Always allow Record?", "Save grant and allow")

@@ -89,6 +89,9 @@ export const servers = {
   start: (id: string) => post<api.ServerAnswer>(`${server(id)}/start`),
   stop: (id: string) => post<api.ServerAnswer>(`${server(id)}/stop`),
   tools: (id: string) => get<Omit<api.ServerTools, "tools"> & { tools: ServerTool[] }>(`${server(id)}/tools`),
+  /** Null returns to the guess. */
+  correctKind: (id: string, tool: string, kind: api.ToolClass | null) =>
+    put<{ tools: ServerTool[] }>(`${server(id)}/tools/${e(tool)}/kind`, { kind }),
   log: (id: string) => get<api.ServerLog>(`${server(id)}/log`),
   /** Allow a changed tool again, as it is now; another definition than this one is a 409. */
   accept: (id: string, tool: string, hash: string) => post(`${server(id)}/tools/${e(tool)}/accept`, { hash }),

@@ -138,7 +138,7 @@ function Question({ onStep, ...props }: StepProps & { onStep: (step: Step) => vo
       <KeyValues json={call.spec.arguments} />
       <UnsentChanges {...props} onShow={() => onStep("edit")} />
       <Facts call={call} named={named} why={why}>
-        {why.asker === "outside" && named.server && (
+        {why.ofServer && named.server && (
           <Button
             small
             disabled={busy}

@@ -12,6 +12,8 @@ export interface Why {
   permission: string;
   /** Whether a lasting approval would be heeded. */
   grantable: boolean;
+  /** Whether the next tool of the server would ask for the same reason. */
+  ofServer: boolean;
 }
 
 const OUTSIDE = "text from outside";
@@ -23,17 +25,25 @@ export function whyOf({ judged }: Call, server: string): Why {
   const isDoubt = rule === IN_DOUBT;
   const grantable = step > 2 || (step === 0 && !isDoubt && !NUMBERED_RULE.test(rule));
   if (step === 2 || (step === 0 && NUMBERED_RULE.test(rule)))
-    return { asker: "rule", words: "", permission, grantable };
-  if (step === 4) return { asker: "setting", words: settingText(permission, server), permission, grantable };
-  if (step === 6 && rule.includes(OUTSIDE))
+    return { asker: "rule", words: "", permission, grantable, ofServer: false };
+  if (step === 4)
     return {
-      asker: "outside",
-      words: "This chat has read text from outside, so this call asks.",
+      asker: "setting",
+      words: settingText(permission, server),
       permission,
       grantable,
+      ofServer: false,
     };
-  const words = sentenceOf(rule || "this tool changes or sends something");
-  return { asker: isDoubt ? "doubt" : "tool", words, permission, grantable };
+  const outside = step === 6 && rule.includes(OUTSIDE);
+  return {
+    asker: outside ? "outside" : isDoubt ? "doubt" : "tool",
+    words: outside
+      ? "This chat has read text from outside, so this call asks."
+      : sentenceOf(rule || "this tool changes or sends something"),
+    permission,
+    grantable,
+    ofServer: outside || step === 7,
+  };
 }
 
 function settingText(permission: string, server: string): string {

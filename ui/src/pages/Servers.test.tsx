@@ -57,6 +57,8 @@ const COMMIT: ServerTool = {
   changed: true,
   problem: "",
   output_schema: {},
+  kind: "changes",
+  kind_by: "",
   was: WAS,
 };
 
@@ -280,4 +282,19 @@ describe("b1 what isolation refused", () => {
 test("b3 a program that was replaced is said on the card", async () => {
   await open([{ note: "The program was replaced since it was confirmed." }]);
   expect(screen.getByText("The program was replaced since it was confirmed.")).toBeTruthy();
+});
+
+test("c1 what a tool does is shown and can be corrected", async () => {
+  const push = { ...COMMIT, name: "push", changed: false, was: undefined };
+  const { asked, user } = await open([{ status: "running", tool_count: 1 }], {
+    "GET /servers/server-1/tools": { tools: [push] },
+    "GET /servers/server-1/log": { lines: [] },
+    "PUT /servers/server-1/tools/push/kind": { tools: [{ ...push, kind: "sends", kind_by: "token" }] },
+  });
+  await user.click(screen.getByRole("button", { name: "weather" }));
+  await user.click(await screen.findByRole("button", { name: /push.*changes/ }));
+  expect(screen.getByText("guessed")).toBeTruthy();
+  await user.click(screen.getByRole("radio", { name: "Sends" }));
+  expect(await screen.findByRole("button", { name: "Use the guess" })).toBeTruthy();
+  expect(asked.find(({ method }) => method === "PUT")?.body).toEqual({ kind: "sends" });
 });

@@ -145,7 +145,7 @@ function SetBy({ one }: { one: Permission }) {
 
 /** Taking a grant back only makes things stricter; the rest has no way back, so it takes one more step. */
 function Revoke({ one, busy, onRevoke }: { one: Permission; busy: boolean; onRevoke: () => void }) {
-  if (one.source === "windlass.toml") return null;
+  if (one.source === "windlass.toml" || one.source === "built-in") return null;
   if (one.kind === "grant")
     return (
       <Button small look="ghost" disabled={busy} aria-label={`Revoke ${appliesTo(one)}`} onClick={onRevoke}>

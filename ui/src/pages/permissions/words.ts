@@ -60,6 +60,7 @@ export function appliesTo({ server, tool }: Permission): string {
 export function originOf(one: Permission, me: string): string {
   if (one.source === "windlass.toml") return one.line ? `windlass.toml, line ${one.line}` : "windlass.toml";
   if (one.by) return one.by === me ? "You" : one.by;
+  if (one.source === "built-in") return "Comes with the demo";
   return { policy: "Rules", decision: "A card", conversation: "Tools menu", server: "Servers page" }[
     one.source
   ];

@@ -28,7 +28,7 @@ export function ServerInside({ server, tools }: Props) {
     <div className="server-inside">
       <ServerNote server={server} />
       <Refused server={server} />
-      {tools && tools.length > 0 && <ToolGrid tools={tools} />}
+      {tools && tools.length > 0 && <ToolGrid server={server.id} tools={tools} />}
       <Facts server={server} />
       {server.transport === "stdio" && server.status !== "configured" && (
         <LogTail server={server} lines={4} />

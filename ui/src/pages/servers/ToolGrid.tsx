@@ -1,11 +1,20 @@
 import { useState } from "react";
 
-import type { ServerTool, ToolAnnotations } from "../../api";
-import { Icon, JsonView, Tag, grouped, type Json } from "../../parts";
+import { servers, type ServerTool, type ToolAnnotations } from "../../api";
+import { useVerb } from "../../conversation/useVerb";
+import { Icon, JsonView, LinkButton, Segments, Tag, grouped, type Json } from "../../parts";
+
+interface Props {
+  /** Its id. */
+  server: string;
+  tools: readonly ServerTool[];
+}
 
 /** Two columns of tools; one opens to its definition below. */
-export function ToolGrid({ tools }: { tools: readonly ServerTool[] }) {
+export function ToolGrid({ server, tools: known }: Props) {
   const [open, setOpen] = useState("");
+  const [corrected, setCorrected] = useState<readonly ServerTool[] | null>(null);
+  const tools = corrected ?? known;
   const shown = tools.find((tool) => tool.name === open);
   return (
     <div className="tools-of">
@@ -21,12 +30,13 @@ export function ToolGrid({ tools }: { tools: readonly ServerTool[] }) {
               <b className="cut">{tool.name}</b>
               <span className="grow" />
               <Mark tool={tool} />
+              <span className="dim">{tool.kind}</span>
               <span className="dim num">{grouped(tool.tokens)} tokens</span>
             </button>
           </li>
         ))}
       </ul>
-      {shown && <Definition tool={shown} />}
+      {shown && <Definition server={server} tool={shown} onCorrected={setCorrected} />}
     </div>
   );
 }
@@ -37,7 +47,13 @@ function Mark({ tool }: { tool: ServerTool }) {
   return <span className="vh">pinned</span>;
 }
 
-function Definition({ tool }: { tool: ServerTool }) {
+interface DefinitionProps {
+  server: string;
+  tool: ServerTool;
+  onCorrected: (tools: readonly ServerTool[]) => void;
+}
+
+function Definition({ server, tool, onCorrected }: DefinitionProps) {
   const claims = claimsOf(tool.annotations);
   return (
     <div className="definition">
@@ -49,7 +65,11 @@ function Definition({ tool }: { tool: ServerTool }) {
         </dd>
         <dt>What it says</dt>
         <dd className="says">{tool.description || <span className="dim">nothing</span>}</dd>
-        <dt>Claimed by server</dt>
+        <dt>What it does</dt>
+        <dd>
+          <KindPicker server={server} tool={tool} onCorrected={onCorrected} />
+        </dd>
+        <dt>The server says</dt>
         <dd>
           {claims.map((claim) => (
             <Tag key={claim}>{claim}</Tag>
@@ -72,12 +92,42 @@ function Definition({ tool }: { tool: ServerTool }) {
   );
 }
 
+const KINDS = [
+  { value: "reads", label: "Reads" },
+  { value: "changes", label: "Changes" },
+  { value: "sends", label: "Sends" },
+] as const;
+
+/** Guessed from the tool's name and arguments; a person knows better. Where nothing is set, only what reads runs unasked. */
+function KindPicker({ server, tool, onCorrected }: DefinitionProps) {
+  const { run, busy, error } = useVerb();
+  const correct = (kind: ServerTool["kind"] | null) =>
+    void run(async () => onCorrected((await servers.correctKind(server, tool.name, kind)).tools));
+  return (
+    <>
+      <Segments label={`What ${tool.name} does`} value={tool.kind} options={KINDS} onChange={correct} />
+      {tool.kind_by ? (
+        <LinkButton disabled={busy} onClick={() => correct(null)}>
+          Use the guess
+        </LinkButton>
+      ) : (
+        <span className="dim">guessed</span>
+      )}
+      {error && (
+        <span className="bad" role="alert">
+          {error}
+        </span>
+      )}
+    </>
+  );
+}
+
 function claimsOf(claimed: ToolAnnotations): string[] {
   const words: [keyof ToolAnnotations, string, string][] = [
     ["readOnlyHint", "only reads", "changes data"],
     ["destructiveHint", "destructive", "not destructive"],
     ["idempotentHint", "safe to repeat", "not safe to repeat"],
-    ["openWorldHint", "reaches outside", "stays inside"],
+    ["openWorldHint", "contacts other systems", "local only"],
   ];
   return words.flatMap(([key, yes, no]) => (claimed[key] === undefined ? [] : [claimed[key] ? yes : no]));
 }
