@@ -136,6 +136,14 @@ async def test_d2_what_the_file_says_is_not_revoked_here_and_the_line_is_named(
         assert len(await listed(site)) == 3
 
 
+async def test_d2_what_comes_with_the_demo_is_listed_as_such_and_stays(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        [setting] = (await site.get("/permissions"))["permissions"]
+        assert (setting["id"], setting["effect"], setting["source"]) == ("tool:demo:write_note", "ask", "built-in")
+        refused = await site.call("DELETE", f"/permissions/{setting['id']}")
+        assert (refused.status, refused.code) == (409, "from_config") and "GET /policy" in refused.body["error"]["hint"]
+
+
 async def test_d2_revoking_holds_at_once_in_a_turn_that_runs(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
     await site.add_ledger(ledger)
     conversation = await asking_chat(site)

@@ -20,7 +20,7 @@ MOST_LISTED = 1000  # settings of chats; each chat that ever was may have some
 FILE: Literal["windlass.toml"] = "windlass.toml"
 Kind = Literal["rule", "grant", "conversation", "server", "tool"]
 Effect = Literal["auto", "ask", "deny", "named"]
-Source = Literal["windlass.toml", "policy", "decision", "conversation", "server"]
+Source = Literal["windlass.toml", "policy", "decision", "conversation", "server", "built-in"]
 _KINDS: dict[str, Kind] = {
     "file": "rule",
     "rule": "rule",
@@ -112,7 +112,7 @@ class PermissionListing:
 
     def _of_servers(self) -> Iterator[schemas.Permission]:
         for config in self._servers.configs():
-            source: Source = FILE if config.operator else "server"
+            source: Source = "built-in" if config.bundled else FILE if config.operator else "server"
             for tool, override in config.overrides.items():
                 if override.approval:
                     id = tool_setting_id(config.slug, tool)

@@ -63,6 +63,9 @@ class Permissions:
             at = f"{FILE}, line {found.line}" if found.line else FILE
             hint = f"Change it there: {at}. Then send Windlass a SIGHUP, or restart it."
             raise Conflict(f"This is set in {at}.", hint=hint, code="from_config", detail={"line": found.line or None})
+        if found.source == "built-in":
+            hint = f"A rule for {found.server}.{found.tool} comes before it. GET /policy shows the rules."
+            raise Conflict("This comes with the demo and cannot be revoked.", hint=hint, code="from_config")
         match found.kind:
             case "rule" | "grant":
                 await self._toolbox.permissions.revoke(permission_id)

@@ -722,7 +722,7 @@ export interface Permission {
   /** When it last decided a call; kept to the minute */
   last_used_at: string | null;
   /** Where it is set. What stands in the file is changed there */
-  source: "conversation" | "decision" | "policy" | "server" | "windlass.toml";
+  source: "built-in" | "conversation" | "decision" | "policy" | "server" | "windlass.toml";
   /** Patterns over arguments that a call must match */
   arguments?: Record<string, string>;
   /** Of a grant */

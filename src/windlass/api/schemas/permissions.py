@@ -32,7 +32,7 @@ class Permission(Response):
     at: Time | None
     last_used_at: Annotated[Time | None, Meta(description="When it last decided a call; kept to the minute")]
     source: Annotated[
-        Literal["windlass.toml", "policy", "decision", "conversation", "server"],
+        Literal["windlass.toml", "policy", "decision", "conversation", "server", "built-in"],
         Meta(description="Where it is set. What stands in the file is changed there"),
     ]
     arguments: (
