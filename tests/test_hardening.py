@@ -63,8 +63,10 @@ async def test_b1_a_server_forgets_the_keys_of_its_environment_and_still_uses_th
         (home / "windlass.toml").write_text(run + 'env = { NOTES = "env:NOTES_SECRET", MORE = "env:LATER_KEY" }\n')
         assert server.process
         server.process.send_signal(signal.SIGHUP)
-        await until(lambda: "changed: servers" in server.log, "the settings to be read again")
+        await until(lambda: "windlass.toml: reload settings" in server.log, "the settings to be read again")
         assert KEYS["LATER_KEY"] not in first_environment(server.pid)
+        [entry, *_] = (await server.get("/audit"))["entries"]
+        assert (entry["by"], entry["action"], entry["summary"]) == ("windlass.toml", "reload", "servers")
         shown = (await server.get("/servers/ledger"))["server"]
         assert shown["env_names"] == ["MORE", "NOTES"]
 
