@@ -95,6 +95,7 @@ FUZZ = (f"{FAULTS}/test_fuzz.py", f"{FAULTS}/test_guided.py")
 BAD_INPUTS = (f"{FAULTS}/test_requests.py", "tests/web/test_fuzz.py")
 WATCHERS = (f"{MEASURED}::test_idle_watchers_cost_little_and_too_many_are_survived",)
 XSS = ("tests/browser/test_xss.py",)
+NEWCOMER = ("tests/browser/test_newcomer.py",)
 AXE = (SCREENS, KEYBOARD)
 ISOLATION = ("tests/servers/test_isolation.py", "tests/servers/test_isolation_attacks.py")
 DETACHED = ("tests/servers/test_detached.py",)
@@ -183,6 +184,13 @@ MEASURES = (
     Measure("XSS payloads x sinks", "1,000 x 8, 0", "5,000 x 10 x 2 browsers", xss, XSS),
     Measure("SSRF forms", "120, 0 through", "500", cases(120, 500, *SSRF), SSRF),
     Measure("Host/Origin/CSRF cases", "60, 0 through", "all routes x 60", cases(60, 10**9, *GUARD), GUARD),
+    Measure(
+        "cookies replayed from another port",
+        "0 through",
+        "0 on every route",
+        none_through("cookies", "through", 9, 90, "requests"),
+        NEWCOMER,
+    ),
     Measure("injected effects", "100 attacks, 0 through", "500, 0", injected, INJECTED),
     Measure("questions in everyday use", "0; 2 with a browser", "0; 1", questions, (*SEEDS, BROWSING)),
     Measure("deny spellings", "30, 0 through", "100", cases(30, 100, *SPELLINGS), SPELLINGS),

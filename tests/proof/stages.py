@@ -59,7 +59,7 @@ ABUSE = tuple(
     for name in ("injection", "side_by_side", "canaries", "incidents", "incidents_access", "incidents_peers", "rows")
 )
 ALONE = tuple(f"tests/proof/test_{name}.py" for name in ("measures", "loop_delay", "isolation_cost"))
-BROWSER = tuple(f"tests/browser/test_{name}.py" for name in ("xss", "screens", "keyboard", "incidents"))
+BROWSER = tuple(f"tests/browser/test_{name}.py" for name in ("xss", "screens", "keyboard", "incidents", "newcomer"))
 COVERING = (
     *("tests/core", "tests/store", "tests/test_runner.py", "tests/faults/test_races.py"),
     *("tests/web/test_conversations.py", "tests/web/test_messages.py"),
