@@ -184,3 +184,19 @@ def test_b1_a_home_with_very_many_entries_is_covered_instead_and_that_is_said(ma
     assert SECRET not in shown and "ran" in shown and int(shown.split()[0]) > MOST_ENTRIES
     assert not (machine.home / "made").exists()
     assert "too many entries" in launch.why
+
+
+@pytest.mark.parametrize("tried", LEVELS[1:])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "syscall(425, 8, (c_uint8 * 120)())",  # io_uring, which makes sockets past a filter
+        "syscall(0x40000000 + 41, 1, 1, 0)",  # the same call by the numbers of another architecture
+        "socket(1, 1, 0)",
+        "socketpair(1, 2, 0, (c_int * 2)())",
+    ],
+)
+def test_b1_under_landlock_no_call_makes_a_socket_in_the_file_system(machine: Machine, code: str) -> None:
+    script = f"from ctypes import *; print('made', CDLL(None).{code})"
+    shown = machine.run(f'{sys.executable} -S -E -c "{script}"')
+    assert shown == "made -1\n"

@@ -2,6 +2,7 @@
 covered. One thread looks at all of them once a second and stops what is over its bound. That is after the fact: a limit
 of the kernel on memory would kill Node and Chromium, which reserve far more than they use."""
 
+import logging
 import os
 import threading
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from windlass.servers.isolation.process_tree import descendants, memory_of
 
 EVERY_S = 1.0
+log = logging.getLogger("windlass.servers")
 
 
 @dataclass(slots=True)
@@ -75,8 +77,11 @@ class BoundsWatch:
             with self._lock:
                 every = list(self._watched.values())
             for watched in every:
-                if fault := watched.fault():
-                    self._report(watched, fault)
+                try:
+                    if fault := watched.fault():
+                        self._report(watched, fault)
+                except Exception:  # the root of this thread, which must go on for the other servers
+                    log.exception("The bounds of a server could not be looked at")
 
     def _report(self, watched: Watched, fault: str) -> None:
         with self._lock:
