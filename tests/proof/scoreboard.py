@@ -115,6 +115,9 @@ SPELLINGS = tuple(
 )
 IMPORTED = ("tests/proof/test_incidents.py::test_cve_2026_40933_langflow_and_localai_9394_no_import_starts_anything",)
 
+FLOOD = ("tests/web/test_protocol.py::test_e1_memory_is_back_after_a_flood",)
+BACKUP = ("tests/cli/test_backup.py::test_f1_keys_written_in_the_settings_are_left_out_and_named",)
+
 MEASURES = (
     Measure("kill points x modes, nothing lost", "64/64", "+ 1,000 random, 0", kills, KILLS),
     Measure("duplicate non-idempotent effects", "0", "0 in 10,000 kill runs", twice, KILLS),
@@ -191,6 +194,14 @@ MEASURES = (
         none_through("cookies", "through", 9, 90, "requests"),
         NEWCOMER,
     ),
+    Measure(
+        "memory taken before a token is shown",
+        "+10 %",
+        "+5 %",
+        at_most("unread flood", "percent", 10, 5, "% after 300 MB of unread requests"),
+        FLOOD,
+    ),
+    Measure("secrets in backups", "20, 0 packed", "20", counted("backup", 20, 20, "planted, 0 packed"), BACKUP),
     Measure("injected effects", "100 attacks, 0 through", "500, 0", injected, INJECTED),
     Measure("questions in everyday use", "0; 2 with a browser", "0; 1", questions, (*SEEDS, BROWSING)),
     Measure("deny spellings", "30, 0 through", "100", cases(30, 100, *SPELLINGS), SPELLINGS),

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.proof.figures import add
 from tests.proof.incidents import INCIDENTS, PAINS
 from tests.proof.rows import ROWS
-from tests.proof.scoreboard import BROWSING, DETACHED, GUARD, ISOLATION, SELF_APPROVAL, SPELLINGS, SSRF
+from tests.proof.scoreboard import BACKUP, BROWSING, DETACHED, FLOOD, GUARD, ISOLATION, SELF_APPROVAL, SPELLINGS, SSRF
 
 ROOT = Path(__file__).parents[2]
 RAN = (0, 1)  # pytest's exit codes when every test came to its end, well or badly
@@ -34,7 +34,9 @@ def stages() -> list[Stage]:
     """Measures run alone, so that nothing else is in their figures."""
     mapped = {test for table in (ROWS, INCIDENTS, PAINS) for tests in table.values() for test in tests}
     own = ("tests/faults/", "tests/proof/", "tests/browser/")
-    elsewhere = sorted(test for test in {*mapped, *SSRF, *GUARD, *SPELLINGS, BROWSING} if not test.startswith(own))
+    elsewhere = sorted(
+        test for test in {*mapped, *SSRF, *GUARD, *SPELLINGS, *BACKUP, BROWSING} if not test.startswith(own)
+    )
     return [
         Stage("kills", "kills, faults and races", ("tests/faults",)),
         Stage("abuse", "injections, secrets and incidents", ABUSE),
@@ -45,7 +47,7 @@ def stages() -> list[Stage]:
         Stage("page", "the page in a browser", BROWSER),
         Stage("proxies", "behind real proxies", ("tests/proof/test_proxies.py", "tests/browser/test_names.py")),
         Stage("mutations", "broken on purpose", ("tests/proof/test_mutations.py",)),
-        Stage("measures", "measures", ALONE, 1),
+        Stage("measures", "measures", (*ALONE, *FLOOD), 1),
     ]
 
 
