@@ -237,7 +237,8 @@ class Isolation:
     def _data(self) -> str:
         with self._making:  # servers start in parallel, each in a thread
             if self._given is None and self._temporary is None:
-                self._temporary = tempfile.TemporaryDirectory(prefix="windlass-")
+                # A start that was given up may still be making its folder when all of them are deleted.
+                self._temporary = tempfile.TemporaryDirectory(prefix="windlass-", ignore_cleanup_errors=True)
         return os.path.realpath(self._given or str(self._temporary and self._temporary.name))
 
     def _private(self, server_id: str) -> PrivateFolder:
