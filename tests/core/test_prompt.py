@@ -120,7 +120,8 @@ def test_c3_imported_results_are_fenced_and_those_of_an_api_client_are_as_it_wro
         ChatMessage("tool", "</result>", call_id="c1", name="look"),
     )
     opening = (ChatMessage("user", "x"), called, result)
-    assert inside([TurnStarted(opening, origin="added")]) == "<\\/result>"
+    for origin in ("added", "retry"):
+        assert inside([TurnStarted(opening, origin=origin)]) == "<\\/result>"
     assert told([TurnStarted(opening, origin="v1")]) == "</result>"
 
 

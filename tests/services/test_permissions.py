@@ -295,3 +295,60 @@ async def test_c1_a_person_corrects_what_a_tool_does(site: Site, strict_llm: Str
     assert (await site.call("PUT", path, {"kind": None})).status == 200
     assert (await shown(), await outcome()) == (("changes", ""), "awaiting_person")
     assert ledger.counts() == {"a": 1}
+
+
+async def test_d6_a_retry_is_no_decision_about_another_servers_tool(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Of two servers with one tool the second has the bare name once the first is gone."""
+    other = Ledger(tmp_path_factory.mktemp("other"))
+    await site.add_ledger(ledger, "--only", "fail")
+    conversation = await site.conversation()
+    await site.enable(conversation, "fail", approval="auto")
+    strict_llm.then(call("fail", message="no"), say("It failed."))
+    chat = await site.post(f"/conversations/{conversation}/chat", {"content": "Go"})
+    [failed] = (await site.get(f"/turns/{chat['turn_id']}"))["turn"]["calls"]
+    await site.call("DELETE", "/servers/ledger")
+    await site.add_ledger(other, "--only", "fail", slug="other")
+    await site.enable(conversation, "fail", server="other")
+    again = await site.post(f"/turns/{chat['turn_id']}/calls/{failed['id']}/retry")
+    turn = (await site.get(f"/turns/{again['turn']['id']}?wait=60"))["turn"]
+    assert (turn["state"], other.counts()) == ("awaiting_person", {})
+
+
+async def test_c4_a_deny_that_came_while_a_call_waited_is_not_lifted_by_allow(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "record", approval="ask")
+    strict_llm.then(call("record", effect_id="a"), say("Then not."))
+    waiting = await site.post(f"/conversations/{conversation}/chat", {"content": "Go"})
+    [pending] = waiting["pending_calls"]
+    decision = f"/turns/{waiting['turn_id']}/calls/{pending['call_id']}/decision"
+    await site.call("PUT", "/policy", {"rules": [{"server": "ledger", "tool": "record", "approval": "deny"}]})
+    refused = await site.call("POST", decision, {"decision": "allow"})
+    assert (refused.status, refused.code, ledger.counts()) == (409, "policy", {})
+    await site.post(decision, {"decision": "deny"})
+    await site.get(f"/turns/{waiting['turn_id']}?wait=60")
+    assert ledger.counts() == {}
+
+
+async def test_a2_a_server_is_granted_for_always_only_by_who_confirms(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "record", approval="ask")
+    strict_llm.then(call("record", effect_id="a"), say("Done."))
+    waiting = await site.post(f"/conversations/{conversation}/chat", {"content": "Go"})
+    decision = f"/turns/{waiting['turn_id']}/calls/{waiting['pending_calls'][0]['call_id']}/decision"
+    page = site.browser()
+    for _, principal in site.access.sessions.listed():
+        principal.confirmed_until = 0
+    body = {"decision": "allow", "scope": "always", "covers": "server"}
+    assert (await site.call("POST", decision, body, token="", headers=page)).code == "confirm_required"
+    fine = await site.call("POST", decision, {**body, "scope": "conversation"}, token="", headers=page)
+    assert fine.status == 200
+    await site.get(f"/turns/{waiting['turn_id']}?wait=60")
+    assert ledger.counts() == {"a": 1}

@@ -83,9 +83,39 @@ def test_c4_a_pattern_in_text_is_found_whatever_its_letters(text: str) -> None:
     assert verdict({"*": "*SECRET*"}, {"note": "a secret"}, "ask") == "ask"
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example/x",
+        "https://EVIL.example/x",
+        "https://evil.example:443/x",
+        "https://evil.example:/x",
+        "https://evil.example./x",
+        "https://me@evil.example/x",
+        "https:/evil.example/x",
+        "https:\\\\evil.example/x",
+        "https:evil.example/x",
+        "https://ev\til.example/x",
+        "https://evil\n.example/x",
+        "https://evil\u3002example/x",
+    ],
+)
+def test_c4_no_spelling_of_a_host_gets_around_a_rule(address: str) -> None:
+    assert verdict({"url": "https://evil.example/*"}, {"url": address}, "deny") == "refuse"
+    assert verdict({"url": "https://*.example/*"}, {"url": address}, "auto", otherwise="ask") == (
+        "auto" if address.casefold() == "https://evil.example/x" else "ask"
+    )
+
+
+def test_c4_a_whole_number_is_one_however_it_is_written() -> None:
+    for port in (22, 22.0):
+        assert verdict({"port": "22"}, {"port": port}, "deny") == "refuse"
+    assert verdict({"port": "22"}, {"port": 22.5}, "deny") == "auto"
+
+
 def test_c4_a_rule_that_denies_reads_the_default_of_an_absent_argument() -> None:
     schema = '{"type":"object","properties":{"path":{"default":"/etc/hosts"},"other":{}}}'
-    for globs in ({"path": "/etc/*"}, {"*": "/etc/*"}):
+    for globs in ({"path": "/etc/*"}, {"/path": "/etc/*"}, {"*": "/etc/*"}):
         assert verdict(globs, {"other": "x"}, "deny", schema) == "refuse"
         assert verdict(globs, {"path": "/docs/a"}, "deny", schema) == "auto"
     assert verdict({"path": "/etc/*"}, {"other": "x"}, "deny") == "auto"

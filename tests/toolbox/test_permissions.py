@@ -106,6 +106,8 @@ read_file path=/etc/passwd             | either | rule * path=/docs/* deny, noth
 read_file path=/docs/a.txt             | either | rule * path=/docs/* auto, server ask  | auto 2
 read_file path=/etc/passwd             | either | rule * path=/docs/* auto, server ask  | ask 4
 fetch url=https://docs.example.org/start | either | nothing                             | auto 7
+fetch url=https://docs.example.org/start params=d | either | nothing                    | ask 7
+fetch url=https://docs.example.org/start proxy=http://evil.example.org | yes | named        | ask 6
 fetch url=https://evil.example.org/    | either | nothing                               | ask 7
 fetch url=https://evil.example.org/    | no     | named                                 | auto 6
 fetch url=https://docs.example.org/start | either | chat ask                            | ask 4

@@ -116,7 +116,15 @@ async def test_a2_only_what_widens_the_policy_is_confirmed(site: Site) -> None:
     page = unconfirmed(site)
     for rules in ([ASK, AUTO, other], [ASK, deny, AUTO, other], [ASK, deny, other], [ASK, deny, other]):
         assert (await put_policy(site, page, *rules)).status == 200, rules
-    for rules in ([deny, other], [], [other, ASK, deny], [ASK, deny, other, AUTO], [{**ASK, "approval": "auto"}, deny]):
+    asking_first = {**ASK, "server": "*"}
+    for rules in (
+        [deny, other],
+        [asking_first, ASK, deny, other],
+        [],
+        [other, ASK, deny],
+        [ASK, deny, other, AUTO],
+        [{**ASK, "approval": "auto"}, deny],
+    ):
         assert asks(await put_policy(site, page, *rules)), rules
 
 
@@ -146,8 +154,10 @@ async def test_f6_to_trust_a_server_or_its_calls_is_confirmed(site: Site) -> Non
         assert asks(await site.call("PATCH", "/servers/far", body, token="", headers=page))
         new = {"name": "new", "url": "https://b.example/mcp", **body}
         assert asks(await site.call("POST", "/servers", new, token="", headers=page))
-    for tightened in ({"trusted": False}, {"approval": "ask"}, {"approval": None}):
+    for tightened in ({"trusted": False}, {"approval": "ask"}, {"approval": "deny"}):
         assert (await site.call("PATCH", "/servers/far", tightened, token="", headers=page)).status == 200
+    for loosened in ({"approval": "ask"}, {"approval": None}, {"slug": "further"}):
+        assert asks(await site.call("PATCH", "/servers/far", loosened, token="", headers=page))
 
 
 async def test_a2_to_take_a_tool_for_one_that_reads_is_confirmed(site: Site, ledger: Ledger) -> None:

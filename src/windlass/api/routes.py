@@ -27,7 +27,7 @@ class turns:
     stop_call = row("POST", "/turns/{turn_id}/calls/{call_id}/stop", "Stop one call", s.TurnAnswer, str, str,
                     scope="chat")
     decide = row("POST", "/turns/{turn_id}/calls/{call_id}/decision", "Allow or deny a call",
-                 s.TurnAnswer, str, str, s.Decision, scope="approve", audit="call.decide")
+                 s.TurnAnswer, str, str, s.Decision, scope="approve", sudo="depends", audit="call.decide")
     resolve = row("POST", "/turns/{turn_id}/calls/{call_id}/resolve", "Resolve a call of unknown outcome",
                   s.TurnAnswer, str, str, s.Resolution, scope="approve", audit="call.resolve")
     retry_call = row("POST", "/turns/{turn_id}/calls/{call_id}/retry", "Run a failed call again in a new turn",

@@ -77,7 +77,7 @@ def _messages(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
 
 def _opening(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
     """Imported results are as foreign as our own; those that an API client sends are its own affair."""
-    imported = fence is not None and view.started.origin == "added"
+    imported = fence is not None and view.started.origin != "v1"
     for index, message in enumerate(view.started.opening):
         if index in view.started.blanked:
             continue

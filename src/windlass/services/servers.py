@@ -160,12 +160,14 @@ class McpServers:
 
     @serves(routes.servers.confirm)
     async def confirm(self, server: str, request: schemas.Confirm) -> schemas.ServerAnswer:
-        status = self._servers.status(server)
-        config = status.config
-        async with self._changes.hold(config.id):
+        server_id = self._servers.status(server).config.id
+        async with self._changes.hold(server_id):
+            status = self._servers.status(server_id)  # as it is now: a change may have come first
+            config = status.config
             _check_argv(config, request)
             if not (config.operator and status.state == "draft"):  # one of the file's, whose program changed
-                kept = self._own(server)
+                kept = self._own(server_id)
+                _check_argv(kept.config, request)
                 self._check_values(kept.config, request)
                 await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
             await self._servers.confirm(config.id)

@@ -170,6 +170,8 @@ class Turns:
             raise Conflict("This call does not wait for approval.", code="not_waiting")
         allow = request.decision == "allow"
         arguments = self._edited(record, call, request.arguments) if allow and request.arguments is not None else ""
+        if allow and not arguments:
+            self._check_not_denied(record, call)
         grant = self._grant(record, call, call.judged, request, arguments)
         # The grant first: a decision that landed without it would have lost what the person wanted.
         saved = await self._toolbox.permissions.grant(record.conversation_id, grant) if grant else None
@@ -238,7 +240,7 @@ class Turns:
         replied = ModelReplied("", (again,), finish="tool_calls", model=started.settings.model)
         judged = self._toolbox.for_turn(record.conversation_id, child_id, started).judge(again, (started,))
         following: list[Event] = [replied, judged]
-        if call.starts and judged.verdict == "ask":
+        if call.starts and judged.verdict == "ask" and _same_tool(judged, call.judged):
             # Somebody who may approve calls asks for this very one, which ran before and may have had its effect.
             following.append(CallDecided(again.id, allow=True, by=current_actor()))
         created = await self._runner.start(
@@ -352,6 +354,13 @@ class Turns:
                 "The tool changed while this waited.", hint="Look at the change before you decide.", code="tool_changed"
             )
 
+    def _check_not_denied(self, record: TurnRecord, call: CallView) -> None:
+        """A rule that came after the question: nothing lifts a deny."""
+        tools = self._toolbox.for_turn(record.conversation_id, record.id, record.view.started)
+        judged = tools.judge(call.call, record.events)
+        if judged.verdict == "refuse" and judged.step == 1:
+            raise Conflict(judged.reason, hint="Deny the call, or change what forbids it.", code=judged.refusal)
+
     def _edited(self, record: TurnRecord, call: CallView, arguments: dict[str, Any]) -> str:
         toolset = self._store.toolset(record.view.started.settings.toolset)
         spec = toolset.by_name.get(call.call.name)
@@ -373,6 +382,11 @@ def _call(record: TurnRecord, call_id: str) -> CallView:
             f"There is no call {call_id[:100]} in turn {record.id}.", hint="GET /turns/{id} shows its calls."
         )
     return found
+
+
+def _same_tool(now: CallJudged, before: CallJudged | None) -> bool:
+    """Of the same server, by the same definition: another may have taken over the name."""
+    return before is not None and (now.server, now.tool_hash) == (before.server, before.tool_hash)
 
 
 def _ends(event: Event, call_id: str) -> bool:

@@ -39,7 +39,8 @@ def guess(tool: ToolDefinition, *, trusted: bool = False, server: Iterable[str] 
 
 def chooses_target(argument: str) -> bool:
     """Whether an argument of this name says who receives something, or where it goes."""
-    return bool(_steps(argument) & (verbs.RECEIVERS | verbs.ADDRESSES | verbs.TARGETS))
+    targets = verbs.RECEIVERS | verbs.ADDRESSES | verbs.TARGETS | verbs.FILES | verbs.FILE_NAMES | verbs.PLACES
+    return bool(_steps(argument) & targets)
 
 
 @value_object

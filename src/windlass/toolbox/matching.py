@@ -17,6 +17,9 @@ ANY = "*"
 _ROUNDS = 5  # of decoding
 _LONGEST = 1 << 20  # of a value that is normalised; a longer one hides
 _WEB = re.compile(r"(https?://)([^?#]*)(.*)", re.IGNORECASE | re.DOTALL)
+_AUTHORITY = re.compile(r"\s*https?:([/\\\s]*)([^/?#\\ ]*)", re.IGNORECASE)
+# Userinfo, a port that may be left out, white space that browsers skip, dots of other scripts, a dot at the end.
+_ODD_AUTHORITY = re.compile("[@\t\r\n\u3002\uff0e\uff61]|:(?:80|443)?$|\\.$")
 _FILE = re.compile(r"file:(?://[^/]*)?(?=/)", re.IGNORECASE)
 _DRIVE = re.compile(r"[a-z]:\\(?!\\)", re.IGNORECASE)
 _SELF = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/(?:root|cwd)(?=/|$)")
@@ -92,7 +95,7 @@ def hides(text: str) -> bool:
     """Whether two programs may read two things in it: a path that climbs or has detours, escaped letters, invisible or
     look-alike characters. Case and the escapes of ordinary addresses do not count, nor do look-alikes in prose, which
     is compared in its normal form all the same."""
-    if len(text) > _LONGEST or _INVISIBLE.search(text):
+    if len(text) > _LONGEST or _INVISIBLE.search(text) or _has_odd_host(text):
         return True
     web = _WEB.fullmatch(text)
     path = web[2] if web else text
@@ -106,13 +109,19 @@ def hides(text: str) -> bool:
     return look_alikes or _has_detours(path)
 
 
+def _has_odd_host(text: str) -> bool:
+    """Whether an address names its host in another way than most: programs read that differently."""
+    found = _AUTHORITY.match(text)
+    return found is not None and (found[1] != "//" or _ODD_AUTHORITY.search(found[2]) is not None)
+
+
 def _is_caught(where: str, glob: str, arguments: Any, defaults: Mapping[str, Any]) -> bool:
     if where == ANY:
         absent = [value for name, value in defaults.items() if name not in arguments]
         return _as_json_fits(arguments, glob) or any(_suspected(text, glob) for text in _strings([arguments, absent]))
     found, value = _at(arguments, where)
-    if not found and where in defaults:
-        found, value = True, defaults[where]
+    if not found and where.removeprefix("/") in defaults:
+        found, value = True, defaults[where.removeprefix("/")]
     if not found:
         return False
     fits = not isinstance(value, str) and _as_json_fits(value, glob)
@@ -136,8 +145,9 @@ def _folded_globs(glob: str) -> tuple[str, ...]:
 
 
 def _as_json_fits(value: Any, glob: str) -> bool:
-    text = _json(value)
-    return fnmatchcase(text, glob) or fnmatchcase(text.casefold(), glob.casefold())
+    whole = int(value) if isinstance(value, float) and value.is_integer() else value  # 22.0 is 22 for most servers
+    texts = (_json(value), _json(whole))
+    return any(fnmatchcase(text, glob) or fnmatchcase(text.casefold(), glob.casefold()) for text in texts)
 
 
 def _plainly(value: Any, glob: str) -> bool:

@@ -283,12 +283,29 @@ def _conditions_hold(grant: Grant, call: ToolCall, spec: ToolSpec) -> bool:
 
 
 def _addresses(call: ToolCall, spec: ToolSpec) -> list[str]:
-    """What it fetches, of a tool that does nothing else."""
+    """What it fetches, of a call that does nothing else: any other text in its arguments may carry data along."""
     if not spec.address:
         return []
-    value = json.loads(call.arguments).get(spec.address)
+    given = json.loads(call.arguments)
+    value = given.pop(spec.address, None)
+    described = properties_of(spec.schema)
+    if not all(_carries_nothing(one, described.get(name)) for name, one in given.items()):
+        return []
     values = value if isinstance(value, list) else [value]
     return values if all(isinstance(one, str) for one in values) else []
+
+
+def _carries_nothing(value: object, described: object) -> bool:
+    """A number, a switch, the default, or a choice among what the schema lists."""
+    if value is None or isinstance(value, bool | int | float):
+        return True
+    if not isinstance(described, Mapping):
+        return False
+    if "default" in described and value == described["default"]:
+        return True
+    if isinstance(value, list):
+        return all(_carries_nothing(one, described.get("items")) for one in value)
+    return value in (described.get("enum") or ())
 
 
 def _verdict(

@@ -104,6 +104,7 @@ TARGETS = _words(
     "output owner path paths project query repo repository script sql table target user"
 )
 FILES = _words("dest destination dir directory file filename files folder input output path paths")
+PLACES = _words("collection cwd database db dst source src subdir table")
 FILE_NAMES = _words("file file_name file_path filename filepath path")
 CODE = _words("code expression function javascript js python script sql")
 # Arguments with something to write down.

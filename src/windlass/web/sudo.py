@@ -14,12 +14,14 @@ from windlass.web.errors import Forbidden
 from windlass.web.principal import Principal, check_scope
 
 Asks = Callable[..., Awaitable[bool]]
+_STRICTNESS = {"auto": 0, None: 1, "ask": 2, "deny": 3}
 
 
 class Sudo:
     def __init__(self, services: Services) -> None:
         self._services = services
         self.depends: dict[Route[..., Any], Asks] = {
+            routes.turns.decide: self._grants_a_server,
             routes.servers.add: self._adds_trust,
             routes.servers.change: self._changes_server,
             routes.providers.change: self._changes_provider,
@@ -47,10 +49,22 @@ class Sudo:
         return new.trusted or new.approval == "auto"
 
     async def _changes_server(self, server: str, change: schemas.ServerChange) -> bool:
+        """Rules name a server by its slug; trust, grants and secrets go with it to another address."""
         now = (await self._services.servers.get(server)).server
-        moves = change.url not in (UNSET, now.url) and bool(now.header_names)
+        renamed = change.slug not in (UNSET, now.slug)
+        moved = change.url not in (UNSET, now.url) or change.transport not in (UNSET, now.transport)
         trusts = change.trusted is True and not now.trusted
-        return moves or trusts or (change.approval == "auto" != now.approval)
+        loosens = change.approval is not UNSET and _STRICTNESS[change.approval] < _STRICTNESS[now.approval]
+        return renamed or trusts or loosens or (moved and await self._holds_something(now))
+
+    async def _holds_something(self, server: schemas.Server) -> bool:
+        listed = await self._services.permissions.all(schemas.PermissionQuery(server=server.id))
+        granted = any(one.kind == "grant" for one in listed.permissions)
+        return bool(server.header_names) or server.trusted or server.approval == "auto" or granted
+
+    async def _grants_a_server(self, turn_id: str, call_id: str, decision: schemas.Decision) -> bool:
+        """For always; in one chat it is what a card offers."""
+        return decision.scope == "always" and decision.covers == "server"
 
     async def _takes_for_reader(self, server: str, tool: str, change: schemas.ToolKind) -> bool:
         """A tool that counts as one that reads runs unasked."""
@@ -66,7 +80,14 @@ class Sudo:
         then = [_what_it_does(rule) for rule in policy.rules]
         allows_more = any(rule[0] == "auto" for rule in then if rule not in now)
         asks_less = any(rule[0] != "auto" for rule in now if rule not in then)
-        return allows_more or asks_less or [one for one in then if one in now] != [one for one in now if one in then]
+        last_deny = max((n for n, rule in enumerate(then) if rule[0] == "deny" and rule in now), default=-1)
+        asks_before_deny = any(rule[0] != "deny" and rule not in now for rule in then[: last_deny + 1])
+        return (
+            allows_more
+            or asks_less
+            or asks_before_deny
+            or [one for one in then if one in now] != [one for one in now if one in then]
+        )
 
     async def _loosens(self, permission_id: str) -> bool:
         found = self._services.permissions.find(permission_id)
