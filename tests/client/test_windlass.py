@@ -171,6 +171,21 @@ async def test_messages_are_added_read_and_deleted(w: Windlass) -> None:
     assert await w.messages.get_all(conversation.id) == []
 
 
+async def test_a_call_and_its_result_are_added_in_order(w: Windlass) -> None:
+    chat = (await w.conversations.create("By hand")).id
+    call = {"id": "call_123", "type": "function", "function": {"name": "list_directory", "arguments": "{}"}}
+    with pytest.raises(BadInput, match="tool_call_id"):
+        await w.messages.add(chat, "tool", "API.md", tool_call_id="call_123", name="list_directory")
+    await w.messages.add(chat, "user", "What is in /docs?")
+    made = await w.messages.add(chat, "assistant", tool_calls=[call])
+    added = await w.messages.add(chat, "tool", "API.md", tool_call_id="call_123", name="list_directory")
+    await w.messages.add(chat, "assistant", "It has API.md.")
+    shown = await w.messages.get_all(chat)
+    assert [one.role for one in shown] == ["user", "assistant", "tool", "assistant"]
+    assert made.tool_calls and shown[2] == added and added.content == "API.md"
+    assert added.tool_call_id == made.tool_calls[0].id
+
+
 async def test_a_conversation_is_chatted_in_listed_exported_and_deleted(w: Windlass) -> None:
     conversation = await w.conversations.create("Sums", system_prompt="Be brief.")
     await w.chat(conversation.id, "/calculate expression=1+1")

@@ -4,10 +4,10 @@ import re
 from typing import get_args
 
 from windlass.core.events import Event, TurnFinished
-from windlass.core.ports import LiveEvent, MessagesDeleted, ReplySoFar
+from windlass.core.ports import LiveEvent, MessagesDeleted, ReplySoFar, ResultAdded
 from windlass.core.values import value_object
 
-Transient = LiveEvent | ReplySoFar | MessagesDeleted  # not repeated: they have no id
+Transient = LiveEvent | ReplySoFar | MessagesDeleted | ResultAdded  # not repeated: they have no id
 NAMES: dict[type, str] = {  # `ToolStarted` is `tool_started` on the wire
     kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in (*get_args(Event), *get_args(Transient))
 }

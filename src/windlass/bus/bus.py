@@ -26,6 +26,7 @@ from windlass.core.ports import (
     ReasoningDelta,
     ReplyReset,
     ReplySoFar,
+    ResultAdded,
     TextDelta,
     ToolProgress,
 )
@@ -50,7 +51,7 @@ class Frame:
     conversation_id: str
     turn_id: str
     parent_id: str | None
-    what: Recorded | LiveEvent | ReplySoFar | MessagesDeleted
+    what: Recorded | LiveEvent | ReplySoFar | MessagesDeleted | ResultAdded
     encoded: bytes | None = None
 
 
@@ -122,6 +123,9 @@ class Bus:
 
     def deleted(self, conversation_id: str, turn_id: str, ids: Sequence[str]) -> None:
         self._send(conversation_id, [Frame(conversation_id, turn_id, None, MessagesDeleted(tuple(ids)))], True)
+
+    def result_added(self, conversation_id: str, turn_id: str, part: int, content: str) -> None:
+        self._send(conversation_id, [Frame(conversation_id, turn_id, None, ResultAdded(part, content))], True)
 
     def watch(
         self, conversation_id: str, after: int = 0, turn_id: str | None = None, *, unborn: bool = False
@@ -337,5 +341,7 @@ def _size(frame: Frame) -> int:
             return _HEAD_BYTES + sys.getsizeof(message) + sys.getsizeof(schema)
         case MessagesDeleted(ids=ids):
             return _HEAD_BYTES * (1 + len(ids))
+        case ResultAdded(content=content):
+            return _HEAD_BYTES + sys.getsizeof(content)
         case _:
             return _HEAD_BYTES

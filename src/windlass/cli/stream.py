@@ -39,6 +39,7 @@ from windlass.core.ports import (
     ReasoningDelta,
     ReplyReset,
     ReplySoFar,
+    ResultAdded,
     TextDelta,
     ToolProgress,
 )
@@ -158,6 +159,7 @@ class TurnPrinter:
                 | ReasoningDelta()
                 | InputNeeded()
                 | MessagesDeleted()
+                | ResultAdded()
             ):
                 pass
             case other:

@@ -1,8 +1,9 @@
 """The verbs of the API as methods, grouped as the routes are. Each gives what its route gives, unwrapped."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from msgspec import UNSET, ValidationError, convert
+from msgspec import UNSET, ValidationError, convert, to_builtins
 from msgspec.structs import asdict
 
 from windlass.api import routes, schemas
@@ -75,11 +76,14 @@ class MessagesResource(Resource):
         role: Literal["user", "assistant", "system", "tool"],
         content: str | None = None,
         *,
-        tool_calls: list[schemas.CallInMessage] | None = None,
+        tool_calls: Sequence[schemas.CallInMessage | Mapping[str, Any]] | None = None,
         tool_call_id: str | None = None,
         name: str | None = None,
     ) -> schemas.Message:
-        body = schemas.NewMessage(role, content, tool_calls, tool_call_id, name)
+        """Calls as OpenAI writes them. A tool message follows the assistant message whose call it answers."""
+        fields = {"role": role, "content": content, "tool_call_id": tool_call_id, "name": name}
+        calls = None if tool_calls is None else to_builtins(tool_calls)
+        body = _converted(schemas.NewMessage, {**fields, "tool_calls": calls})
         return (await self._transport.call(routes.messages.add, conversation_id, body)).message
 
     async def get_all(self, conversation_id: str, head: str = "") -> list[schemas.Message]:

@@ -9,6 +9,7 @@ Role = Literal["user", "assistant", "system", "tool"]
 CallState = Literal["ok", "error", "denied", "cancelled", "unknown"]
 Choice = Literal["auto", "none", "required"]
 ToolClass = Literal["reads", "changes", "sends"]  # sends: its arguments choose who receives
+NO_RESULT = '{"error": "No result was recorded for this call."}'
 PYTHON = "python"  # as the server of a call: a function of the program that embeds Windlass
 
 

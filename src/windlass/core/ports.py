@@ -142,6 +142,14 @@ class MessagesDeleted:
     ids: tuple[str, ...]
 
 
+@value_object
+class ResultAdded:
+    """A result that was added by hand to a call added before; `part` is its index among the turn's first messages."""
+
+    part: int
+    content: str
+
+
 # Events of a running turn that watchers see as they come, and that are not logged.
 LiveEvent = TextDelta | ReasoningDelta | CallDelta | ReplyReset | ToolProgress | InputNeeded
 Emit = Callable[[LiveEvent], None]  # called on the loop for each of them, in order; must not block

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from windlass.core.events import Event
 from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force
-from windlass.core.messages import PYTHON, ChatMessage, PastTurn, SourceLink, ToolCall
+from windlass.core.messages import NO_RESULT, PYTHON, ChatMessage, PastTurn, SourceLink, ToolCall
 from windlass.core.ports import Fence, Prompt
 
 LONGEST_TITLE, LONGEST_URL = 200, 2000
@@ -53,7 +53,7 @@ def numbered_sources(view: TurnView) -> list[tuple[SourceLink, str]]:
 def result_text(call: CallView) -> str:
     """What a person and the model read as the call's result."""
     if call.finished is None:
-        return _error("No result was recorded for this call.")
+        return NO_RESULT
     if call.finished.state == "ok":
         return call.finished.output.text or "(no output)"
     return _error(call.finished.output.text or call.finished.cause)

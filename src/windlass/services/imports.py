@@ -12,7 +12,7 @@ from typing import Any
 
 from windlass.core.errors import BadInput, NotFound
 from windlass.core.ids import call_id
-from windlass.core.messages import ChatMessage, ToolCall
+from windlass.core.messages import NO_RESULT, ChatMessage, ToolCall
 from windlass.core.values import value_object
 from windlass.store import Documents, Store
 
@@ -52,7 +52,6 @@ class Imports:
             await self._begun.delete(begun.key)
 
 
-NO_RESULT = json.dumps({"error": "No result was recorded for this call."})
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 _ROLES = {"user", "assistant", "system", "tool"}
 ImportedMessage = tuple[ChatMessage, float]  # and when, 0 where nothing tells

@@ -38,13 +38,10 @@ class Messages:
 
     @serves(routes.messages.add)
     async def add(self, conversation_id: str, new: schemas.NewMessage) -> schemas.MessageAnswer:
-        """A finished turn of its own. Calls get a result each, since no provider takes a call without one."""
+        """A finished turn of its own. No provider takes a call without a result, so each call gets a note that it has
+        none, which a tool message added next replaces."""
         if new.role == "tool":
-            raise BadInput(
-                "role: a tool result cannot stand alone.",
-                hint="POST /conversations/import takes a call and its result together.",
-                detail={"path": "role"},
-            )
+            return await self._add_result(conversation_id, new)
         if new.role != "assistant" and new.tool_calls:
             raise BadInput("tool_calls: only the assistant makes calls.", detail={"path": "tool_calls"})
         turns = repaired([_plain(new)]).turns
@@ -54,6 +51,14 @@ class Messages:
         started = TurnStarted(with_own_ids(turn_id, turns[0]), origin="added")
         await self._store.logs.create(conversation_id, started, TurnFinished("added"), turn_id=turn_id)
         return schemas.MessageAnswer(messages_shown(self._records.get(turn_id))[0])
+
+    async def _add_result(self, conversation_id: str, new: schemas.NewMessage) -> schemas.MessageAnswer:
+        self._store.conversations.get(conversation_id)
+        content = new.content or "(no output)"
+        turn_id, part = await self._store.conversations.add_result(conversation_id, new.tool_call_id or "", content)
+        self._bus.result_added(conversation_id, turn_id, part, content)
+        added = messages_shown(self._records.get(turn_id))
+        return schemas.MessageAnswer(next(one for one in added if one.id.endswith(f".{part}")))
 
     @serves(routes.messages.delete)
     async def delete(self, conversation_id: str, message_id: str) -> schemas.Deleted:

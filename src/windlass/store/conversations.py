@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from windlass.core.errors import Conflict, NotFound
+from windlass.core.errors import BadInput, Conflict, NotFound
 from windlass.core.events import (
     CallDecided,
     Committed,
@@ -24,10 +24,10 @@ from windlass.core.events import (
 )
 from windlass.core.fold import fold
 from windlass.core.ids import new_id
-from windlass.core.messages import ChatMessage, ToolCall, ToolOutput
+from windlass.core.messages import NO_RESULT, ChatMessage, ToolCall, ToolOutput
 from windlass.core.steps import as_decided
 from windlass.core.values import value_object
-from windlass.store.codec import decode, encode
+from windlass.store.codec import VERSION, decode, encode
 from windlass.store.turnlog import (
     BITS,
     LAST,
@@ -361,6 +361,40 @@ class ConversationStore:
         await self._writer.put(work, durable=True, then=lambda _: self._changed(id))
         await asyncio.to_thread(self._drop_blobs, id, None)
 
+    async def add_result(self, conversation_id: str, call_id: str, content: str) -> tuple[str, int]:
+        """Give a call its result, in place of the note that none was recorded. Only in the newest turn, and only if
+        that was added by hand or imported: so no prompt has shown the note yet. Returns the turn and the position."""
+
+        def work(db: sqlite3.Connection) -> tuple[str, int]:
+            row = db.execute(
+                "select t.id, e.place, e.kind, e.body, e.version from conversations c"
+                " join turns t on t.id = (select max(id) from turns where conversation = c.n)"
+                " join events e on e.place = t.first_place where c.id = ?",
+                (conversation_id,),
+            ).fetchone()
+            started = decode(*row[2:]) if row else None
+            part = _open_result(started, call_id) if isinstance(started, TurnStarted) else None
+            if not isinstance(started, TurnStarted) or part is None:
+                raise BadInput(
+                    "tool_call_id: the newest message has no call with this id that lacks its result.",
+                    hint="Add the assistant message with its `tool_calls` first, then each result, then the next one.",
+                    detail={"path": "tool_call_id"},
+                )
+            opening = list(started.opening)
+            opening[part] = replace(opening[part], content=content)
+            made = encode(replace(started, opening=tuple(opening)))
+            db.execute("update events set body = ?, version = ? where place = ?", (made, VERSION, row[1]))
+            db.execute("update turns set revision = revision + 1, pending = 1 where id = ?", (row[0],))
+            db.execute("update conversations set updated_at = ? where id = ?", (time.time(), conversation_id))
+            db.execute("delete from words where turn_id = ?", (row[0],))
+            return row[0], part
+
+        def changed(found: tuple[str, int]) -> tuple[str, int]:
+            self._changed(conversation_id)
+            return found
+
+        return await self._writer.put(work, durable=True, then=changed)
+
     async def blank(self, turn_id: str, seq: int, part: int = 0) -> None:
         """Delete one message: its text is removed from the log. A call and its results are deleted together."""
         turn = self.turn(turn_id)
@@ -423,6 +457,19 @@ def _blanked(log: Sequence[tuple[int, Event]], seq: int, part: int) -> list[tupl
         elif isinstance(event, CallDecided) and event.call_id in calls:
             gone.append((number, replace(event, arguments="", reason="")))
     return gone
+
+
+def _open_result(started: TurnStarted, call_id: str) -> int | None:
+    """Where the note stands that a call has no result. The call is named by our id, or by the one it came with."""
+    if started.origin != "added" or not call_id:
+        return None
+    ids = {call.id for message in started.opening for call in message.calls if call_id in (call.id, call.wire_id)}
+    wanted = (
+        part
+        for part, message in enumerate(started.opening)
+        if message.call_id in ids and message.content == NO_RESULT and part not in started.blanked
+    )
+    return next(wanted, None)
 
 
 def _results(log: Sequence[tuple[int, Event]], seqs: set[int]) -> list[str]:

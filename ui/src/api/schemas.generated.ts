@@ -621,7 +621,9 @@ export interface NewMessage {
   role: "assistant" | "system" | "tool" | "user";
   content?: string | null;
   tool_calls?: CallInMessage[] | null;
+  /** Of a call in the assistant message added just before */
   tool_call_id?: string | null;
+  /** The tool's name; that of the call is kept */
   name?: string | null;
 }
 

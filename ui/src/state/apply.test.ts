@@ -235,6 +235,12 @@ test("a message that was deleted in another window is gone in this one", () => {
   expect(gone.turns.get("turn-b")!.opening[0]!.content).toBe("");
 });
 
+test("a result that was added by hand elsewhere is shown here too", () => {
+  const before = replay(scene("pool-done"));
+  const told = decode("result_added", { turn_id: "turn-b", seq: 9, part: 0, content: "seven" }, 0)!;
+  expect(apply(before, told).turns.get("turn-b")!.opening[0]!.content).toBe("seven");
+});
+
 test("events this page does not know are left out", () => {
   expect(decode("turn_painted", { turn_id: "turn-x" }, 0)).toBeNull();
   expect(decode("ping", {}, 0)).toBeNull();

@@ -7,6 +7,7 @@ import {
   type BranchPicked,
   type DurableEvent,
   type Event,
+  type ResultAdded,
   type TurnStarted,
 } from "./events";
 import { isPaused, onDurable, onLocal, onTransient } from "./applyTurn";
@@ -74,8 +75,16 @@ function pick(conversation: Mutable, id: string): boolean {
 function step(turn: Turn, event: Exclude<Event, TurnStarted | BranchPicked>): Turn {
   if (isDurable(event)) return event.seq <= turn.lastSeq ? turn : settle(turn, event);
   if (event.type === "messages_deleted") return withoutMessages(turn, event.ids);
+  if (event.type === "result_added") return withResult(turn, event);
   if (turn.finished) return turn;
   return isLocal(event) ? onLocal(turn, event) : onTransient(turn, event);
+}
+
+function withResult(turn: Turn, { part, content }: ResultAdded): Turn {
+  return {
+    ...turn,
+    opening: turn.opening.map((message, index) => (index === part ? { ...message, content } : message)),
+  };
 }
 
 /** Apply, then keep the books of time spent waiting for a person. */

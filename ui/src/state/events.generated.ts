@@ -284,6 +284,13 @@ export interface MessagesDeleted extends TransientHeader {
   ids: string[];
 }
 
+/** A result that was added by hand to a call added before; `part` is its index among the turn's first messages. */
+export interface ResultAdded extends TransientHeader {
+  type: "result_added";
+  part: number;
+  content: string;
+}
+
 export type DurableEvent =
   | TurnStarted
   | TurnClaimed
@@ -306,7 +313,8 @@ export type TransientEvent =
   | ToolProgress
   | InputNeeded
   | ReplySoFar
-  | MessagesDeleted;
+  | MessagesDeleted
+  | ResultAdded;
 
 export const DURABLE = [
   "turn_started",
@@ -332,4 +340,5 @@ export const TRANSIENT = [
   "input_needed",
   "reply_so_far",
   "messages_deleted",
+  "result_added",
 ] as const;

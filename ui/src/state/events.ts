@@ -19,6 +19,7 @@ export type ReplySoFar = Stamped<wire.ReplySoFar>;
 export type TransientEvent =
   TextDelta | ReasoningDelta | CallDelta | ToolProgress | ReplyReset | InputNeeded | ReplySoFar;
 export type MessagesDeleted = Omit<wire.MessagesDeleted, "seq">;
+export type ResultAdded = Omit<wire.ResultAdded, "seq">;
 
 export type DraftCall = Pick<wire.CallDelta, "index" | "name" | "arguments">;
 
@@ -36,7 +37,8 @@ export interface BranchPicked {
   turn_id: string;
 }
 
-export type Event = wire.DurableEvent | TransientEvent | RequestSent | BranchPicked | MessagesDeleted;
+export type Event = wire.DurableEvent | TransientEvent | RequestSent | BranchPicked | OfMessages;
+type OfMessages = MessagesDeleted | ResultAdded;
 
 const DURABLE = new Set<string>(wire.DURABLE);
 const TRANSIENT = new Set<string>(wire.TRANSIENT);
@@ -45,7 +47,7 @@ const TRANSIENT = new Set<string>(wire.TRANSIENT);
 export function decode(type: string, data: unknown, receivedAt: number): Event | null {
   if (typeof data !== "object" || data === null || !("turn_id" in data)) return null;
   if (DURABLE.has(type)) return { ...data, type } as wire.DurableEvent;
-  if (type === "messages_deleted") return { ...data, type } as MessagesDeleted;
+  if (type === "messages_deleted" || type === "result_added") return { ...data, type } as OfMessages;
   if (TRANSIENT.has(type)) return { ...data, type, at: new Date(receivedAt).toISOString() } as TransientEvent;
   return null;
 }
@@ -54,6 +56,6 @@ export function isDurable(event: Event): event is wire.DurableEvent {
   return DURABLE.has(event.type);
 }
 
-export function isLocal(event: Event): event is RequestSent | BranchPicked | MessagesDeleted {
+export function isLocal(event: Event): event is RequestSent | BranchPicked | OfMessages {
   return !("at" in event);
 }

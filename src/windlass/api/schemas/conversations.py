@@ -116,8 +116,10 @@ class NewMessage(Request):
     role: Literal["user", "assistant", "system", "tool"]
     content: Annotated[str, Meta(max_length=1_000_000)] | None = None
     tool_calls: Annotated[list[CallInMessage], Meta(max_length=128)] | None = None
-    tool_call_id: Annotated[str, Meta(max_length=200)] | None = None
-    name: Annotated[str, Meta(max_length=200)] | None = None
+    tool_call_id: (
+        Annotated[str, Meta(max_length=200, description="Of a call in the assistant message added just before")] | None
+    ) = None
+    name: Annotated[str, Meta(max_length=200, description="The tool's name; that of the call is kept")] | None = None
 
 
 class MessageAnswer(Response):
