@@ -29,7 +29,7 @@ from windlass.core.events import (
 from windlass.core.fold import fold
 from windlass.core.messages import CallState, ChatMessage, PastTurn, SourceLink, ToolCall, ToolOutput
 from windlass.core.ports import Prompt
-from windlass.core.prompt import numbered_sources, past_turn, prompt_for, searchable_text
+from windlass.core.prompt import messages_after_opening, numbered_sources, past_turn, prompt_for, searchable_text
 from windlass.store.fence import KeyedFence
 from windlass.testing.strict_history import history_faults
 
@@ -155,6 +155,11 @@ def test_c3_what_is_searched_holds_no_code() -> None:
     text = searchable_text(failed("s", "ok", "</result> a rope"))
     assert "</result> a rope" in text
     assert "untrusted" not in text
+
+
+def test_a_turns_own_messages_are_those_of_its_next_request_less_the_opening() -> None:
+    log = log_with(ToolOutput("three files"), CallDecided("c1", True))
+    assert messages_after_opening(log, FENCE) == prompt_for(log, (), FENCE).current[1:]
 
 
 def test_a_call_is_insisted_on_in_the_first_request_only() -> None:

@@ -153,7 +153,20 @@ def test_a_second_call_in_single_round_mode_ends_in_the_seeds_words() -> None:
 
 def test_the_callers_own_tools_are_handed_over() -> None:
     handed = CallJudged("c1", "refuse", refusal="handed_over")
-    assert outcome(next_step([started(), ASKED, handed])) == ("handed_over", "")
+    step = next_step([started(), ASKED, handed])
+    assert outcome(step) == ("handed_over", "")
+    assert isinstance(step, Close) and isinstance(step.events[0], ToolFinished)
+    assert step.events[0].cause == "handed_over"
+
+
+def test_in_a_mixed_reply_the_servers_calls_finish_before_the_callers_are_handed_over() -> None:
+    log: list[Event] = [started(), ModelReplied("", (A, B)), CallJudged("c1", "refuse", refusal="handed_over")]
+    log.append(CallJudged("c2", "auto"))
+    assert next_step(log) == RunTools((B,))
+    assert next_step([*log, ToolStarted("c2")]) == Wait(("c2",))
+    assert outcome(next_step([*log, ToolStarted("c2"), ToolFinished("c2", "ok")])) == ("handed_over", "")
+    refused = CallJudged("c2", "refuse", refusal="policy", reason="no")
+    assert next_step([*log[:-1], refused]) == Close((ToolFinished("c2", "denied", ToolOutput("no"), "policy"),))
 
 
 def _round(

@@ -165,6 +165,7 @@ def _as_event(turn_id: str, view: TurnView, reply: Reply, took_ms: int) -> Model
         reply.sources,
         reply.first_ms,
         took_ms,
+        extra=reply.extra,
     )
 
 

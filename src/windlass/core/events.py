@@ -43,6 +43,8 @@ class Settings:
     max_tokens: int | None = None  # of one reply
     choice: Choice = "auto"  # for the first request; after a call the model is free
     asks: Literal["wait", "refuse"] = "wait"  # what becomes of a call that needs approval
+    parameters: str = ""  # further fields of each request to the model, as a JSON object; "" for none
+    output: str = ""  # the form that the answer must have: OpenAI's `response_format` as JSON; "" for any
 
 
 @value_object
@@ -74,6 +76,7 @@ class ModelReplied:
     first_ms: int = 0
     took_ms: int = 0
     blanked: bool = False
+    extra: str = ""  # what else came with the reply and only an API client asked for, as a JSON object
 
 
 @value_object

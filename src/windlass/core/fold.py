@@ -49,6 +49,11 @@ class CallView:
         return self.judged is not None and (self.judged.reads or self.judged.safe)
 
     @property
+    def handed_over(self) -> bool:
+        """Whether it is of a tool that the API's caller runs."""
+        return self.judged is not None and self.judged.refusal == "handed_over"
+
+    @property
     def sent(self) -> bool:
         return self.running or self.interrupted
 

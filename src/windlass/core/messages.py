@@ -93,6 +93,7 @@ class ToolSpec:
     kind: ToolClass = "changes"  # guessed, or as a person corrected it
     named: bool = False  # enabled one by one, by its name, rather than by a pattern
     address: str = ""  # the argument with the address, of a tool that does nothing but fetch it
+    strict: bool = False  # an API client wants arguments that match the schema exactly
 
 
 @value_object

@@ -78,6 +78,7 @@ class Reply:
     raw: str = ""
     sources: tuple[SourceLink, ...] = ()
     first_ms: int = 0
+    extra: str = ""
 
 
 @value_object

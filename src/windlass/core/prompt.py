@@ -33,6 +33,13 @@ def past_turn(turn_id: str, log: Sequence[Event], fence: Fence, revision: int = 
     return PastTurn(turn_id, messages, revision)
 
 
+def messages_after_opening(log: Sequence[Event], fence: Fence) -> tuple[ChatMessage, ...]:
+    """A turn's own messages as its next request would hold them."""
+    view = fold(log)
+    opening = sum(1 for _ in _opening(view, fence))
+    return tuple(_messages(view, fence))[opening:]
+
+
 def searchable_text(log: Sequence[Event]) -> str:
     """What a person may look for in a turn. It has no fence: an excerpt must not give its code away."""
     return "\n".join(message.content for message in _messages(fold(log), None) if message.content)

@@ -79,7 +79,8 @@ def _end(view: TurnView) -> TurnFinished | None:
         return TurnFinished("limit", last.forced, LIMIT_TEXTS[last.forced].ended)
     if len(view.rounds) > 1 and view.started.settings.limits.rounds == 1:
         return TurnFinished("limit", "rounds", "Multi-round tool calls not supported")
-    if last and any(call.judged and call.judged.refusal == "handed_over" and call.open for call in last.calls):
+    waiting = [call for call in last.calls if call.open] if last else []
+    if waiting and all(call.handed_over for call in waiting):  # the server's own calls finish first
         return TurnFinished("handed_over")
     return None
 
@@ -95,7 +96,7 @@ def _stopped(by: str) -> TurnFinished:
 
 
 def _work(view: TurnView) -> Step:
-    waiting = [call for call in view.calls if call.open]
+    waiting = [call for call in view.calls if call.open and not call.handed_over]
     if not waiting:
         return _ask_model(view)
     if settled := tuple(end for call in waiting if (end := _settled(call))):
@@ -157,6 +158,8 @@ def _settled(call: CallView) -> ToolFinished | None:
 
 def _closed(call: CallView) -> ToolFinished:
     """How an open call ends when nothing more may happen to it."""
+    if call.handed_over:
+        return ToolFinished(call.call.id, "cancelled", ToolOutput("The caller runs this tool."), "handed_over")
     if call.sent and not call.harmless:
         return ToolFinished(call.call.id, "unknown", ToolOutput(UNKNOWN), "stopped")
     text = "This call was stopped before it gave a result." if call.sent else "This call was not run."

@@ -61,6 +61,9 @@ class Telemetry:
 
     def _tool_finished(self, turn_id: str, end: ToolFinished) -> None:
         name = self._name(turn_id, end.call_id)
+        if end.cause == "handed_over":
+            self.counts["calls_handed_over"] += 1
+            return log.info("Tool call handed over: %s", name)
         self.counts[f"calls_{end.state}"] += 1
         if end.state == "ok":
             log.info("Tool execution completed: %s in %d ms", name, end.took_ms)

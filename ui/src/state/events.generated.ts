@@ -72,6 +72,8 @@ export interface Settings {
   max_tokens?: number | null;
   choice?: Choice;
   asks?: "refuse" | "wait";
+  parameters?: string;
+  output?: string;
 }
 
 export interface Usage {
@@ -143,6 +145,7 @@ export interface ModelReplied extends EventHeader {
   first_ms?: number;
   took_ms?: number;
   blanked?: boolean;
+  extra?: string;
 }
 
 export interface ModelFailed extends EventHeader {
