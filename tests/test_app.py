@@ -105,6 +105,7 @@ base_url = "https://models.example/v1"
 api_key = "env:MODEL_KEY"
 [web_search]
 brave_key = "brave-key-1"
+serper_key = "serper-key-1"
 [servers.mail]
 command = "mail"
 env = {{ MAIL_PASSWORD = "file:{tmp_path}/key", FOLDER = "/home/ada/mail" }}
@@ -114,5 +115,13 @@ headers = {{ Authorization = "Bearer far-token-1" }}
 """)
     config = load(env={"WINDLASS_HOME": str(tmp_path), "MODEL_KEY": "model-key-1", "WINDLASS_TOKEN": "t" * 20})
     assert {value for _, value in configured_secrets(config)} == {
-        *("t" * 20, "brave-key-1", "model-key-1", "key-from-a-file", "Bearer far-token-1", "far-token-1"),
+        *(
+            "t" * 20,
+            "brave-key-1",
+            "serper-key-1",
+            "model-key-1",
+            "key-from-a-file",
+            "Bearer far-token-1",
+            "far-token-1",
+        ),
     }

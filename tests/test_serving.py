@@ -19,6 +19,7 @@ from tests.kit.ports import own_port
 from tests.kit.waiting import until
 from tests.kit.windlass_process import WindlassProcess, windlass
 from windlass.api.routes import ROUTES
+from windlass.config import KEYLESS_SEARCH
 from windlass.providers import detect_local
 from windlass.testing import StrictLLM, say
 
@@ -138,9 +139,17 @@ async def test_the_demo_model_is_named_at_start_with_the_way_to_a_real_one(tmp_p
     assert names
     async with StrictLLM([say("A real answer.")]) as llm:
         settings = dict(zip(names.groups(), ("a-key", llm.base_url, "strict-model"), strict=True))
+        (tmp_path / "home" / "windlass.toml").write_text("[web_search]\nkeyless = true\n")
         async with windlass(tmp_path / "home", env=settings) as server:
             assert await _answer(server) == "A real answer."
-            assert DEMO not in server.log
+            assert DEMO not in server.log and KEYLESS_SEARCH not in server.log
+
+
+@pytest.mark.usefixtures("no_local_model")
+async def test_a_start_says_that_searches_may_go_to_public_engines_until_that_is_settled(tmp_path: Path) -> None:
+    async with windlass(tmp_path / "home") as server:
+        await until(lambda: KEYLESS_SEARCH in server.log, "the line about keyless search")
+        assert server.log.count(KEYLESS_SEARCH) == 1 and "keyless" in server.log
 
 
 @pytest.mark.usefixtures("no_local_model")

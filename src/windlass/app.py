@@ -198,7 +198,7 @@ def names_of(config: Config) -> tuple[list[str], Reach]:
 def configured_secrets(config: Config) -> Iterator[tuple[str, str]]:
     """Those of the operator's file and environment, by name; references are resolved."""
     yield "WINDLASS_TOKEN", config.token
-    yield "web_search.brave_key", config.secret(config.web_search.brave_key)
+    yield from ((f"web_search.{name}", config.secret(key)) for name, key in config.web_search.keys.items() if key)
     for provider in config.providers:
         yield f"api_key of {provider.name or provider.base_url}", provider.api_key
     for server in configured_servers(config):

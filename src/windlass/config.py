@@ -33,9 +33,15 @@ HOW_TO_MAKE_ONE = (
     'Make one with `python3 -c "import secrets; print(secrets.token_urlsafe(32))"`, or unset WINDLASS_TOKEN: one is '
     "then created and saved."
 )
+KEYLESS_SEARCH = (
+    "Where no other backend works, web searches go to public search engines without a key, and with them what people "
+    "search for"
+)
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 FIX = "Correct that line; docs/settings.md lists every setting."
 Approval = Literal["auto", "ask", "deny"]
+KeyedBackend = Literal["brave", "tavily", "exa", "serper"]
+SearchBackend = Literal["auto", KeyedBackend, "searxng", "mcp", "zai", "zai-mcp", "ddgs", "builtin", "off"]
 
 
 class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,14 +93,33 @@ class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WebSearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    backend: Literal["auto", "brave", "searxng", "mcp", "zai", "ddgs", "builtin", "off"] = "auto"
+    backend: SearchBackend = "auto"
     prefix: bool = True
+    keyless: bool | None = None  # may queries go to public engines without a key; None: yes, and it is said at start
     brave_key: str = ""
+    tavily_key: str = ""
+    exa_key: str = ""
+    serper_key: str = ""
     searxng_url: str = ""
     mcp_tool: str = ""  # "slug.tool"
     argument: str = ""  # of that tool, for the question; found in its schema where it is not set
     allow_hosts: list[str] = []  # private hosts that pages may be fetched from
     timeout_s: float = 240
+
+    @property
+    def says_keyless(self) -> bool:
+        """Queries may go to public engines, and the operator has not said whether they should."""
+        return self.keyless is None and self.backend in ("auto", "builtin")
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """As they are written in the file: by the name of the setting, a key or a reference to one."""
+        return {
+            "brave_key": self.brave_key,
+            "tavily_key": self.tavily_key,
+            "exa_key": self.exa_key,
+            "serper_key": self.serper_key,
+        }
 
 
 class Listener(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -280,7 +305,7 @@ def _named(file: _File, prefix: str) -> list[str]:
     """What settings refer to in this way instead of holding it."""
     texts = [provider.api_key for provider in (*file.providers, *([file.provider] if file.provider else []))]
     texts += [text for server in file.servers.values() for text in (*server.env.values(), *server.headers.values())]
-    texts.append(file.web_search.brave_key)
+    texts += file.web_search.keys.values()
     return [text.removeprefix(prefix) for text in texts if text.startswith(prefix)]
 
 

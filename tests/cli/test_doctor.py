@@ -200,7 +200,7 @@ def test_a_server_that_dies_when_it_starts(alone: Commands, home: Path) -> None:
     assert not missed(alone, "no licence", "windlass servers log mine")
 
 
-@pytest.mark.parametrize("backend", ["brave", "searxng", "mcp"])
+@pytest.mark.parametrize("backend", ["brave", "searxng", "mcp", "tavily", "exa", "serper"])
 def test_a_search_backend_without_what_it_needs(alone: Commands, home: Path, backend: str) -> None:
     settings(home, f'[web_search]\nbackend = "{backend}"\n')
     assert not missed(alone, f"The backend {backend} needs", "Set web_search.", "--offline")

@@ -19,8 +19,11 @@ from windlass.search.backend import Backend, Hit
 from windlass.search.brave import Brave
 from windlass.search.builtin import PROVIDER_SEARCH, Builtin
 from windlass.search.ddgs import DDGS
+from windlass.search.exa import Exa
 from windlass.search.mcp import Arguments, MCPTool
 from windlass.search.searxng import SearXNG
+from windlass.search.serper import Serper
+from windlass.search.tavily import Tavily
 from windlass.search.zai import ZAI
 
 FOUND = [
@@ -97,6 +100,47 @@ def zai_body(hits: Sequence[Hit]) -> str:
     return json.dumps({"id": "1", "created": 1, "search_intent": [], "search_result": results})
 
 
+def tavily_body(hits: Sequence[Hit]) -> str:
+    results = [
+        {
+            "title": hit.title,
+            "url": hit.url,
+            "content": html.escape(hit.text),
+            "score": 0.9,
+            "raw_content": None,
+            "published_date": hit.published,
+        }
+        for hit in hits
+    ]
+    return json.dumps({"query": "q", "answer": None, "images": [], "results": results, "response_time": 1.1})
+
+
+def exa_body(hits: Sequence[Hit]) -> str:
+    results = [
+        {
+            "id": hit.url,
+            "title": hit.title,
+            "url": hit.url,
+            "publishedDate": hit.published,
+            "author": None,
+            "score": 0.3,
+            "text": "The whole page",
+            "highlights": [html.escape(hit.text)],
+            "highlightScores": [0.5],
+        }
+        for hit in hits
+    ]
+    return json.dumps({"requestId": "r1", "resolvedSearchType": "neural", "results": results})
+
+
+def serper_body(hits: Sequence[Hit]) -> str:
+    organic = [
+        {"title": hit.title, "link": hit.url, "snippet": hit.text, "date": hit.published, "position": n}
+        for n, hit in enumerate(hits, 1)
+    ]
+    return json.dumps({"searchParameters": {"q": "q", "type": "search"}, "organic": organic, "credits": 1})
+
+
 def mojeek_body(hits: Sequence[Hit]) -> str:
     items = "".join(
         f"<li><h2><a href='{html.escape(hit.url)}'>{html.escape(hit.title)}</a></h2>"
@@ -127,10 +171,17 @@ def mcp_tool(base_url: str) -> MCPTool:
     return MCPTool("brave.search", call, lambda: None, lambda: {"properties": {"query": {"type": "string"}}})
 
 
+def in_body(name: str) -> Callable[[web.Request, bytes], str]:
+    return lambda request, body: str(json.loads(body)[name])
+
+
 SERVICES = {
     "brave": Service(lambda url: Brave("key", url), brave_body, in_url),
     "searxng": Service(SearXNG, searxng_body, in_url),
-    "zai": Service(lambda url: ZAI("key", url), zai_body, lambda _, body: str(json.loads(body)["search_query"])),
+    "tavily": Service(lambda url: Tavily("key", url), tavily_body, in_body("query")),
+    "exa": Service(lambda url: Exa("key", url), exa_body, in_body("query")),
+    "serper": Service(lambda url: Serper("key", url), serper_body, in_body("q")),
+    "zai": Service(lambda url: ZAI("key", url), zai_body, in_body("search_query")),
     "mcp": Service(mcp_tool, mcp_json_body, in_url),
     "ddgs": Service(lambda url: DDGS("mojeek", 5), mojeek_body, in_url, False, "text/html", False),
 }
@@ -198,7 +249,8 @@ async def test_a_refusal_says_who_refused(
         await asked(service, says(body, status=status, kind="application/json"), point_engine_at)
     assert refused.value.code == "search_failed"
     assert any(
-        name in refused.value.message for name in ("Brave", "SearXNG", "Z.AI", "The tool brave.search", "Keyless")
+        name in refused.value.message
+        for name in ("Brave", "SearXNG", "Tavily", "Exa", "Serper", "Z.AI", "The tool brave.search", "Keyless")
     )
 
 
@@ -233,6 +285,10 @@ def test_a_configured_backend_is_ready(service: Service) -> None:
     [
         (Brave(), "web_search.brave_key"),
         (SearXNG(), "web_search.searxng_url"),
+        (Tavily(), "web_search.tavily_key"),
+        (Exa(), "web_search.exa_key"),
+        (Serper(), "web_search.serper_key"),
+        (DDGS(allowed=False), "web_search.keyless"),
         (ZAI(base_url="https://api.z.ai"), "Z.AI provider"),
         (ZAI(api_key="key"), "Z.AI provider"),
         (Builtin(), "no search tool of its own"),
@@ -244,7 +300,8 @@ def test_a_backend_that_is_not_ready_says_what_it_needs(backend: Backend, why: s
 
 
 def test_keys_do_not_show_in_logs() -> None:
-    assert "secret" not in repr(Brave("secret")) + repr(ZAI("secret"))
+    backends = [Brave("secret"), Tavily("secret"), Exa("secret"), Serper("secret"), ZAI("secret")]
+    assert "secret" not in "".join(map(repr, backends))
 
 
 async def test_what_is_searched_for_is_not_logged(
@@ -258,6 +315,41 @@ async def test_what_is_searched_for_is_not_logged(
     with pytest.raises(ToolError):
         await service.make("http://127.0.0.1:9/").search("a-private-matter", 5)
     assert "a-private-matter" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("make", "body", "path", "header", "sent"),
+    [
+        (Tavily, tavily_body, "/search", ("Authorization", "Bearer key"), {"query": "wind", "max_results": 4}),
+        (
+            Exa,
+            exa_body,
+            "/search",
+            ("x-api-key", "key"),
+            {"query": "wind", "numResults": 4, "contents": {"highlights": True, "text": {"maxCharacters": 1000}}},
+        ),
+        (Serper, serper_body, "/search", ("X-API-KEY", "key"), {"q": "wind", "num": 4}),
+    ],
+)
+async def test_a_preset_is_asked_as_its_service_documents(
+    make: Callable[[str, str], Backend],
+    body: Callable[[Sequence[Hit]], str],
+    path: str,
+    header: tuple[str, str],
+    sent: dict[str, object],
+) -> None:
+    async with site(says(body(FOUND), kind="application/json")) as stub:
+        await make("key", stub.url()).search("wind", 4)
+        request = stub.requests[0]
+        assert (request.method, request.path, request.headers[header[0]]) == ("POST", path, header[1])
+        assert json.loads(stub.bodies[0]) == sent
+
+
+async def test_the_box_that_google_shows_first_is_a_hit_where_it_has_a_link() -> None:
+    box = {"title": "Weather", "answer": "7°C", "link": "https://box.test/"}
+    found = json.dumps({"answerBox": box, **json.loads(serper_body(FOUND))})
+    async with site(says(found, kind="application/json")) as stub:
+        assert (await Serper("key", stub.url()).search("wind", 2))[0] == Hit("Weather", "https://box.test/", "7°C")
 
 
 async def test_brave_is_asked_with_its_key_and_within_its_limits() -> None:

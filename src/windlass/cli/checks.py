@@ -17,7 +17,7 @@ from windlass.api import routes, schemas
 from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import Options
 from windlass.cli.session import Connected
-from windlass.config import HOW_TO_MAKE_ONE, SHORTEST_TOKEN, Config, ServerSettings
+from windlass.config import HOW_TO_MAKE_ONE, KEYLESS_SEARCH, SHORTEST_TOKEN, Config, ServerSettings
 from windlass.core.errors import WindlassError
 
 Level = Literal["ok", "note", "warn", "bad"]
@@ -187,10 +187,12 @@ def _server(slug: str, server: ServerSettings, config: Config) -> Iterator[Check
 
 def _search(config: Config) -> Iterator[CheckResult]:
     search = config.web_search
-    needs = {"brave": search.brave_key, "searxng": search.searxng_url, "mcp": search.mcp_tool}
-    if search.backend in needs and not needs[search.backend]:
-        name = {"brave": "brave_key", "searxng": "searxng_url", "mcp": "mcp_tool"}[search.backend]
-        yield CheckResult("web search", "bad", f"The backend {search.backend} needs {name}.", f"Set web_search.{name}.")
+    needs = {**search.keys, "searxng_url": search.searxng_url, "mcp_tool": search.mcp_tool}
+    for name, value in needs.items():
+        if name.partition("_")[0] == search.backend and not value:
+            yield CheckResult(
+                "web search", "bad", f"The backend {search.backend} needs {name}.", f"Set web_search.{name}."
+            )
     slug = search.mcp_tool.partition(".")[0]
     if search.mcp_tool and slug not in config.servers:
         yield CheckResult(
@@ -201,6 +203,8 @@ def _search(config: Config) -> Iterator[CheckResult]:
         )
     if search.backend == "off":
         yield CheckResult("web search", "note", "Web search is off.")
+    if search.says_keyless:
+        yield CheckResult("web search", "note", KEYLESS_SEARCH, "Set keyless = true or false under [web_search].")
 
 
 def _live_provider(session: Connected, provider: schemas.Provider) -> CheckResult:

@@ -26,7 +26,7 @@ if sys.platform != "win32":
 from windlass.app import GRACE_S, App, open_app
 from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import USAGE, Options, options_of
-from windlass.config import Config, check_token, load
+from windlass.config import KEYLESS_SEARCH, Config, check_token, load
 from windlass.core.errors import BadInput, Unavailable
 from windlass.hardening import forget_environment, harden_process
 from windlass.reload import Reload
@@ -174,6 +174,8 @@ async def _run(config: Config, read: Callable[[], Config]) -> None:
                     logger.info("/health, /ready and /metrics need no token on port %d", one.getsockname()[1])
                 if app.answers_as_demo and not config.demo:
                     logger.info(DEMO_ANSWERS)
+                if config.web_search.says_keyless and not config.demo:
+                    logger.info("%s. `keyless = true` or `false` under [web_search] settles it", KEYLESS_SEARCH)
                 for line in [] if config.demo else await app.services.approval_changes.announce():
                     logger.warning(line)
                 await _until_stopped(stop, app, serving)

@@ -16,13 +16,17 @@ Results = list[dict[str, str]]
 
 @value_object
 class DDGS:
-    """`engines` leaves out the encyclopedias, which answer first and know nothing of today."""
+    """`engines` leaves out the encyclopedias, which answer first and know nothing of today; `allowed` is the operator's
+    choice whether queries may go to them."""
 
     engines: str = ENGINES
     timeout_s: int = 15
+    allowed: bool = True
     name: str = "ddgs"
 
     def ready(self) -> str | None:
+        if not self.allowed:
+            return "keyless search is off: web_search.keyless = false"
         return None if find_spec("ddgs") else "ddgs is not installed: pip install ddgs"
 
     async def search(self, query: str, count: int) -> list[Hit]:

@@ -28,6 +28,7 @@ from windlass.servers.values import (
     ToolOverride,
     check,
 )
+from windlass.servers.visit import Visit, visit
 
 __all__ = [
     "Answered",
@@ -50,10 +51,12 @@ __all__ = [
     "TextPart",
     "ToolDefinition",
     "ToolOverride",
+    "Visit",
     "check",
     "denied",
     "floating_package",
     "imported_servers",
     "line_that_allows",
     "opened",
+    "visit",
 ]

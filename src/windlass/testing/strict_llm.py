@@ -34,7 +34,8 @@ class StrictLLM:
     """An async context manager; `base_url` is known once it is entered.
 
     `rules` widens or narrows what is accepted (see `strict_history.Rules`), `api_key` makes any other key a 401,
-    `models` makes any other model unknown, `search` is what the Z.AI dialect finds on the web.
+    `models` makes any other model unknown, `search` is what the Z.AI dialect finds on the web; None: its plan has no
+    search endpoint. `routes` are further ones at the same origin.
     """
 
     def __init__(
@@ -46,9 +47,10 @@ class StrictLLM:
         rules: Rules | None = None,
         api_key: str | None = None,
         models: Sequence[str] | None = None,
-        search: Search = (),
+        search: Search | None = (),
         record: Path | None = None,
         port: int = 0,
+        routes: Sequence[web.RouteDef] = (),
     ) -> None:
         self._script = script if callable(script) else None
         self._replies = [] if callable(script) else list(script)
@@ -56,6 +58,7 @@ class StrictLLM:
         self._rules = rules or self._dialect.rules
         self._api_key, self._models, self._search, self._port = api_key, models, search, port
         self._recording = Recording(record)
+        self._routes = routes
         self._tasks: set[asyncio.Task[Any]] = set()
         self._runner: web.AppRunner | None = None
         self.searches: list[Mapping[str, Any]] = []
@@ -94,6 +97,7 @@ class StrictLLM:
         app.router.add_get(f"{base}/models", self._list_models)
         if self._dialect.name == "zai":
             app.router.add_post(f"{base}/web_search", self._web_search)
+        app.add_routes(self._routes)
         self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
@@ -204,7 +208,7 @@ class StrictLLM:
         )
 
     def _found(self, query: str) -> Sequence[SearchResult]:
-        return self._search(query) if callable(self._search) else self._search
+        return self._search(query) if callable(self._search) else self._search or ()
 
     async def _list_models(self, http: web.Request) -> web.StreamResponse:
         if problem := self._key_refusal(http.headers.get("Authorization", "")):
@@ -216,6 +220,10 @@ class StrictLLM:
     async def _web_search(self, http: web.Request) -> web.StreamResponse:
         if problem := self._key_refusal(http.headers.get("Authorization", "")):
             return self._failure(problem)
+        if self._search is None:
+            return self._failure(
+                Failure(429, "1113", "Insufficient balance or no resource package. Please recharge.", {})
+            )
         body = await _json_object(http)
         if body is None or (faults := _search_faults(body)):
             return self._failure(self._dialect.refusal("parameter", "; ".join(faults) if body else "no JSON object"))

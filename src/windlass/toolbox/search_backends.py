@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -13,18 +14,23 @@ from windlass.core.events import Settings
 from windlass.core.messages import ToolOutput
 from windlass.core.values import value_object
 from windlass.providers import Models, ProviderConfig
-from windlass.search.backend import Backend
+from windlass.search.backend import Backend, Hit
 from windlass.search.brave import Brave
 from windlass.search.builtin import Builtin, searches_itself
 from windlass.search.ddgs import DDGS
+from windlass.search.exa import Exa
 from windlass.search.intent import backend_at
-from windlass.search.mcp import MCPTool
+from windlass.search.mcp import Arguments, MCPTool, Schema
 from windlass.search.page import Page
 from windlass.search.search import SearchCaps, WebSearch, chosen
 from windlass.search.searxng import SearXNG
+from windlass.search.serper import Serper
+from windlass.search.tavily import Tavily
 from windlass.search.zai import ZAI, is_zai
-from windlass.servers import Servers
-from windlass.toolbox.results import not_kept, tool_output
+from windlass.search.zai_mcp import Use, ZaiMCP
+from windlass.servers import CallResult, Servers, Visit, visit
+from windlass.servers.redaction import Redaction
+from windlass.toolbox.results import not_kept, text_of, tool_output
 
 
 @value_object
@@ -59,15 +65,22 @@ class SearchBackends:
     def backends(self, provider: ProviderConfig) -> tuple[Backend, ...]:
         """Every backend, in the order in which `auto` asks them. A new one needs its file in `search/`, its settings
         under `[web_search]`, and its line here."""
-        of_provider = ZAI(provider.api_key, provider.base_url) if is_zai(provider.base_url) else ZAI()
+        zai = (provider.api_key, provider.base_url) if is_zai(provider.base_url) else ("", "")
         return (
             Brave(self.secret(self.config.brave_key)),
             SearXNG(self.config.searxng_url),
             *((self._mcp(self.config.mcp_tool),) if self.config.mcp_tool else ()),
-            of_provider,
-            DDGS(),
+            Tavily(self.secret(self.config.tavily_key)),
+            Exa(self.secret(self.config.exa_key)),
+            Serper(self.secret(self.config.serper_key)),
+            ZAI(*zai),
+            ZaiMCP(self._connect, *zai),
+            DDGS(allowed=self.config.keyless is not False),
             Builtin(offers=searches_itself(provider.base_url)),
         )
+
+    async def _connect(self, url: str, headers: Mapping[str, str], use: Use) -> list[Hit]:
+        return await visit(url, headers, lambda visited: use(_VisitedTools(visited, self.servers.redaction)))
 
     def _mcp(self, named: str) -> MCPTool:
         server, _, tool = named.partition(".")
@@ -88,12 +101,30 @@ class SearchBackends:
 
         return MCPTool(named, self._caller(server, tool), missing, schema, self.config.argument)
 
-    def _caller(self, server: str, tool: str) -> Callable[[dict[str, object]], Awaitable[ToolOutput]]:
-        async def call(arguments: dict[str, object]) -> ToolOutput:
+    def _caller(self, server: str, tool: str) -> Callable[[Arguments], Awaitable[ToolOutput]]:
+        async def call(arguments: Arguments) -> ToolOutput:
             result = await self.servers.call(server, tool, json.dumps(arguments), safe=True)
-            output = await tool_output(result, not_kept, self.servers.redaction, untrusted=True)
-            if output.failed:
-                raise ToolError(output.text, cause="search_failed")
-            return output
+            return await _search_output(result, self.servers.redaction)
 
         return call
+
+
+class _VisitedTools:
+    """A visited server as the backends of `search/` see it."""
+
+    def __init__(self, visited: Visit, redaction: Redaction) -> None:
+        self.schemas: dict[str, Schema] = {tool.name: tool.input_schema or {} for tool in visited.tools}
+        self._visited = visited
+        self._redaction = redaction
+
+    async def call(self, tool: str, arguments: Arguments) -> ToolOutput:
+        return await _search_output(await self._visited.call(tool, arguments), self._redaction)
+
+
+async def _search_output(result: CallResult, redaction: Redaction) -> ToolOutput:
+    """The whole text, however long: a shortened one could not be read as JSON any more."""
+    output = await tool_output(result, not_kept, redaction, untrusted=True)
+    if output.failed:
+        raise ToolError(output.text, cause="search_failed")
+    whole = output.text if result.spilled else await redaction.long_text(text_of(result))
+    return replace(output, text=whole)
