@@ -13,7 +13,7 @@ from tests.kit.waiting import turns_of_the_loop, until
 from tests.web.kit import Site, open_site
 from windlass.api import schemas
 from windlass.config import LimitSettings
-from windlass.testing import StrictLLM, call, calls, history_faults, say
+from windlass.testing import Gate, StrictLLM, call, calls, error, history_faults, say, wait_for
 
 
 async def test_a_conversation_has_the_seeds_envelope_and_its_own_fields(site: Site) -> None:
@@ -80,6 +80,34 @@ async def test_search_finds_messages_and_tool_results(site: Site, strict_llm: St
         await _until(look)
         assert [one["id"] for one in found] == [id]
         assert words.lower() in found[0]["excerpt"].lower()
+
+
+async def test_search_shows_each_conversation_as_the_list_does(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    gate = Gate()
+    seconds = [call("record", effect_id="x"), error(401, None, "bad key"), say("Well"), wait_for(gate) + say("Done.")]
+    for second in seconds:
+        id = await site.conversation()
+        await site.enable(id, "record", approval="ask")
+        await site.post(f"/conversations/{id}/messages", {"role": "user", "content": "A plover"})
+        strict_llm.then(second)
+        if second is seconds[-1]:
+            asking = asyncio.create_task(site.call("POST", f"/conversations/{id}/chat", {"content": "And?"}))
+            await gate.reached()
+        else:
+            await site.call("POST", f"/conversations/{id}/chat", {"content": "And?"})
+
+    found = (await site.get("/conversations/search?q=plover"))["conversations"]
+    listed = (await site.get("/conversations"))["conversations"]
+
+    assert {one["state"] for one in listed} == {"running", "awaiting_person", "finished"}
+    assert {one["outcome"] for one in listed} == {None, "failed", "answered"}
+    assert all("plover" in one.pop("excerpt") for one in found)
+    assert sorted(found, key=lambda one: str(one["id"])) == sorted(listed, key=lambda one: str(one["id"]))
+    gate.open()
+    await asking
 
 
 async def _until(condition: Any) -> None:

@@ -23,8 +23,8 @@ from windlass.services.personas import Personas
 from windlass.services.providers import Providers
 from windlass.services.slices import sliced
 from windlass.services.tools import ConversationTools
-from windlass.store import ConversationRow, Store, TurnRow
-from windlass.turns.records import TurnRecords
+from windlass.store import ConversationRow, Listed, Store, TurnRow
+from windlass.turns.records import OpenQuestions, TurnRecords
 from windlass.turns.views import iso
 
 STOP_S = 5
@@ -67,18 +67,7 @@ class Conversations:
     async def recent(self, page: schemas.PageQuery) -> schemas.ConversationList:
         listed = self._store.conversations.recent(page.limit + 1, _position(page.cursor))
         asked = self._records.open_questions()
-        shown = [
-            conversation_shown(
-                one.conversation,
-                state=asked.state(one.head, one.state),
-                outcome=one.outcome,
-                approvals=one.approvals,
-                unknowns=one.unknowns,
-                questions=asked.by_conversation[one.conversation.id],
-                head=one.head,
-            )
-            for one in listed[: page.limit]
-        ]
+        shown = [_listed_shown(one, asked) for one in listed[: page.limit]]
         more = len(listed) > page.limit
         return schemas.ConversationList(
             shown, len(shown), _cursor(listed[page.limit - 1].conversation) if more else None
@@ -87,13 +76,14 @@ class Conversations:
     @serves(routes.conversations.search)
     async def search(self, query: schemas.SearchQuery) -> schemas.ConversationList:
         text = "".join(letter if letter.isprintable() else " " for letter in query.q)
-        first: dict[str, schemas.Conversation] = {}
+        excerpts: dict[str, str] = {}
         await self._store.index()
         for found in await self._store.conversations.search(text, query.limit):
-            shown = conversation_shown(found.conversation)
-            shown.excerpt = found.snippet
-            first.setdefault(shown.id, shown)
-        return schemas.ConversationList(list(first.values()), len(first))
+            excerpts.setdefault(found.conversation.id, found.snippet)
+        asked = self._records.open_questions()
+        listed = [one for id in excerpts if (one := self._store.conversations.listed(id))]
+        shown = [_listed_shown(one, asked, excerpts[one.conversation.id]) for one in listed]
+        return schemas.ConversationList(shown, len(shown))
 
     @serves(routes.conversations.get)
     async def get(self, conversation_id: str) -> schemas.ConversationAnswer:
@@ -263,6 +253,20 @@ def conversation_shown(
         unknowns=unknowns,
         questions=questions,
     )
+
+
+def _listed_shown(one: Listed, asked: OpenQuestions, excerpt: str = "") -> schemas.Conversation:
+    shown = conversation_shown(
+        one.conversation,
+        state=asked.state(one.head, one.state),
+        outcome=one.outcome,
+        approvals=one.approvals,
+        unknowns=one.unknowns,
+        questions=asked.by_conversation[one.conversation.id],
+        head=one.head,
+    )
+    shown.excerpt = excerpt or msgspec.UNSET
+    return shown
 
 
 def turn_state(state: str) -> Any:

@@ -96,6 +96,12 @@ class Found:
 _TURN = "t.id, c.id, t.parent_id, t.state, t.outcome, t.approvals, t.unknowns, t.created_at, t.revision"
 _ALL = "select id, title, hidden, created_at, updated_at, body from conversations"
 _ONE = f"{_ALL} where id = ?"
+_LISTED = (
+    "select c.id, c.title, c.hidden, c.created_at, c.updated_at, c.body, t.state, t.outcome,"
+    " (select coalesce(sum(approvals), 0) from turns where conversation = c.n and state <> 'finished'),"
+    " (select coalesce(sum(unknowns), 0) from turns where conversation = c.n and state <> 'finished'), t.id"
+    " from conversations c left join turns t on t.id = (select max(id) from turns where conversation = c.n)"
+)
 PAGE_BYTES = 256 * 1024  # of rows that a watcher reads at once: it holds them until its reader has taken them
 _LIST = "GET /conversations shows those that are there."
 _PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
@@ -163,21 +169,19 @@ class ConversationStore:
     def recent(self, limit: int = 50, before: tuple[float, str] | None = None) -> list[Listed]:
         """Newest first. `before` is the position of the last one seen: its time of change and its id."""
         rows = self._reader.execute(
-            "select c.id, c.title, c.hidden, c.created_at, c.updated_at, c.body, t.state, t.outcome,"
-            " (select coalesce(sum(approvals), 0) from turns where conversation = c.n and state <> 'finished'),"
-            " (select coalesce(sum(unknowns), 0) from turns where conversation = c.n and state <> 'finished'), t.id"
-            " from conversations c left join turns t"
-            " on t.id = (select max(id) from turns where conversation = c.n)"
-            " where not c.hidden and (?1 is null or (c.updated_at, c.id) < (?1, ?2))"
+            f"{_LISTED} where not c.hidden and (?1 is null or (c.updated_at, c.id) < (?1, ?2))"
             " order by c.updated_at desc, c.id desc limit ?3",
             (*(before or (None, None)), limit),
         )
-        return [
-            Listed(_conversation(row[:6]), row[6] or "", row[7] or "", row[8], row[9], row[10] or "") for row in rows
-        ]
+        return [_listed(row) for row in rows]
+
+    def listed(self, id: str) -> Listed | None:
+        """None where it is gone."""
+        row = self._reader.execute(f"{_LISTED} where c.id = ?", (id,)).fetchone()
+        return _listed(row) if row else None
 
     async def search(self, text: str, limit: int = 50) -> list[Found]:
-        """Full text over messages and tool results, and titles. In a thread: a common word ranks thousands of them."""
+        """Full text over messages and tool results of finished turns. In a thread: a common word ranks thousands of them."""
         return await asyncio.to_thread(self._search, text, limit)
 
     def _search(self, text: str, limit: int) -> list[Found]:
@@ -493,6 +497,10 @@ def _belonging(opening: Sequence[ChatMessage], part: int) -> set[int]:
 def _body(conversation: ConversationRow) -> bytes:
     fields = msgspec.to_builtins(conversation)
     return msgspec.json.encode({name: value for name, value in fields.items() if name not in _PLAIN})
+
+
+def _listed(row: Sequence[Any]) -> Listed:
+    return Listed(_conversation(row[:6]), row[6] or "", row[7] or "", row[8], row[9], row[10] or "")
 
 
 def _conversation(row: Sequence[Any]) -> ConversationRow:
