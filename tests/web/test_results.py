@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.kit.fenced import unfenced
+from tests.kit.ledger.tools import PROSE
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site, open_site
-from windlass.testing import StrictLLM, call, say
+from windlass.testing import StrictLLM, call, calls, say
 
 
 async def conversation_with(site: Site, *tools: str) -> str:
@@ -133,6 +134,32 @@ async def test_what_is_read_on_in_a_long_result_is_fenced_too(
     strict_llm.then(call("result_read", result_id=result_id), say("Read."))
     await chat(site, conversation)
     assert unfenced(strict_llm.requests[-1].results[-1]).startswith("[bytes 0 to ")
+
+
+@pytest.mark.parametrize("lines", [1_000, 50_000], ids=["parsed", "too long to be parsed"])
+async def test_a_long_result_is_read_as_a_person_sees_it(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger, lines: int
+) -> None:
+    """Kept as JSON, since there is more than text; read without its escapes."""
+    line = PROSE.encode()
+    await site.add_ledger(ledger)
+    conversation = await conversation_with(site, "big")
+    strict_llm.then(call("big", chars=lines * len(PROSE), kind="prose"), say("Long."))
+    await chat(site, conversation)
+    [result_id] = re.findall(r'result_id "([\w-]+)"', strict_llm.requests[-1].results[0])
+    strict_llm.then(
+        calls(
+            call("result_read", result_id=result_id, offset=len(line), length=len(line)),
+            call("result_search", result_id=result_id, query='"C:\\ships" é.'),
+            call("result_search", result_id=result_id, query=f'{{"lines":{lines}}}'),
+        ),
+        say("Read."),
+    )
+    await chat(site, conversation)
+    read, found, structured = (unfenced(result) for result in strict_llm.requests[-1].results[-3:])
+    assert read.partition("\n")[2] == PROSE
+    assert found.startswith(f"offset {line.index(b'C:') - 1}: ") and PROSE in found
+    assert structured.startswith(f"offset {lines * len(line) + 1}: ")
 
 
 async def test_a_tool_without_hints_does_not_make_a_tool_ask_that_was_allowed(

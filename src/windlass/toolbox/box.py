@@ -20,6 +20,7 @@ from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
 from windlass.store import Documents, Store
 from windlass.toolbox.addresses import named_in
+from windlass.toolbox.kept_text import kept_text
 from windlass.toolbox.local_tools import RESULT_TOOLS, Functions, SearchFor, built_in_tools
 from windlass.toolbox.offers import Offer, Offers, Pin, Pins, offered_name, offered_names
 from windlass.toolbox.permission_rows import PermissionRows
@@ -368,7 +369,8 @@ class Toolbox:
         return next((offer for offer in offers if offer.has(grant.tool_hash)), None)
 
     async def _whole(self, conversation_id: str, result_id: str) -> bytes:
-        return (await self._store.result(result_id, within=conversation_id)).body
+        kept = await self._store.result(result_id, within=conversation_id)
+        return await kept_text(kept.body, kept.mime)
 
 
 def _override_class(offer: Offer) -> ToolClass | None:

@@ -82,12 +82,17 @@ def progress(call: Call) -> Json:
     return text(f"{steps} steps done")
 
 
+PROSE = 'She said "ahoy". At "C:\\ships" é.\n'
+
+
 def big(call: Call) -> Json:
     size = call.get("chars") or int(call.get("megabytes", 1) * 1024 * 1024)
     match call.get("kind", "text"):
         case "structured":
             rows = [{"n": n, "name": f"row {n}"} for n in range(size // 32)]
             return {**text(f"{len(rows)} rows"), "structuredContent": {"rows": rows}}
+        case "prose":
+            return {**text(PROSE * (size // len(PROSE))), "structuredContent": {"lines": size // len(PROSE)}}
         case "blocks":
             return {"content": [{"type": "text", "text": "x"}] * size}
         case "image":
