@@ -181,7 +181,7 @@ class ConversationStore:
         return _listed(row) if row else None
 
     async def search(self, text: str, limit: int = 50) -> list[Found]:
-        """Full text over messages and tool results of finished turns. In a thread: a common word ranks thousands of them."""
+        """Full text over messages and results of finished turns. In a thread: a common word ranks thousands of them."""
         return await asyncio.to_thread(self._search, text, limit)
 
     def _search(self, text: str, limit: int) -> list[Found]:

@@ -1,5 +1,5 @@
-"""The text of a kept result as a person reads it. What is more than text is kept as the server's JSON; read from that, a
-text would be escaped, and escaped again on its way to the model."""
+"""The text of a kept result as a person reads it. What is more than text is kept as the server's JSON; read from that,
+a text would be escaped, and escaped again on its way to the model."""
 
 import asyncio
 from typing import Literal
