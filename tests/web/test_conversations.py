@@ -87,7 +87,12 @@ async def test_search_shows_each_conversation_as_the_list_does(
 ) -> None:
     await site.add_ledger(ledger)
     gate = Gate()
-    seconds = [call("record", effect_id="x"), error(401, None, "bad key"), say("Well"), wait_for(gate) + say("Done.")]
+    seconds: list[Any] = [
+        call("record", effect_id="x"),
+        error(401, None, "bad key"),
+        say("Well"),
+        wait_for(gate) + say("Done."),
+    ]
     for second in seconds:
         id = await site.conversation()
         await site.enable(id, "record", approval="ask")

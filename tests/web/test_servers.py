@@ -10,6 +10,7 @@ import pytest
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import until
 from tests.web.kit import Site, open_site
+from tests.web.test_sudo import asks, unconfirmed
 from windlass.config import LimitSettings, WebSearchSettings
 from windlass.providers import ProviderConfig
 from windlass.testing import StrictLLM, call, say
@@ -34,6 +35,20 @@ async def test_a_stdio_server_is_a_draft_until_its_exact_argv_comes_back(site: S
     assert running["status"] == "running" and running["tool_count"] > 5 and running["era"]
     stopped = (await site.post("/servers/my-ledger/stop"))["server"]
     assert stopped["status"] == "stopped"
+
+
+async def test_the_body_may_stand_under_server_as_mcp_open_client_sends_it(site: Site, ledger: Ledger) -> None:
+    command, *args = ledger.argv()
+    upstream = {"name": "My Ledger", "transport": "stdio", "command": command, "args": args, "env": None, "cwd": None}
+
+    added = await site.call("POST", "/servers", {"server": upstream})
+
+    assert (added.status, added.body["server"]["status"]) == (201, "draft")
+    assert added.body["server"]["argv"] == [command, *args]
+    trusted = {"server": {"name": "Trusted", "command": command, "trusted": True}}
+    assert asks(await site.call("POST", "/servers", trusted, token="", headers=unconfirmed(site)))
+    for broken in ({"server": {"command": command}}, {"server": "x"}, {"server": upstream, "name": "Two"}):
+        assert (await site.call("POST", "/servers", broken)).status == 422
 
 
 async def test_a_changed_command_must_be_confirmed_again(site: Site, ledger: Ledger) -> None:

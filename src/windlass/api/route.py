@@ -28,6 +28,7 @@ class RouteOptions(TypedDict, total=False):
     audit: str  # what `/audit` calls it, as `kind.action`; "" for what changes nothing that others should know of
     max_bytes: int  # bytes of the body
     match_first: bool  # matched before the others
+    wrapped: str  # the body may also stand under this one name
     operation: str  # the operation's id where it is not the row's name: ids stay, clients are made from them
 
 
@@ -56,6 +57,7 @@ class Route(Generic[P, R]):
         self._audit = options.get("audit")
         self.max_bytes = options.get("max_bytes", BODY)
         self.match_first = options.get("match_first", False)
+        self.wrapped = options.get("wrapped", "")
         self.operation = options.get("operation", "")
 
     def __set_name__(self, owner: type, name: str) -> None:

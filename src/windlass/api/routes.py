@@ -94,7 +94,7 @@ class tools:
 
 class servers:
     add = row("POST", "/servers", "Add an MCP server", s.ServerAnswer, s.NewServer, status=201, sudo="depends",
-              audit="server.add")
+              audit="server.add", wrapped="server")
     all = row("GET", "/servers", "List MCP servers", s.ServerList)
     import_ = row("POST", "/servers/import", "Add servers from another client's file, as drafts",
                   s.ImportedServers, dict, status=201, max_bytes=IMPORT, request_schema=s.ImportServers,

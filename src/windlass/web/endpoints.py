@@ -113,13 +113,27 @@ class Endpoint:
 
     def _decode(self, body: bytes) -> Any:
         try:
-            return self._body.decode(body or b"{}") if self._body else None
+            return self._body.decode(_unwrapped(body, self.route.wrapped) or b"{}") if self._body else None
         except msgspec.ValidationError as error:
             raise bad_shape(error) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise Malformed(
                 f"The body is not valid JSON: {error}.", hint="Check quotes, commas and the encoding."
             ) from None
+
+
+def _unwrapped(body: bytes, name: str) -> bytes:
+    """What stands under this name, if nothing else does. Clients that send it so send null for what they leave out."""
+    if not name:
+        return body
+    try:
+        given = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+        inner = msgspec.json.decode(given[name], type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
+        return body
+    if len(given) > 1:
+        return body
+    return msgspec.json.encode({field: value for field, value in inner.items() if value is not None})
 
 
 class ChatEndpoint(Endpoint):

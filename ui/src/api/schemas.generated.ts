@@ -647,7 +647,7 @@ export interface NewProvider {
   default?: boolean;
 }
 
-/** A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed. */
+/** A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed. All of it may also stand under `server`, as mcp-open-client sends it. */
 export interface NewServer {
   name: string;
   /** Made from the name when left out */

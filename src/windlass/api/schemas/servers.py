@@ -65,7 +65,8 @@ class ServerIsolation(Response):
 
 
 class NewServer(Request):
-    """A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed."""
+    """A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed. All
+    of it may also stand under `server`, as mcp-open-client sends it."""
 
     name: Name
     slug: Annotated[Slug, Meta(description="Made from the name when left out")] | UnsetType = UNSET
