@@ -60,7 +60,8 @@ def test_context_items_follow_with_their_names_keywords_and_files() -> None:
         ContextRow("Plan", "Paint it."),
     ]
     assert system_text("Be kind.", TODAY, items).split("\n\n")[2:] == [
-        '<context name="House rules">\nKeywords: rules, house\nFiles: rules.md\nNo shoes.\n</context>',
+        '<context name="House rules">\nKeywords: rules, house\nFiles, named and not read: rules.md\nNo shoes.\n'
+        "</context>",
         '<context name="Plan">\nPaint it.\n</context>',
     ]
 

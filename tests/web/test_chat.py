@@ -93,6 +93,29 @@ async def test_on_the_wire_everything_is_there_once_and_in_order(
     assert all("echo" in request.tool_names for request in strict_llm.requests)
 
 
+async def test_the_keywords_and_files_of_a_context_item_are_labels(
+    site: Site, strict_llm: StrictLLM, tmp_path: Path
+) -> None:
+    """The item is in every prompt, whatever the message says, and the file is named without being read."""
+    file = tmp_path / "tides.md"
+    file.write_text("canary-in-the-file")
+    conversation = await site.conversation()
+    item = {"descriptive_name": "Tides", "content": "High water at noon."}
+    labels = {"related_keywords": ["tide", "moon"], "related_files": [str(file)]}
+    await site.post(f"/conversations/{conversation}/context", item | labels)
+    strict_llm.then(say("Hello."), say("At noon."))
+
+    await site.post(f"/conversations/{conversation}/chat", {"content": "Good morning"})
+    await site.post(f"/conversations/{conversation}/chat", {"content": "When is the tide?"})
+
+    first, second = (request.messages[0]["content"] for request in strict_llm.requests)
+    assert first == second and "canary-in-the-file" not in first
+    assert f"Keywords: tide, moon\nFiles, named and not read: {file}\nHigh water at noon." in first
+    described = (await site.get("/openapi.json"))["components"]["schemas"]["NewContextItem"]["properties"]
+    assert "No file is read" in described["related_files"]["description"]
+    assert "select nothing" in described["related_keywords"]["description"]
+
+
 async def test_a_failing_unknown_or_badly_called_tool_is_told_to_the_model(
     site: Site, strict_llm: StrictLLM, ledger: Ledger
 ) -> None:

@@ -1,4 +1,6 @@
-"""Context items: notes to a conversation that are joined to its system prompt."""
+"""Context items: notes to a conversation that are joined to its system prompt. Their keywords and files are labels: an
+item that came and went with the words of a message would change the prompt, and a file that a request names would be
+read past every permission. To let the model read files, enable the tools of a file server."""
 
 from dataclasses import replace
 from typing import Any

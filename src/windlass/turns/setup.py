@@ -257,7 +257,7 @@ def _context_text(item: ContextRow) -> str:
     if item.related_keywords:
         lines.append(f"Keywords: {', '.join(item.related_keywords)}")
     if item.related_files:
-        lines.append(f"Files: {', '.join(item.related_files)}")
+        lines.append(f"Files, named and not read: {', '.join(item.related_files)}")
     lines.append(item.content.strip())
     inside = _CLOSING.sub("<\\\\", "\n".join(lines[1:]))
     return f"{lines[0]}\n{inside}\n</context>"

@@ -240,7 +240,9 @@ export interface ContextAnswer {
 export interface ContextItem {
   id: string;
   descriptive_name: string;
+  /** Labels, shown to the model with the content. They select nothing: the item is part of every prompt */
   related_keywords: string[];
+  /** Labels, shown to the model as names. No file is read */
   related_files: string[];
   content: string;
 }
@@ -248,7 +250,9 @@ export interface ContextItem {
 export interface ContextItemChange {
   descriptive_name?: string;
   content?: string;
+  /** Labels, shown to the model with the content. They select nothing: the item is part of every prompt */
   related_keywords?: string[];
+  /** Labels, shown to the model as names. No file is read */
   related_files?: string[];
 }
 
@@ -586,10 +590,13 @@ export interface ModelList {
   success: boolean;
 }
 
+/** Joined to the system prompt of every turn in this conversation. */
 export interface NewContextItem {
   descriptive_name: string;
   content: string;
+  /** Labels, shown to the model with the content. They select nothing: the item is part of every prompt */
   related_keywords?: string[];
+  /** Labels, shown to the model as names. No file is read */
   related_files?: string[];
 }
 

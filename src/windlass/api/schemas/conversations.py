@@ -140,25 +140,31 @@ class Deleted(Response):
     message: str = "Deleted"
 
 
+KEYWORDS = "Labels, shown to the model with the content. They select nothing: the item is part of every prompt"
+FILES = "Labels, shown to the model as names. No file is read"
+
+
 class NewContextItem(Request):
+    """Joined to the system prompt of every turn in this conversation."""
+
     descriptive_name: Name
     content: Prose
-    related_keywords: Names = field(default_factory=list)
-    related_files: Names = field(default_factory=list)
+    related_keywords: Annotated[Names, Meta(description=KEYWORDS)] = field(default_factory=list)
+    related_files: Annotated[Names, Meta(description=FILES)] = field(default_factory=list)
 
 
 class ContextItemChange(Request):
     descriptive_name: Name | UnsetType = UNSET
     content: Prose | UnsetType = UNSET
-    related_keywords: Names | UnsetType = UNSET
-    related_files: Names | UnsetType = UNSET
+    related_keywords: Annotated[Names, Meta(description=KEYWORDS)] | UnsetType = UNSET
+    related_files: Annotated[Names, Meta(description=FILES)] | UnsetType = UNSET
 
 
 class ContextItem(Response):
     id: str
     descriptive_name: str
-    related_keywords: list[str]
-    related_files: list[str]
+    related_keywords: Annotated[list[str], Meta(description=KEYWORDS)]
+    related_files: Annotated[list[str], Meta(description=FILES)]
     content: str
 
 
