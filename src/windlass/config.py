@@ -25,6 +25,7 @@ ZAI_MODEL = "glm-4.7"
 ENVIRONMENT = "environment"  # the name of the provider that the environment sets
 KEYS = ("OPENAI_API_KEY", "ZAI_API_KEY", "WINDLASS_TOKEN")
 HOST_NAME = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?")
+RESERVED_NAME = "windlass"  # of a provider: `windlass/NAME` names a persona
 BASE_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")  # nothing that a cookie or markup would need to escape
 USUAL_PORTS = {"http": ":80", "https": ":443"}  # which browsers leave out
 UNSPECIFIED = {"0.0.0.0", "[::]"}  # noqa: S104 - refused: an address to listen on is not a name to reach it by
@@ -408,6 +409,11 @@ def _read(path: Path, must_exist: bool) -> _File:
         if _has_password(provider.base_url):
             lines = [number for number, line in enumerate(text.splitlines(), 1) if provider.base_url in line]
             raise _password_in(f"{path}, line {lines[0]}: base_url" if lines else f"{path}: base_url")
+        if provider.name.casefold() == RESERVED_NAME:
+            raise BadInput(
+                f"{path}: the provider's name {provider.name!r} is reserved.",
+                hint=f"Choose another one: `{RESERVED_NAME}/NAME` names a persona.",
+            )
     return file
 
 

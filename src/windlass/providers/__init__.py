@@ -1,9 +1,13 @@
 """Models behind one port: every OpenAI-compatible server, the demo model, and a scripted one for tests."""
 
-from windlass.providers.config import ProviderConfig
+from windlass.providers.catalog import FoundServer, ListedModel, chat_models, detect_local
+from windlass.providers.config import RESERVED_NAME, ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.failures import Patience
-from windlass.providers.models import DEMO, FoundServer, Models, chat_models, detect_local
+from windlass.providers.lookup import FoundModel, first_edition
+from windlass.providers.model_facts import ModelFacts
+from windlass.providers.model_lists import KeptList
+from windlass.providers.models import DEMO, Models
 from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, ProbeFinding
 from windlass.providers.profiles import PROFILES, Profile, profile_for
@@ -13,9 +17,14 @@ __all__ = [
     "DEMO",
     "DEMO_MODEL",
     "PROFILES",
+    "RESERVED_NAME",
     "DemoModel",
     "Findings",
+    "FoundModel",
     "FoundServer",
+    "KeptList",
+    "ListedModel",
+    "ModelFacts",
     "Models",
     "OpenAIChat",
     "Patience",
@@ -25,5 +34,6 @@ __all__ = [
     "ScriptedModel",
     "chat_models",
     "detect_local",
+    "first_edition",
     "profile_for",
 ]

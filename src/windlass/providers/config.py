@@ -12,6 +12,7 @@ from yarl import URL
 from windlass.core.values import value_object
 from windlass.providers.failures import BAD_URL, Patience, failure, shown
 
+RESERVED_NAME = "windlass"  # `windlass/NAME` names a persona
 _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1|.*\.localhost")
 
 

@@ -1,22 +1,17 @@
 """All configured providers behind one `Model`: each request goes to the provider its turn was started with. Also which
-models a server has, and which model servers run on this machine."""
+models a provider has."""
 
-import asyncio
 import logging
-import re
-from collections.abc import Callable, Iterable, Mapping
-
-import msgspec
+from collections.abc import Callable, Iterable
 
 from windlass.core.errors import ModelError
 from windlass.core.ports import Emit, Model, ModelRequest, Reply
-from windlass.core.values import value_object
-from windlass.providers.answer import read_up_to
-from windlass.providers.config import ProviderConfig, endpoint_for
+from windlass.providers.catalog import ListedModel
+from windlass.providers.config import ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.encoding import ByteCache
-from windlass.providers.failures import INVALID, BadAnswer, exception_failure, failure, http_failure, shown
-from windlass.providers.http_client import HttpClient
+from windlass.providers.lookup import FoundModel
+from windlass.providers.model_lists import ModelLists
 from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, probe
 
@@ -26,14 +21,6 @@ WIRES: dict[str, Callable[[ProviderConfig, ByteCache], Model]] = {
     "openai": OpenAIChat,
     DEMO: lambda config, cache: DemoModel(),
 }
-LOCAL_PORTS = (11434, 1234, 8080, 8000)
-LIST_S = 20.0
-LOOK_S = 0.5
-_LIST_CAP = 4 * 1024 * 1024
-_NO_CHAT = re.compile(
-    r"embed|rerank|whisper|moderation|dall-e|(^|[-_/.])(tts|bge|gte|e5|minilm|transcribe)([-_/.:]|$)", re.IGNORECASE
-)
-_NAMES = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 
 
 class Models:
@@ -52,6 +39,7 @@ class Models:
         self._built: set[str] = set()  # of those, the ones this class made
         self._cache = ByteCache()
         self.default = default
+        self.lists = ModelLists()
         for config in providers:
             self.put(config)
 
@@ -105,11 +93,20 @@ class Models:
 
     async def list_models(self, provider: str = "") -> tuple[str, ...]:
         """The names the provider's server gives; its configured model alone where it has no list."""
+        return tuple(one.id for one in await self.listed_models(provider))
+
+    async def listed_models(self, provider: str = "") -> tuple[ListedModel, ...]:
+        """The same with what the server says of each. The list is kept for looking names up."""
         config = self.config(provider)
         if config.wire == DEMO:
-            return (DEMO_MODEL,)
-        found = await fetch_models(config)
-        return found or ((config.model,) if config.model else ())
+            return (ListedModel(DEMO_MODEL),)
+        return await self.lists.fetch(config) or ((ListedModel(config.model),) if config.model else ())
+
+    async def find(self, name: str, provider: str = "") -> FoundModel:
+        """The provider to ask for this model, and the name it is known by there. Lists are read only where the last
+        known ones do not decide."""
+        own = self.config(provider)
+        return await self.lists.find(name, own.id, [one for one in self.configs() if one.wire != DEMO or one is own])
 
     async def probe(self, provider: str = "", model: str = "") -> Findings:
         """Ask the model a few small questions and see what it can do."""
@@ -119,6 +116,7 @@ class Models:
     async def aclose(self) -> None:
         for provider in list(self._models):
             self._retire(provider)
+        await self.lists.aclose()
 
     def _first(self) -> str:
         """The demo model is the default only while there is no real one."""
@@ -139,71 +137,3 @@ class Models:
         if close and provider in self._built:
             close()
         self._built.discard(provider)
-
-
-@value_object
-class FoundServer:
-    name: str
-    base_url: str
-    models: tuple[str, ...]
-
-
-async def fetch_models(config: ProviderConfig) -> tuple[str, ...]:
-    """The names at `/models`; none where the server has no such list."""
-    try:
-        status, headers, body = await _fetch_list(config, LIST_S)
-    except (OSError, ValueError, BadAnswer) as error:
-        raise exception_failure(error, 0) from error
-    if status in (404, 405):
-        return ()
-    if status != 200:
-        raise http_failure(status, headers, body, 0)
-    names = model_names(body)
-    if names is None:
-        raise failure(INVALID, f"no list of models: {shown(body.decode(errors='replace'))}")
-    return names
-
-
-async def detect_local(ports: tuple[int, ...] = LOCAL_PORTS) -> tuple[FoundServer, ...]:
-    """Model servers that answer on this machine, in the order of the ports."""
-    async with asyncio.TaskGroup() as looking:
-        looks = [looking.create_task(_look(port)) for port in ports]
-    return tuple(found for look in looks if (found := look.result()))
-
-
-def chat_models(names: Iterable[str]) -> tuple[str, ...]:
-    """Without those whose names say that they embed, rank, transcribe or draw: a list mixes them with chat models."""
-    return tuple(name for name in names if not _NO_CHAT.search(name))
-
-
-def model_names(body: bytes) -> tuple[str, ...] | None:
-    """The ids in `{"data": [{"id": ...}]}`; None for any other shape, so that a stray web server is no model."""
-    try:
-        value = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
-    data = value.get("data") if isinstance(value, dict) else None
-    if not isinstance(data, list):
-        return None
-    names = [entry.get("id") if isinstance(entry, dict) else None for entry in data]
-    found = tuple(name for name in names if isinstance(name, str) and name)
-    return found if len(found) == len(names) else None
-
-
-async def _look(port: int) -> FoundServer | None:
-    base_url = f"http://127.0.0.1:{port}/v1"
-    try:
-        status, _, body = await _fetch_list(ProviderConfig("", base_url=base_url), LOOK_S)
-    except (OSError, ValueError, BadAnswer):
-        return None
-    names = model_names(body) if status == 200 else None
-    return FoundServer(_NAMES.get(port, "Local server"), base_url, names) if names else None
-
-
-async def _fetch_list(config: ProviderConfig, most_s: float) -> tuple[int, Mapping[str, str], bytes]:
-    async with asyncio.timeout(most_s):
-        connection = await HttpClient(endpoint_for(config, "/models"), most_s).send("GET", b"")
-        try:
-            return await connection.answered(), connection.headers, await read_up_to(connection, _LIST_CAP)
-        finally:
-            connection.close()

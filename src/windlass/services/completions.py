@@ -24,7 +24,6 @@ from windlass.turns.views import TurnRecord
 
 PREFIX = "windlass/"
 CALLER = "caller"
-CATALOGUE_S = 300
 SILENT_S = 30
 INSISTS = "Answer by calling one of the tools, without any text of your own."
 
@@ -48,7 +47,6 @@ class Completions:
         self._records = records
         self._tools = tools
         self._waiting = waiting
-        self._catalogues: dict[str, tuple[float, tuple[str, ...]]] = {}
         self._silent_since: dict[str, float] = {}
 
     async def begin(self, request: schemas.CompletionRequest) -> str:
@@ -123,25 +121,13 @@ class Completions:
         return "\n\n".join(filter(None, (own, system, INSISTS if insists else "")))
 
     async def _check_model(self, name: str) -> None:
-        """One that its server does not list is refused; a list that cannot be had refuses nothing."""
-        provider, _, rest = name.partition("/")
-        if not rest or all(config.id != provider for config in self._models.configs()):
-            provider, rest = "", name
-        config = self._models.config(provider)
-        if rest in ("", config.model):
+        """As for a chat, with OpenAI's code for a model that nobody has."""
+        if not name:
             return
-        # `llama3:latest` is `llama3`, and some servers take more suffixes than they list.
-        listed = {one.partition(":")[0] for one in await self._catalogue(config.id, config.model)}
-        if listed and rest.partition(":")[0] not in listed:
-            raise _no_model(f"The model {rest!r} does not exist, or its provider does not list it.")
-
-    async def _catalogue(self, provider: str, configured: str) -> tuple[str, ...]:
-        now = time.monotonic()
-        known = self._catalogues.get(provider)
-        if known is None or known[0] < now - CATALOGUE_S:
-            listed = await self._listed(provider, "")
-            known = self._catalogues[provider] = (now, (*listed, configured) if listed else ())
-        return known[1]
+        try:
+            await self._models.find(name)
+        except BadInput as error:
+            raise NotFound(error.message, hint=error.hint, code="model_not_found", detail=error.detail) from None
 
     async def _listed(self, provider: str, configured: str) -> tuple[str, ...]:
         """A list that cannot be had hides no model that may work, and is not asked for again at once: one server that

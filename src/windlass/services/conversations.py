@@ -23,7 +23,7 @@ from windlass.services.personas import Personas
 from windlass.services.providers import Providers
 from windlass.services.slices import sliced
 from windlass.services.tools import ConversationTools
-from windlass.store import ConversationRow, Listed, Store, TurnRow
+from windlass.store import NAMES_EDITION, ConversationRow, Listed, Store, TurnRow
 from windlass.turns.records import OpenQuestions, TurnRecords
 from windlass.turns.views import iso
 
@@ -59,7 +59,7 @@ class Conversations:
     async def create(self, new: schemas.NewConversation) -> schemas.ConversationAnswer:
         self._check(new.persona, new.provider)
         tools = self._personas.tools_of(new.persona) if new.persona else ()
-        made = await self._store.conversations.create(ConversationRow("", **msgspec.structs.asdict(new)))
+        made = await self._store.conversations.create(_row(new))
         await self._tools.enable_matching(made.id, tools)
         return schemas.ConversationAnswer(conversation_shown(made), message="Conversation created")
 
@@ -97,6 +97,8 @@ class Conversations:
         }
         self._store.conversations.get(conversation_id)
         self._check(given.get("persona", ""), given.get("provider", ""))
+        if "model" in given:
+            given["names_edition"] = NAMES_EDITION
         await self._store.conversations.change(conversation_id, given)
         return schemas.ConversationAnswer(self._shown(conversation_id), message="Conversation changed")
 
@@ -338,9 +340,11 @@ def _described(document: dict[str, Any], branches: list[Branch]) -> Conversation
         messages = (message for _, _, history in branches for turn in history.turns for message in turn)
         new.title = title_from(next(messages, ChatMessage("user", "")).content or "")
     began, changed = _lasted(fields, branches)
-    return ConversationRow(
-        "", **msgspec.structs.asdict(new), created_at=began, updated_at=changed, imported_at=time.time()
-    )
+    return replace(_row(new), created_at=began, updated_at=changed, imported_at=time.time())
+
+
+def _row(new: schemas.NewConversation) -> ConversationRow:
+    return ConversationRow("", **msgspec.structs.asdict(new), names_edition=NAMES_EDITION)
 
 
 def _lasted(fields: dict[str, Any], branches: list[Branch]) -> tuple[float, float]:

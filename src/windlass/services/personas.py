@@ -10,7 +10,7 @@ from windlass.api.route import serves
 from windlass.core.errors import Conflict, NotFound
 from windlass.core.ids import new_id
 from windlass.services.keyed_lock import KeyedLock
-from windlass.store import Documents, Store
+from windlass.store import NAMES_EDITION, Documents, Store
 from windlass.turns.personas import BUILT_IN, PersonaRow
 
 
@@ -36,7 +36,7 @@ class Personas:
     @serves(routes.personas.add)
     async def add(self, new: schemas.NewPersona) -> schemas.PersonaAnswer:
         fields = msgspec.structs.asdict(new) | {"tools": tuple(new.tools)}
-        persona = PersonaRow(new_id("persona"), **fields)
+        persona = PersonaRow(new_id("persona"), **fields, names_edition=NAMES_EDITION)
         await self._kept.put(persona.id, persona)
         return schemas.PersonaAnswer(_shown(persona), message="Persona added")
 
@@ -51,6 +51,8 @@ class Personas:
             for name, value in msgspec.structs.asdict(change).items()
             if value is not msgspec.UNSET
         }
+        if "model" in given:
+            given["names_edition"] = NAMES_EDITION
         async with self._changes.hold(persona_id):
             persona = replace(self._found(persona_id), **given)
             await self._kept.put(persona.id, persona)

@@ -10,10 +10,10 @@ import msgspec
 from windlass.api import routes, schemas
 from windlass.api.route import serves
 from windlass.config import LimitSettings
-from windlass.core.errors import Conflict, ModelError, NotFound
+from windlass.core.errors import BadInput, Conflict, ModelError, NotFound
 from windlass.core.ids import new_id
 from windlass.core.values import value_object
-from windlass.providers import DEMO, Models, Patience, ProviderConfig, detect_local
+from windlass.providers import DEMO, RESERVED_NAME, KeptList, Models, Patience, ProviderConfig, detect_local
 from windlass.services.origins import moved
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
@@ -36,6 +36,7 @@ class Providers:
         self._vault = vault
         self._patience = patience
         self._kept: Documents[KeptProvider] = store.documents("provider", KeptProvider)
+        self._lists: Documents[KeptList] = store.documents("model_list", KeptList)
         self._changes = asyncio.Lock()  # one for all: a new default changes the old one's row too
 
     def load(self) -> None:
@@ -44,12 +45,16 @@ class Providers:
         self._vault.keep_only(_slot(""), [_slot(kept.id) for kept in every])
         for kept in every:
             self._use(kept)
+        for known in self._lists.all():
+            self._models.lists.restore(known)
+        self._models.lists.keep = lambda known: self._lists.put(known.provider, known)
 
     def has(self, id: str) -> bool:
         return any(config.id == id for config in self._models.configs())
 
     @serves(routes.providers.add)
     async def add(self, new: schemas.NewProvider) -> schemas.ProviderAnswer:
+        _check_name(new.name)
         id = new_id("prov")
         if new.api_key:
             self._vault.put(_slot(id), new.api_key)
@@ -72,6 +77,7 @@ class Providers:
         given: dict[str, Any] = {
             name: value for name, value in msgspec.structs.asdict(change).items() if value is not msgspec.UNSET
         }
+        _check_name(given.get("name", ""))
         key = given.pop("api_key", None)
         async with self._changes:
             kept = self._own(provider_id)
@@ -92,6 +98,7 @@ class Providers:
             await self._kept.delete(kept.id)
             self._models.remove(kept.id)
             self._vault.drop(_slot(kept.id))
+            await self._lists.delete(kept.id)
         if self._models.default == kept.id:
             self._models.default = ""
         return schemas.Acknowledged(message="Provider and key deleted")
@@ -193,6 +200,15 @@ def patience_of(limits: LimitSettings) -> Patience:
         silence_s=limits.silence_s,
         total_s=limits.reply_s,
     )
+
+
+def _check_name(name: str) -> None:
+    if name.casefold() == RESERVED_NAME:
+        raise BadInput(
+            f"name: {name!r} is reserved: `{RESERVED_NAME}/NAME` names a persona.",
+            hint="Choose another name for the provider.",
+            detail={"path": "name"},
+        )
 
 
 def _slot(provider_id: str) -> str:

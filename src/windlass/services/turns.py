@@ -395,7 +395,7 @@ def _ends(event: Event, call_id: str) -> bool:
 
 def _model(record: TurnRecord) -> str:
     settings = record.view.started.settings
-    return f"{settings.provider}/{settings.model}" if settings.provider else settings.model
+    return f"{settings.provider}/{settings.model}" if settings.provider and settings.model else settings.model
 
 
 def _asks(record: TurnRecord) -> Literal["wait", "refuse"]:

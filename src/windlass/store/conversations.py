@@ -40,6 +40,8 @@ from windlass.store.turnlog import (
 )
 from windlass.store.writer import Writer
 
+NAMES_EDITION = 2  # names of models are looked up; those stored in the first edition keep the provider they meant
+
 
 @value_object
 class ConversationRow:
@@ -54,6 +56,7 @@ class ConversationRow:
     max_tokens: int | None = None
     max_messages: int | None = None
     hidden: bool = False  # made for one stateless request; not listed, removed after a day
+    names_edition: int = 1  # under which `model` was stored
     imported_at: float = 0  # when it was imported; its other times may be older
     created_at: float = 0
     updated_at: float = 0

@@ -20,6 +20,7 @@ class PersonaRow:
     web_search: WebSearch = "auto"
     tools: tuple[str, ...] = ()
     builtin: bool = False
+    names_edition: int = 1  # as in a conversation
 
 
 @value_object

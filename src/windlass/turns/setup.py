@@ -12,7 +12,7 @@ from windlass.core.errors import BadInput, NotFound, Unavailable, WindlassError
 from windlass.core.events import Limits, Origin, Settings, TurnStarted
 from windlass.core.messages import ChatMessage, PastTurn, Toolset, ToolSpec
 from windlass.core.values import value_object
-from windlass.providers import Models, ProviderConfig, chat_models
+from windlass.providers import FoundModel, Models, ProviderConfig, chat_models, first_edition
 from windlass.search.intent import Intent, asked, backend_at
 from windlass.store import HEAD, NO_TURN, ConversationRow, Documents, Store
 from windlass.toolbox import Toolbox
@@ -23,6 +23,7 @@ LONGEST_MESSAGE = 1_000_000
 _CLOSING = re.compile(r"<(?=\s*/\s*context\b)", re.IGNORECASE)
 LIST_S = 5.0
 SHOWN_MODELS = 20
+FOLLOWING = ("continue", "call_retry")  # with the provider and the model of the turn before
 NAME_BY_VARIABLE = "Set LLM_MODEL and start again, or name one in the request."
 NAME_BY_SETTING = "Set the provider's model in windlass.toml or on the Models page, or name one in the request."
 
@@ -66,11 +67,12 @@ class TurnBuilder:
         self._context: Documents[ContextRow] = store.documents("context", ContextRow)
 
     async def build(self, conversation_id: str, wanted: TurnRequest) -> TurnStarted:
-        """Waits for nothing, unless it has to say which models could have been named."""
+        """Waits for nothing, unless a list of models has to be read for a name."""
         conversation, context = self._store.conversations.get(conversation_id), self._context.all(conversation_id)
         self._check_budget()
         persona = self.persona(conversation.persona)
-        provider, model = self._model(conversation, persona, wanted)
+        found = await self._model(conversation, persona, wanted)
+        provider, model = found.config, found.model
         if provider.base_url and not model:  # a model of the program's own has no address and needs no name
             raise await self._model_required(provider)
         intent = self._intent(wanted, persona, provider)
@@ -156,16 +158,16 @@ class TurnBuilder:
             search_unmet=intent.unmet,
         )
 
-    def _model(
-        self, conversation: ConversationRow, persona: PersonaRow, wanted: TurnRequest
-    ) -> tuple[ProviderConfig, str]:
-        """`provider/model` names both; a model alone is asked of the conversation's provider, or the default one."""
+    async def _model(self, conversation: ConversationRow, persona: PersonaRow, wanted: TurnRequest) -> FoundModel:
+        """The request's name, the conversation's, or the persona's; without one, the provider's own model."""
+        own = self._models.config(conversation.provider)
         name = wanted.model or conversation.model or persona.model
-        provider_id, _, rest = name.partition("/")
-        if rest and any(provider.id == provider_id for provider in self._models.configs()):
-            return self._models.config(provider_id), rest
-        provider = self._models.config(conversation.provider)
-        return provider, name or provider.model
+        if not name:
+            return FoundModel(own, own.model)
+        row = conversation if conversation.model else persona
+        if wanted.origin in FOLLOWING if wanted.model else row.names_edition == 1:
+            return first_edition(name, own, self._models.configs())
+        return await self._models.find(name, own.id)
 
     async def _model_required(self, provider: ProviderConfig) -> BadInput:
         try:

@@ -7,6 +7,7 @@
 
 /** The code of an error. A failed model or tool gives its cause, so others come too. */
 export type ErrorCode =
+  | "ambiguous_model"
   | "argv"
   | "bad_answer"
   | "bad_host"
@@ -61,7 +62,8 @@ export type ErrorCode =
   | "tool_error"
   | "turn_running"
   | "unauthorized"
-  | "unavailable";
+  | "unavailable"
+  | "unknown_model";
 
 export type Scope = "ops" | "read" | "chat" | "approve" | "admin";
 
