@@ -52,4 +52,5 @@ async def test_a_failure_after_the_tool_is_told_in_the_seeds_words(
     assert told["code"] == code and told["hint"]
     assert all(word.casefold() in told["message"].casefold() for word in words), told["message"]
     assert after["assistant_message"]["content"] == "Better now."
+    assert f"Model call failed: {code} (" in server.log
     assert llm.refused == []

@@ -1,6 +1,7 @@
 """The chat wire against the strict server: what is sent, what is heard, what comes back."""
 
 import asyncio
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -28,6 +29,16 @@ async def test_text_is_heard_as_it_grows_and_given_whole() -> None:
     assert recorder.events == [TextDelta(2, "Hello "), TextDelta(2, "world")]
     assert "tools" not in llm.requests[0].body
     assert llm.requests[0].headers["authorization"] == "Bearer key-for-tests"
+
+
+@pytest.mark.parametrize("end", ["", "/", "//"])
+async def test_a_request_goes_below_the_base_url_with_the_key_as_bearer(end: str) -> None:
+    async with StrictLLM([say("Hi")]) as llm, chat_with(llm.base_url + end) as chat:
+        await chat.reply(ask(), Recorder())
+    [request] = llm.requests
+    assert request.path == urlsplit(llm.base_url).path + "/chat/completions"
+    assert request.headers["authorization"] == "Bearer key-for-tests"
+    assert request.headers["content-type"] == "application/json"
 
 
 async def test_calls_come_with_their_wire_ids_and_are_heard() -> None:

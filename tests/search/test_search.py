@@ -7,6 +7,7 @@ import pytest
 from tests.kit.loop_clock import LoopClock
 from tests.kit.waiting import turns_of_the_loop
 from tests.search.kit import says, site
+from windlass.config import WebSearchSettings
 from windlass.core.errors import ToolError
 from windlass.core.messages import SourceLink
 from windlass.search.backend import Backend, Hit
@@ -105,7 +106,9 @@ async def test_a_backend_that_hangs_leaves_time_for_the_next(clock: LoopClock) -
     assert "Also tried: brave did not answer within 100 s." in output.text
 
 
-async def test_a_slow_search_succeeds_within_its_deadline() -> None:
+@pytest.mark.parametrize(("seconds", "found"), [(180, True), (235, True), (245, False)])
+async def test_a_slow_search_succeeds_within_its_deadline(clock: LoopClock, seconds: float, found: bool) -> None:
+    """The seed's 240 s, which are the setting's default."""
     begun, answered = asyncio.Event(), asyncio.Event()
 
     @dataclass
@@ -115,10 +118,17 @@ async def test_a_slow_search_succeeds_within_its_deadline() -> None:
             await answered.wait()
             return HITS
 
-    searching = asyncio.create_task(WebSearch((Slow("zai"),), read).search("latest stock prices"))
+    search = WebSearch((Slow("zai"),), read, SearchCaps(seconds=WebSearchSettings().timeout_s))
+    searching = asyncio.create_task(search.search("latest stock prices"))
     await begun.wait()
+    clock.jump(seconds)
+    await turns_of_the_loop(5)
     answered.set()
-    assert "Found 5 results" in (await searching).text
+    if found:
+        assert "Found 5 results" in (await searching).text
+    else:
+        with pytest.raises(ToolError, match="zai did not answer within 240 s"):
+            await searching
 
 
 async def test_when_all_fail_the_error_names_each_cause(clock: LoopClock) -> None:

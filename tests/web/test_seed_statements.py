@@ -1,13 +1,11 @@
 """Statements of the two seeds that no other test shows by itself; docs/seeds.md names them all."""
 
-import asyncio
 import json
 import sys
 from pathlib import Path
 
 from tests.kit.fenced import unfenced
 from tests.kit.ledger_file import Ledger
-from tests.kit.waiting import until
 from tests.search.kit import says
 from tests.search.kit import site as search_engine
 from tests.servers.small_servers import SERVE
@@ -232,19 +230,3 @@ async def test_a_failed_call_of_a_tool_that_only_reads_is_repeated_by_itself(
 
     assert tried.exists() and (answer["outcome"], answer["rounds"]) == ("answered", 1)
     assert [unfenced(result) for result in strict_llm.requests[1].results] == ["fine weather"]
-
-
-async def test_a_stop_while_the_answer_streams_ends_it_for_the_one_who_asked(site: Site, strict_llm: StrictLLM) -> None:
-    gate = Gate()
-    strict_llm.then(say("Roses are red, ", wait_for(gate), "violets are blue."))
-    conversation = await site.conversation()
-    asking = asyncio.create_task(site.call("POST", f"/conversations/{conversation}/chat", {"content": "A poem"}))
-    await gate.reached()
-    [turn] = (await site.get(f"/conversations/{conversation}/turns"))["turns"]
-
-    await site.post(f"/turns/{turn['id']}/stop")
-
-    answer = await asking
-    assert (answer.status, answer.body["success"], answer.body["outcome"]) == (200, False, "stopped")
-    gate.open()
-    await until(lambda: not site.app.runner.running, "no turn to run")
