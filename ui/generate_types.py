@@ -120,6 +120,8 @@ class Writer:
                 return " | ".join(dict.fromkeys(self.type(part) for part in found.types))
             case inspect.ListType() | inspect.VarTupleType():
                 return self._list(self.type(found.item_type))
+            case inspect.TupleType():
+                return f"[{', '.join(self.type(part) for part in found.item_types)}]"
             case inspect.DictType():
                 return f"Record<{self.type(found.key_type)}, {self.type(found.value_type)}>"
             case inspect.StructType() | inspect.DataclassType():

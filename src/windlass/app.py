@@ -233,6 +233,7 @@ def configured_providers(config: Config) -> list[ProviderConfig]:
             wire=provider.wire,
             ca_file=provider.ca_file,
             patience=patience_of(config.limits),
+            fallback=tuple(provider.fallback),
         )
         for number, provider in enumerate(config.providers, 1)
     ]

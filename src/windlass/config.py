@@ -54,6 +54,7 @@ class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     profile: str = ""
     ca_file: str = ""
     wire: Literal["openai"] = "openai"
+    fallback: list[str] = []  # "provider/model", asked in this order when this provider cannot answer
 
 
 class ToolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

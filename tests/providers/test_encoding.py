@@ -133,6 +133,17 @@ def test_a_providers_own_tool_is_sent_as_it_stands() -> None:
     assert history_faults({**made, "model": "glm-4.7"}, ZAI) == []
 
 
+def test_a_providers_own_tool_is_not_sent_to_a_fallback_elsewhere() -> None:
+    own = ToolSpec("web_search", "provider", "web_search", schema='{"type":"web_search"}')
+    encoder = Encoder("p1", ByteCache())
+    assert len(body(ask(tools=Toolset("h", (own, *TOOLS.tools))), GLM, encoder=encoder)["tools"]) == 1 + len(
+        TOOLS.tools
+    )
+    made = body(ask(tools=Toolset("h", (own, *TOOLS.tools))), encoder=encoder)
+    assert [tool["type"] for tool in made["tools"]] == ["function"] * len(TOOLS.tools)
+    assert "tools" not in body(ask(tools=Toolset("g", (own,))), encoder=encoder)
+
+
 def test_a_dropped_field_is_gone_wherever_it_came_from() -> None:
     encoder = Encoder("p1", ByteCache())
     for field in ("thinking", "tool_stream", "temperature"):

@@ -121,7 +121,7 @@ async def _ask(run: TurnRun, seen: Sequence[Event], view: TurnView, step: CallMo
     try:
         past = await run.history.before(run.log.turn_id, view.history_from)
         prompt = prompt_of(view, past, step.forced, run.history.fence)
-        request = ModelRequest(run.log.turn_id, view.started.settings, prompt, run.tools.toolset, step.attempt)
+        request = ModelRequest(run.log.turn_id, view.asked, prompt, run.tools.toolset, step.attempt)
         reply = await run.model.reply(request, run.emit)
         replied = _as_event(run.log.turn_id, view, reply, _ms(began))
     except ModelError as error:
@@ -166,6 +166,7 @@ def _as_event(turn_id: str, view: TurnView, reply: Reply, took_ms: int) -> Model
         reply.first_ms,
         took_ms,
         extra=reply.extra,
+        provider=view.asked.provider,
     )
 
 

@@ -45,6 +45,7 @@ class Settings:
     asks: Literal["wait", "refuse"] = "wait"  # what becomes of a call that needs approval
     parameters: str = ""  # further fields of each request to the model, as a JSON object; "" for none
     output: str = ""  # the form that the answer must have: OpenAI's `response_format` as JSON; "" for any
+    fallback: tuple[tuple[str, str], ...] = ()  # provider and model, asked in order when the first cannot answer
 
 
 @value_object
@@ -77,6 +78,7 @@ class ModelReplied:
     took_ms: int = 0
     blanked: bool = False
     extra: str = ""  # what else came with the reply and only an API client asked for, as a JSON object
+    provider: str = ""  # that was asked
 
 
 @value_object

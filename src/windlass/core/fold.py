@@ -1,7 +1,7 @@
 """A turn as its log leaves it: one pass over the events, no judgement. `steps` and `prompt` both read this."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from windlass.core.events import (
@@ -13,6 +13,7 @@ from windlass.core.events import (
     ModelFailed,
     ModelReplied,
     OfCall,
+    Settings,
     StopRequested,
     ToolFinished,
     ToolStarted,
@@ -21,6 +22,9 @@ from windlass.core.events import (
     TurnStarted,
 )
 from windlass.core.messages import ToolCall, Usage
+
+FEWER_ATTEMPTS = {"empty_reply": 2, "context_overflow": 2}  # a retry rarely helps; a trimmed history is worth one
+FAILS_ANYWHERE = {"bad_request", "context_overflow", "content_filter", "bad_output", "stopped"}  # no fallback helps
 
 
 @dataclass(slots=True)
@@ -81,6 +85,8 @@ class TurnView:
     driver: str | None = None  # of the last claim
     claims: int = 0  # since the last progress, each by another driver: one that claims again has not crashed
     failures: list[ModelFailed] = field(default_factory=list)  # since the last progress
+    gave_up: list[ModelFailed] = field(default_factory=list)  # the last failure of each model that has a fallback
+    tries_from: int = 0  # index of the first failure of the model in force
     stop: StopRequested | None = None
     history_from: str = ""
     finished: TurnFinished | None = None
@@ -88,6 +94,13 @@ class TurnView:
     @property
     def calls(self) -> Iterator[CallView]:
         return iter(self.by_call.values())
+
+    @property
+    def asked(self) -> Settings:
+        """The turn's settings with the model in force: the first, or a fallback after those before it gave up."""
+        settings = self.started.settings
+        provider, model = ((settings.provider, settings.model), *settings.fallback)[len(self.gave_up)]
+        return replace(settings, provider=provider, model=model) if self.gave_up else settings
 
     @property
     def usage(self) -> Usage:
@@ -139,8 +152,7 @@ def _apply(view: TurnView, event: Event) -> None:
             view.rounds.append(Round(event, calls, forced=force(view)))
             view.by_call.update((call.call.id, call) for call in calls)
         case ModelFailed():
-            view.claims = 0
-            view.failures.append(event)
+            _failed(view, event)
         case HistoryTrimmed():
             view.history_from = event.history_from
         case StopRequested(call_id=""):
@@ -180,6 +192,23 @@ def _apply_to_call(view: TurnView, call: CallView, event: OfCall) -> None:
 def _progress(view: TurnView) -> None:
     view.claims = 0
     view.failures.clear()
+    view.tries_from = 0
+
+
+def _failed(view: TurnView, event: ModelFailed) -> None:
+    view.claims = 0
+    view.failures.append(event)
+    more = len(view.gave_up) < len(view.started.settings.fallback) and event.cause not in FAILS_ANYWHERE
+    if more and not worth_another(view):
+        view.gave_up.append(event)
+        view.tries_from = len(view.failures)
+
+
+def worth_another(view: TurnView) -> bool:
+    tries, attempts = view.failures[view.tries_from :], view.started.settings.limits.attempts
+    last = tries[-1]
+    same = sum(failure.cause == last.cause for failure in tries)
+    return last.retryable and len(tries) < attempts and same < FEWER_ATTEMPTS.get(last.cause, attempts)
 
 
 def force(view: TurnView) -> str:

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from windlass.core.events import Event, ModelFailed, ToolFinished, TurnFinished
-from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force
+from windlass.core.events import Event, ToolFinished, TurnFinished
+from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force, worth_another
 from windlass.core.messages import CallState, ToolCall, ToolOutput
 from windlass.core.values import value_object
-
-FEWER_ATTEMPTS = {"empty_reply": 2, "context_overflow": 2}  # a retry rarely helps; a trimmed history is worth one
 
 
 @value_object
@@ -112,16 +110,11 @@ def _work(view: TurnView) -> Step:
 
 
 def _ask_model(view: TurnView) -> Step:
-    failed = view.failures[-1] if view.failures else None
-    if failed and not _worth_another(view, failed):
-        return Close((TurnFinished("failed", failed.cause, failed.message, failed.hint),))
-    return CallModel(len(view.failures) + 1, force(view), failed.wait_s if failed else 0)
-
-
-def _worth_another(view: TurnView, failed: ModelFailed) -> bool:
-    same = sum(failure.cause == failed.cause for failure in view.failures)
-    attempts = view.started.settings.limits.attempts
-    return failed.retryable and len(view.failures) < attempts and same < FEWER_ATTEMPTS.get(failed.cause, attempts)
+    tries = view.failures[view.tries_from :]
+    if tries and not worth_another(view):
+        first, said = (*view.gave_up, tries[-1])[0], dict.fromkeys(one.message for one in (*view.gave_up, tries[-1]))
+        return Close((TurnFinished("failed", first.cause, " ".join(said), first.hint),))
+    return CallModel(len(view.failures) + 1, force(view), tries[-1].wait_s if tries else 0)
 
 
 def _ready(call: CallView) -> bool:

@@ -28,6 +28,7 @@ class ProviderConfig:
     wire: str = "openai"  # one of `models.WIRES`
     ca_file: str = ""
     patience: Patience = field(default_factory=Patience)
+    fallback: tuple[str, ...] = ()  # `provider/model`, asked in this order when this one cannot answer
 
 
 @value_object

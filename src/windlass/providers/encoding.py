@@ -34,19 +34,22 @@ class Encoder:
         if dropped and profile.reasoning_field in dropped:
             profile = replace(profile, reasoning_field="")
         parts = [b'{"model":', _dumps(model), b',"messages":[', self._messages(request, profile), b"]"]
-        for name, value in self._fields(request, profile, temperature):
+        tools = self._tools(request.tools, profile.searches) if request.tools.tools else b""
+        for name, value in self._fields(request, profile, temperature, bool(tools)):
             if not dropped or name not in dropped:
                 parts += (b',"', name.encode(), b'":', value)
         if profile.body:
             parts += _extras(profile.body, dropped)
-        if request.tools.tools:
-            parts += (b',"tools":', self._tools(request.tools))
+        if tools:
+            parts += (b',"tools":', tools)
             if profile.tools_body:
                 parts += _extras(profile.tools_body, dropped)
         parts.append(b"}")
         return b"".join(parts)
 
-    def _fields(self, request: ModelRequest, profile: Profile, temperature: float | None) -> list[tuple[str, bytes]]:
+    def _fields(
+        self, request: ModelRequest, profile: Profile, temperature: float | None, offers: bool
+    ) -> list[tuple[str, bytes]]:
         fields: list[tuple[str, bytes]] = [("stream", b"true")]
         if profile.usage_option:
             fields.append(("stream_options", b'{"include_usage":true}'))
@@ -57,7 +60,7 @@ class Encoder:
         if request.settings.max_tokens is not None:
             fields.append((profile.most_field, _dumps(request.settings.max_tokens)))
         choice = request.prompt.choice
-        if request.tools.tools and choice != "auto" and choice in profile.choices:
+        if offers and choice != "auto" and choice in profile.choices:
             fields.append(("tool_choice", _dumps(choice)))
         return fields
 
@@ -101,9 +104,14 @@ class Encoder:
             wire.update(opaque or {})
         return wire
 
-    def _tools(self, toolset: Toolset) -> bytes:
-        held = self._cache.get(("tools", toolset.hash)) if toolset.hash else None
-        return held or self._cache.keep(("tools", toolset.hash), encoded_tools(toolset))
+    def _tools(self, toolset: Toolset, searches: bool) -> bytes:
+        """A search tool of the provider's own is left out for a fallback that has none; "" where nothing is left."""
+        key = ("tools", toolset.hash, searches)
+        held = self._cache.get(key) if toolset.hash else None
+        if held is None:
+            own = tuple(tool for tool in toolset.tools if searches or tool.server != "provider")
+            held = self._cache.keep(key, encoded_tools(toolset if searches else Toolset("", own)) if own else b"")
+        return held
 
 
 def _json(value: object) -> bytes:

@@ -123,7 +123,7 @@ def _unknown(name: str, providers: Sequence[KnownModels]) -> BadInput:
     others = ", ".join(_title(one.config) for one in providers if one.listed is not None)
     like = f"Like it: {', '.join(shown[:MOST_SHOWN])}. " if shown else ""
     return BadInput(
-        f"No provider has the model {name[:200]}. Looked at: {others}.",
+        f"No provider has the model {name[:200]}." + (f" Looked at: {others}." if others else ""),
         hint=f"{like}`windlass models list` shows all; one that no list has can be set as its provider's own model.",
         code="unknown_model",
         detail={"path": "model", "models": shown[:MOST_SHOWN]},

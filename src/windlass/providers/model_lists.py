@@ -11,6 +11,7 @@ from windlass.core.values import value_object
 from windlass.providers.catalog import ListedModel, fetch_models
 from windlass.providers.config import ProviderConfig
 from windlass.providers.lookup import FoundModel, KnownModels, decides, find_model
+from windlass.providers.model_facts import ModelFacts, SourcedFacts, facts_about
 
 FIND_S = 5.0  # the longest that looking up a name waits for lists
 OLD_S = 3600.0
@@ -65,6 +66,14 @@ class ModelLists:
             self._reading[config.id] = task
             task.add_done_callback(lambda done: self._reading.pop(config.id, None))
 
+    def find_known(self, name: str, own: str, configs: Sequence[ProviderConfig]) -> FoundModel:
+        """By the last known lists alone."""
+        return find_model(name, own, [self.known(config) for config in configs])
+
+    def facts(self, config: ProviderConfig, model: str) -> SourcedFacts:
+        told = next((one.facts for one in self.models(config) if one.id == model), ModelFacts())
+        return facts_about(config.base_url, model, told)
+
     async def find(self, name: str, own: str, configs: Sequence[ProviderConfig]) -> FoundModel:
         """A list that was never read, or that is too old to refuse a name, is read first."""
         decided = decides(name, own, [self.known(config) for config in configs])
@@ -72,7 +81,7 @@ class ModelLists:
             self.refresh_if_old(config, OLD_S if decided else AGAIN_S)
         if not decided and (reading := list(self._reading.values())):
             await asyncio.wait(reading, timeout=FIND_S)
-        return find_model(name, own, [self.known(config) for config in configs])
+        return self.find_known(name, own, configs)
 
     async def aclose(self) -> None:
         reading = list(self._reading.values())

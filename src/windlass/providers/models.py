@@ -4,13 +4,14 @@ models a provider has."""
 import logging
 from collections.abc import Callable, Iterable
 
-from windlass.core.errors import ModelError
+from windlass.core.errors import BadInput, ModelError
 from windlass.core.ports import Emit, Model, ModelRequest, Reply
 from windlass.providers.catalog import ListedModel
 from windlass.providers.config import ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.encoding import ByteCache
 from windlass.providers.lookup import FoundModel
+from windlass.providers.model_facts import ModelFacts
 from windlass.providers.model_lists import ModelLists
 from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, probe
@@ -40,6 +41,7 @@ class Models:
         self._cache = ByteCache()
         self.default = default
         self.lists = ModelLists()
+        self._warned: set[str] = set()
         for config in providers:
             self.put(config)
 
@@ -108,6 +110,24 @@ class Models:
         own = self.config(provider)
         return await self.lists.find(name, own.id, [one for one in self.configs() if one.wire != DEMO or one is own])
 
+    def fallbacks(self, config: ProviderConfig, model: str, tools: bool) -> tuple[tuple[str, str], ...]:
+        """The provider and model of each fallback that can take over a turn of this one, by the last known lists."""
+        found: dict[tuple[str, str], None] = {}
+        for name in config.fallback:
+            try:
+                other = self.lists.find_known(name, "", self.configs())
+            except BadInput as error:
+                self._warn_once(f"Fallback of {config.name or config.id}: {error.message}")
+                continue
+            if not tools or self.facts(other.config, other.model).tools is not False:
+                found[other.config.id, other.model] = None
+        found.pop((config.id, model), None)
+        return tuple(found)
+
+    def facts(self, config: ProviderConfig, model: str) -> ModelFacts:
+        """What is known of a model, from its server or from the table."""
+        return self.lists.facts(config, model).facts
+
     async def probe(self, provider: str = "", model: str = "") -> Findings:
         """Ask the model a few small questions and see what it can do."""
         config = self.config(provider)
@@ -117,6 +137,11 @@ class Models:
         for provider in list(self._models):
             self._retire(provider)
         await self.lists.aclose()
+
+    def _warn_once(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            log.warning("%s", text)
 
     def _first(self) -> str:
         """The demo model is the default only while there is no real one."""

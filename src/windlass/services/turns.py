@@ -295,7 +295,7 @@ class Turns:
 
     async def _request(self, turn_id: str, before: list[Event]) -> dict[str, Any]:
         view = fold(before)
-        settings = view.started.settings
+        settings = view.asked
         past = await self._store.history.before(turn_id, view.history_from)
         attempt = len(view.failures) + 1
         toolset = self._store.toolset(settings.toolset)

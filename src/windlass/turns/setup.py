@@ -82,6 +82,7 @@ class TurnBuilder:
         settings = Settings(
             provider=provider.id,
             model=model,
+            fallback=self._models.fallbacks(provider, model, bool(toolset.tools)),
             temperature=_first(wanted.temperature, conversation.temperature, persona.temperature, provider.temperature),
             persona=persona.id,
             system=system,

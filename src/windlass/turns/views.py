@@ -85,7 +85,8 @@ def turn_shown(record: TurnRecord) -> schemas.Turn:
         searched=_searched(view),
         pending_calls=pending_calls(record),
         origin=view.started.origin,
-        model=view.started.settings.model,
+        model=view.asked.model,
+        provider=view.asked.provider,
         started_at=iso(record.rows[0].at),
         finished_at=iso(finished.at) if finished else None,
     )
@@ -201,6 +202,8 @@ def _replies(record: TurnRecord, view: TurnView) -> Iterator[schemas.Message]:
         shown = _message(
             record, row, ChatMessage("assistant", reply.text or None, reply.calls, reasoning=reply.reasoning)
         )
+        if reply.provider not in ("", view.started.settings.provider):
+            shown.model = f"{reply.provider}/{reply.model}"
         if reply.usage != Usage():
             shown.usage = _usage(reply.usage)
         if round_ is view.rounds[-1] and not reply.calls and (sources := record.sources):

@@ -148,7 +148,7 @@ class _ChunkHead:
     def __init__(self, record: TurnRecord) -> None:
         self.id = f"chatcmpl-{record.id.partition('-')[2]}"
         self.created = int(record.rows[0].at)
-        self.model = record.view.started.settings.model
+        self.model = record.view.asked.model
 
     def chunk(self, delta: schemas.V1Message, finish: str | None = None) -> schemas.Chunk:
         return schemas.Chunk(self.id, self.created, self.model, [schemas.V1Delta(delta, finish)])

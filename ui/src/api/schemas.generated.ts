@@ -556,6 +556,8 @@ export interface Message {
   usage?: TokenUsage;
   reasoning?: string;
   error?: Error;
+  /** `provider/model` that answered, where it was a fallback */
+  model?: string;
 }
 
 export interface MessageAnswer {
@@ -1358,11 +1360,14 @@ export interface Turn {
   searched: boolean;
   pending_calls: PendingCall[];
   origin: string;
+  /** That was asked last: a fallback's, where the first could not answer */
   model: string;
   /** ISO 8601, UTC */
   started_at: string;
   /** ISO 8601, UTC */
   finished_at: string | null;
+  /** The provider of `model` */
+  provider: string;
 }
 
 export interface TurnAnswer {

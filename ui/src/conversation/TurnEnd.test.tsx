@@ -44,10 +44,29 @@ const HELLO: Event[] = [
   { ...AT, type: "turn_claimed", seq: 1, driver: "one" },
 ];
 
+function answeredBy(provider: string): Event[] {
+  const [begun, ...rest] = HELLO as [Event, ...Event[]];
+  const settings = { provider: "zai", model: "glm-4.7" };
+  return [
+    { ...begun, settings } as Event,
+    ...rest,
+    { ...AT, type: "model_replied", seq: 2, text: "Hi.", provider, model: "m2" },
+    { ...AT, type: "turn_finished", seq: 3, outcome: "answered" },
+  ];
+}
+
 function draw(events: Event[]) {
   const answers = { index: 0, ids: ["turn-1"] };
   drawOpen(<TurnEnd turn={turnOf(events, "turn-1")} answers={answers} inspected={false} />);
 }
+
+test("an answer of a fallback says whose it is", () => {
+  draw(answeredBy("other"));
+  expect(screen.getByText("Answered by other/m2")).not.toBeNull();
+  cleanup();
+  draw(answeredBy("zai"));
+  expect(screen.queryByText(/Answered by/)).toBeNull();
+});
 
 test("an answer that the limit forced is no round of its own", () => {
   const answer: Event = { ...AT, type: "model_replied", seq: 32, text: "This far." };

@@ -47,6 +47,7 @@ export function TurnEnd({ turn, answers, inspected }: Props) {
   const calls = callsOf(turn).length;
   const round = turn.finished ? toolRounds(turn) : roundNow(turn, phase);
   const ms = workedMs(turn, now);
+  const fallback = fallbackOf(turn);
   return (
     <footer className="turn-end">
       <span className={`what ${tone}`}>
@@ -57,6 +58,9 @@ export function TurnEnd({ turn, answers, inspected }: Props) {
         <span>{turn.finished ? plural(round, "round") : `Round ${round} of ${turn.limits.rounds}`}</span>
       )}
       {calls > 0 && <span className="opt">{plural(calls, "call")}</span>}
+      {fallback && (
+        <span title="The model that was asked first could not answer">{`Answered by ${fallback}`}</span>
+      )}
       {usage.prompt > 0 && (
         <span className="opt">
           {tokens(usage.prompt)} tokens in, {tokens(usage.completion)} out
@@ -69,6 +73,13 @@ export function TurnEnd({ turn, answers, inspected }: Props) {
       {turn.finished && <Actions turn={turn} answers={answers} inspected={inspected} />}
     </footer>
   );
+}
+
+/** `provider/model` of the last reply, where another than the turn's own provider gave it. */
+function fallbackOf({ rounds, settings }: Turn): string {
+  const reply = rounds.at(-1)?.reply;
+  if (!reply?.provider || reply.provider === settings.provider) return "";
+  return `${reply.provider}/${reply.model ?? ""}`;
 }
 
 /** Messages from elsewhere have an end of their own only where somebody answered. */

@@ -74,6 +74,7 @@ export interface Settings {
   asks?: "refuse" | "wait";
   parameters?: string;
   output?: string;
+  fallback?: [string, string][];
 }
 
 export interface Usage {
@@ -146,6 +147,7 @@ export interface ModelReplied extends EventHeader {
   took_ms?: number;
   blanked?: boolean;
   extra?: string;
+  provider?: string;
 }
 
 export interface ModelFailed extends EventHeader {

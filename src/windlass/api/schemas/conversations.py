@@ -110,6 +110,9 @@ class Message(Response):
     usage: TokenUsage | UnsetType = UNSET
     reasoning: str | UnsetType = UNSET
     error: Error | UnsetType = UNSET
+    model: Annotated[str, Meta(description="`provider/model` that answered, where it was a fallback")] | UnsetType = (
+        UNSET
+    )
 
 
 class NewMessage(Request):

@@ -116,9 +116,10 @@ class Turn(Response):
     searched: bool
     pending_calls: list[PendingCall]
     origin: str
-    model: str
+    model: Annotated[str, Meta(description="That was asked last: a fallback's, where the first could not answer")]
     started_at: Time
     finished_at: Time | None
+    provider: Annotated[str, Meta(description="The provider of `model`")] = ""
 
 
 class TurnAnswer(Response):
