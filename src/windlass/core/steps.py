@@ -112,8 +112,9 @@ def _work(view: TurnView) -> Step:
 def _ask_model(view: TurnView) -> Step:
     tries = view.failures[view.tries_from :]
     if tries and not worth_another(view):
-        first, said = (*view.gave_up, tries[-1])[0], dict.fromkeys(one.message for one in (*view.gave_up, tries[-1]))
-        return Close((TurnFinished("failed", first.cause, " ".join(said), first.hint),))
+        last = (*view.gave_up, tries[-1])
+        messages = dict.fromkeys(failed.message for failed in last)
+        return Close((TurnFinished("failed", last[0].cause, " ".join(messages), last[0].hint),))
     return CallModel(len(view.failures) + 1, force(view), tries[-1].wait_s if tries else 0)
 
 

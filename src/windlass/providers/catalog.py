@@ -11,7 +11,7 @@ from windlass.providers.answer import read_up_to
 from windlass.providers.config import ProviderConfig, endpoint_for
 from windlass.providers.failures import INVALID, BadAnswer, exception_failure, failure, http_failure, shown
 from windlass.providers.http_client import HttpClient
-from windlass.providers.model_facts import ModelFacts, told_by
+from windlass.providers.model_facts import ModelFacts, reported_by
 
 LOCAL_PORTS = (11434, 1234, 8080, 8000)
 LIST_S = 20.0
@@ -84,7 +84,7 @@ def _has_id(entry: Mapping[str, object]) -> bool:
 
 
 def _listed(entry: Mapping[str, object]) -> ListedModel:
-    return ListedModel(str(entry["id"]), told_by(entry))
+    return ListedModel(str(entry["id"]), reported_by(entry))
 
 
 async def _look(port: int) -> FoundServer | None:

@@ -26,11 +26,11 @@ class ModelFacts:
 @value_object
 class SourcedFacts:
     facts: ModelFacts = ModelFacts()
-    told: frozenset[str] = field(default_factory=frozenset)  # names of the facts that the server told itself
+    reported: frozenset[str] = field(default_factory=frozenset)  # names of the facts that the server reports itself
     looked_up: frozenset[str] = field(default_factory=frozenset)  # and of those from the table
 
 
-def told_by(entry: Mapping[str, object]) -> ModelFacts:
+def reported_by(entry: Mapping[str, object]) -> ModelFacts:
     """The facts in one entry of a server's list, in the forms of OpenRouter, vLLM, llama.cpp, LM Studio and Mistral."""
     prices = _mapping(entry.get("pricing"))
     abilities = set(_abilities(entry))
@@ -47,12 +47,12 @@ def told_by(entry: Mapping[str, object]) -> ModelFacts:
     )
 
 
-def facts_about(base_url: str, model: str, told: ModelFacts) -> SourcedFacts:
-    """What the server told, completed from the table. Prices of the table hold at the maker's own address alone."""
+def facts_about(base_url: str, model: str, reported: ModelFacts) -> SourcedFacts:
+    """What the server reports, completed from the table. Prices of the table hold at the maker's own address alone."""
     row = _row(model)
     priced = row is not None and fnmatchcase(base_url.lower(), row.address)
     names = [one.name for one in fields(ModelFacts)]
-    from_server = {name: value for name in names if (value := getattr(told, name)) is not None}
+    from_server = {name: value for name in names if (value := getattr(reported, name)) is not None}
     from_table = {
         name: value
         for name in names

@@ -71,8 +71,8 @@ class ModelLists:
         return find_model(name, own, [self.known(config) for config in configs])
 
     def facts(self, config: ProviderConfig, model: str) -> SourcedFacts:
-        told = next((one.facts for one in self.models(config) if one.id == model), ModelFacts())
-        return facts_about(config.base_url, model, told)
+        reported = next((one.facts for one in self.models(config) if one.id == model), ModelFacts())
+        return facts_about(config.base_url, model, reported)
 
     async def find(self, name: str, own: str, configs: Sequence[ProviderConfig]) -> FoundModel:
         """A list that was never read, or that is too old to refuse a name, is read first."""
