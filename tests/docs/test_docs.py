@@ -133,10 +133,29 @@ def test_every_page_is_reached_from_the_readme() -> None:
 def test_every_place_in_the_seeds_page_exists() -> None:
     told = (DOCS / "seeds.md").read_text()
     places = re.findall(r"`((?:src/windlass|examples|docs)/[\w/.]+)`", told)
-    inner = re.findall(r"`((?:core|providers|search|servers|local|web|shapes|toolbox)/[\w./]*)`", told)
-    missing = [place for place in places if not (ROOT / place).exists()]
-    missing += [place for place in inner if not (ROOT / "src/windlass" / place).exists()]
-    assert places and inner and missing == []
+    assert places and [place for place in places if not (ROOT / place).exists()] == []
+
+
+STATEMENTS = 106  # in the two seeds
+STATEMENT = re.compile(r"^\| (\d+) \| (.+) \| `([\w/.]+)` \| (.+) \|$", re.MULTILINE)
+A_TEST = re.compile(r"`tests/[\w/]+\.py::test_\w+`")
+
+
+def test_every_statement_of_the_seeds_is_numbered_placed_and_shown_by_a_test() -> None:
+    """That the tests exist is asked above, of every page."""
+    rows = STATEMENT.findall((DOCS / "seeds.md").read_text())
+    assert [int(number) for number, *_ in rows] == [*range(1, STATEMENTS + 1)]
+    assert len({statement for _, statement, *_ in rows}) == STATEMENTS
+    roots = (ROOT / "src/windlass", ROOT)
+    assert [place for *_, place, _ in rows if not any((root / place).is_file() for root in roots)] == []
+    assert [number for number, *_, shown in rows if not all(map(A_TEST.fullmatch, shown.split(", ")))] == []
+
+
+def test_every_row_that_differs_from_the_seeds_says_why() -> None:
+    table, _, reasons = (DOCS / "seeds.md").read_text().partition("## Where we differ, and why")
+    differs = [int(number) for number, statement, *_ in STATEMENT.findall(table) if statement.endswith("(differs)")]
+    given = re.findall(r"^- ([\d, ]+): \w", reasons, re.MULTILINE)
+    assert differs and differs == [int(number) for numbers in given for number in numbers.split(", ")]
 
 
 @pytest.mark.parametrize(("page", "code"), blocks("python"), ids=lambda value: value if len(value) < 30 else "")
