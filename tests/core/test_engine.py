@@ -25,6 +25,7 @@ from windlass.core.events import (
     TurnClaimed,
     TurnFinished,
 )
+from windlass.core.fold import LIMIT_TEXTS
 from windlass.core.messages import SourceLink, ToolCall, ToolOutput
 from windlass.core.ports import Emit, Reply, ReplyReset
 from windlass.core.steps import AwaitPerson, Done
@@ -183,11 +184,32 @@ async def test_ten_rounds_then_the_forced_answer_with_the_same_tools() -> None:
 
 async def test_calls_returned_to_a_forced_request_are_closed_unrun() -> None:
     log = MemoryLog(started("x", Settings(limits=Limits(rounds=2))))
-    script = Script([says("", "a"), says("", "b"), says("more", "c")])
+    script = Script([says("", "a"), says("", "b"), says("more", "c"), says("what I have")])
     await drive(log, script)
     assert [call.name for call in script.ran] == ["a", "b"]
     assert [end.state for end in finished(log).values()] == ["ok", "ok", "cancelled"]
-    assert outcome(log).outcome == "limit"
+    assert outcome(log) == TurnFinished("limit", "rounds", LIMIT_TEXTS["rounds"].ended)
+
+
+async def test_the_last_request_offers_no_tools_and_tells_of_calls_in_plain_text() -> None:
+    log = MemoryLog(started("x", Settings(limits=Limits(rounds=2))))
+    script = Script([says("", "a"), says("", "b"), says("more", "c"), says("what I have")])
+    await drive(log, script)
+    last = script.asked[-1].prompt
+    assert (last.offers, last.choice, last.past) == (False, "none", ())
+    assert not any(message.calls or message.role == "tool" for message in last.current)
+    talk = [(message.role, (message.content or "").partition("\n")[0]) for message in last.current]
+    assert talk == [
+        ("user", "earlier, from the start"),
+        ("user", "x"),
+        ("assistant", "[Called a with {}]"),
+        ("user", "Result of a:"),
+        ("assistant", "[Called b with {}]"),
+        ("user", "Result of b:"),
+        ("assistant", "more"),
+        ("user", "Result of c:"),
+    ]
+    assert (last.current[-1].content or "").endswith(LIMIT_TEXTS["rounds"].answer_now)
 
 
 async def test_calls_beyond_the_limit_of_calls_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from windlass.core.events import (
     CallJudged,
     CallResolved,
     Event,
+    HistoryTrimmed,
     Limits,
     ModelFailed,
     ModelReplied,
@@ -26,10 +28,18 @@ from windlass.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from windlass.core.fold import fold
+from windlass.core.fold import LIMIT_TEXTS, fold
 from windlass.core.messages import CallState, ChatMessage, PastTurn, SourceLink, ToolCall, ToolOutput
 from windlass.core.ports import Prompt
-from windlass.core.prompt import messages_after_opening, numbered_sources, past_turn, prompt_for, searchable_text
+from windlass.core.prompt import (
+    history_digest,
+    messages_after_opening,
+    numbered_sources,
+    past_turn,
+    prompt_for,
+    searchable_text,
+    why_moved,
+)
 from windlass.store.fence import KeyedFence
 from windlass.testing.strict_history import history_faults
 
@@ -182,10 +192,92 @@ def test_sources_are_numbered_once_over_the_whole_turn() -> None:
     assert "[1] A" in results[1] and "[3] B" in results[1]
 
 
-def test_reasoning_stays_within_its_turn() -> None:
+def test_reasoning_that_was_sent_once_stays_and_that_of_the_answer_is_left_out() -> None:
+    log = [*log_with(ToolOutput("x")), ModelReplied("It is there.", reasoning="So I answer")]
+    kept = [message.reasoning for message in past_turn("turn-x", log, FENCE).messages]
+    assert kept == ["", "I should look", "", ""]
+
+
+def test_the_word_to_answer_now_stays_where_it_was_sent() -> None:
     log = log_with(ToolOutput("x"))
-    assert any(message.reasoning for message in prompt_for(log, (), FENCE).current)
-    assert not any(message.reasoning for message in past_turn("turn-x", log, FENCE).messages)
+    log[0] = started("find it", Settings(limits=Limits(calls=1)))
+    sent = prompt_for(log, (), FENCE).current
+    assert "Answer now" not in LIMIT_TEXTS["calls"].ended and "Answer now" in (sent[-1].content or "")
+    assert past_turn("turn-x", [*log, ModelReplied("It is there.")], FENCE).messages[: len(sent)] == sent
+    assert "Answer now" not in searchable_text([*log, ModelReplied("It is there.")])
+
+
+def test_a_note_stands_behind_its_message_for_good_and_is_not_searched() -> None:
+    log: list[Event] = [started("the weather", Settings(note="[Search first.]"))]
+    sent = prompt_for(log, (), FENCE).current
+    assert [message.content for message in sent] == ["the weather\n\n[Search first.]"]
+    assert past_turn("turn-x", [*log, ModelReplied("Rain.")], FENCE).messages[:1] == sent
+    assert searchable_text(log) == "the weather"
+    continued: list[Event] = [TurnStarted((), Settings(note="[Search first.]"))]
+    assert prompt_for(continued, (), FENCE).current == ()
+
+
+# Why a prompt does not begin with the one before it
+
+ASKED = Settings(provider="p", model="m", toolset="t", system_parts=("persona:1", "date:2"))
+
+
+def answered(settings: Settings = ASKED, turn_id: str = "turn-1", revision: int = 0, *past: PastTurn) -> PastTurn:
+    log: list[Event] = [started("a", settings), ModelReplied("b", history=history_digest(past))]
+    return past_turn(turn_id, log, FENCE, revision)
+
+
+@pytest.mark.parametrize(
+    ("changed", "moved"),
+    [
+        ({}, ()),
+        ({"note": "[Search first.]", "temperature": 0.1, "search": "due"}, ()),
+        ({"model": "n"}, ("model",)),
+        ({"provider": "q"}, ("model",)),
+        ({"toolset": "u"}, ("tools",)),
+        ({"system_parts": ("persona:1", "date:3")}, ("date",)),
+        ({"system_parts": ("system_prompt:1", "date:2")}, ("persona", "system_prompt")),
+        ({"system_parts": (*ASKED.system_parts, "context:4"), "model": "n"}, ("context", "model")),
+        ({"history_from": "turn-1"}, ()),
+    ],
+)
+def test_whatever_moved_the_prompt_is_named(changed: dict[str, Any], moved: tuple[str, ...]) -> None:
+    """A history that begins with the turn before cuts nothing from it."""
+    assert why_moved(fold([started("c", replace(ASKED, **changed))]), [answered()]) == moved
+
+
+def test_a_shorter_history_and_a_deleted_message_are_told_apart() -> None:
+    first = answered()
+    second = answered(ASKED, "turn-2", 0, first)
+    now = fold([started("c", ASKED)])
+    assert why_moved(now, [first, second]) == ()
+    assert why_moved(now, [replace(first, revision=1), second]) == ("deleted",)
+    assert why_moved(now, [first, replace(second, revision=1)]) == ("deleted",)
+    trimmed = fold([started("c", replace(ASKED, history_from="turn-2"))])
+    assert why_moved(trimmed, [second]) == ("trimmed",)
+    assert why_moved(fold([started("c", replace(ASKED, history_from="none"))]), []) == ("trimmed",)
+
+
+def test_turns_that_sent_nothing_are_passed_over() -> None:
+    first, added = answered(), past_turn("turn-2", [started("by hand"), TurnFinished("added")], FENCE)
+    now = fold([started("c", ASKED)])
+    assert why_moved(now, [first, added]) == ()
+    assert why_moved(now, [replace(first, revision=1), added]) == ("deleted",)
+    assert why_moved(now, [added]) == ()
+
+
+def test_within_a_turn_only_a_cut_or_the_last_request_without_tools_moves_it() -> None:
+    shown = [answered()]
+    log = [started("find it", ASKED), *log_with(ToolOutput("x"))[1:]]
+    log[1] = ModelReplied("", (CALL,), history=history_digest(shown))
+    assert why_moved(fold(log), shown) == ()
+    assert why_moved(fold([*log, HistoryTrimmed("turn-x")]), []) == ("trimmed",)
+    log[0] = started("find it", replace(ASKED, limits=Limits(calls=1)))
+    insisted = [*log, ModelReplied("", (ToolCall("c2", "look"),), history=history_digest(shown))]
+    closed = [*insisted, ToolFinished("c2", "cancelled")]
+    assert why_moved(fold(closed), shown) == ("tools",)
+    over = past_turn("turn-2", [*closed, ModelReplied("b", history=history_digest(shown))], FENCE)
+    assert why_moved(fold([started("c", ASKED)]), [*shown, over]) == ("tools",)
 
 
 def test_deleted_messages_are_gone_from_the_prompt() -> None:
@@ -291,3 +383,12 @@ def _distinct(message: ChatMessage, turn: str) -> dict[str, Any]:
         ]
     assert json.dumps(body)
     return body
+
+
+def test_a_fallback_in_the_middle_of_a_turn_is_another_model() -> None:
+    asked = replace(ASKED, fallback=(("p", "other"),))
+    log = [started("find it", asked), *log_with(ToolOutput("x"))[1:], ModelFailed("server_error", "down")]
+    assert why_moved(fold(log), ()) == ("model",)
+    over = past_turn("turn-1", [*log, ModelReplied("b", history=history_digest(()))], FENCE)
+    assert why_moved(fold([started("c", asked)]), [over]) == ("model",)
+    assert why_moved(fold([started("c", replace(asked, model="other"))]), [over]) == ()

@@ -182,9 +182,18 @@ def _round(
     ]
 
 
-def test_the_same_call_with_the_same_result_three_times_forces_the_answer() -> None:
-    assert next_step([started(), *_round(1), *_round(2)]) == CallModel(1)
-    assert next_step([started(), *_round(1), *_round(2), *_round(3)]) == CallModel(1, "repeats")
+THREE_REPEATS = started(settings=Settings(limits=Limits(repeats=3)))
+
+
+def test_the_same_call_with_the_same_result_forces_the_answer_at_the_limit_of_repeats() -> None:
+    assert next_step([THREE_REPEATS, *_round(1), *_round(2)]) == CallModel(1)
+    assert next_step([THREE_REPEATS, *_round(1), *_round(2), *_round(3)]) == CallModel(1, "repeats")
+
+
+def test_a_tool_that_is_polled_is_not_cut_off_after_a_few_times() -> None:
+    polled = [event for number in range(1, 8) for event in _round(number)]
+    assert next_step([started(), *polled]) == CallModel(1)
+    assert next_step([started(), *polled, *_round(8)]) == CallModel(1, "repeats")
 
 
 def _in_one_reply(prefix: str, refusal: Literal["", "bad_arguments"] = "", name: str = "a") -> list[Event]:
@@ -197,10 +206,10 @@ def _in_one_reply(prefix: str, refusal: Literal["", "bad_arguments"] = "", name:
 
 def test_identical_calls_in_one_reply_count_once() -> None:
     once, twice, thrice = _in_one_reply("x"), _in_one_reply("y"), _in_one_reply("z")
-    assert next_step([started(), *once]) == CallModel(1)
-    assert next_step([started(), *once, *twice]) == CallModel(1)
-    assert next_step([started(), *once, *twice, *thrice]) == CallModel(1, "repeats")
-    assert next_step([started(), *_round(1), *once, *_round(2)]) == CallModel(1, "repeats")
+    assert next_step([THREE_REPEATS, *once]) == CallModel(1)
+    assert next_step([THREE_REPEATS, *once, *twice]) == CallModel(1)
+    assert next_step([THREE_REPEATS, *once, *twice, *thrice]) == CallModel(1, "repeats")
+    assert next_step([THREE_REPEATS, *_round(1), *once, *_round(2)]) == CallModel(1, "repeats")
 
 
 def test_bad_arguments_in_one_reply_count_once() -> None:
@@ -248,3 +257,56 @@ def test_every_reason_to_answer_now_has_its_texts() -> None:
     reasons = set(re.findall(r'return "(\w+)"', inspect.getsource(force)))
     assert {"rounds", "calls"} <= reasons
     assert all(LIMIT_TEXTS[reason].answer_now and LIMIT_TEXTS[reason].ended for reason in reasons)
+
+
+AT_THE_CAP = started(settings=Settings(limits=Limits(rounds=2)))
+CALLED_ALL_THE_SAME = [AT_THE_CAP, *_round(1), *_round(2), ModelReplied("", (B,)), CallJudged("c2", "auto")]
+
+
+def test_a_call_that_came_instead_of_the_answer_is_closed_unrun_and_the_answer_asked_for_once_more() -> None:
+    step = next_step(CALLED_ALL_THE_SAME)
+    assert isinstance(step, Close) and isinstance(step.events[0], ToolFinished)
+    assert [event.state for event in step.events if isinstance(event, ToolFinished)] == ["cancelled"]
+    assert len(step.events) == 1
+    assert next_step([*CALLED_ALL_THE_SAME, *step.events]) == CallModel(1, "rounds")
+
+
+CLOSED = ToolFinished("c2", "cancelled")
+UNANSWERED = "Stopped at the limit of tool rounds. The model asked for more calls instead of answering."
+
+
+@pytest.mark.parametrize(
+    ("reply", "ended"),
+    [
+        ([ModelReplied("It is 42.")], LIMIT_TEXTS["rounds"].ended),
+        ([ModelReplied("", (ToolCall("c3", "b"),)), CallJudged("c3", "auto")], UNANSWERED),
+        ([ModelFailed("bad_request", "no")], UNANSWERED),
+    ],
+)
+def test_the_end_at_the_cap_tells_whether_there_is_an_answer(reply: list[Event], ended: str) -> None:
+    step = next_step([*CALLED_ALL_THE_SAME, CLOSED, *reply])
+    assert isinstance(step, Close)
+    last = step.events[-1]
+    assert isinstance(last, TurnFinished)
+    assert (last.outcome, last.cause, last.message) == ("limit", "rounds", ended)
+
+
+@pytest.mark.parametrize("limit", [name for name in LIMIT_TEXTS if name != "length"])
+def test_the_words_for_no_answer_promise_none(limit: str) -> None:
+    words = LIMIT_TEXTS[limit].unanswered
+    assert "The answer" not in words and words.endswith("instead of answering.") and ".." not in words
+
+
+def test_what_was_forced_once_stays_forced() -> None:
+    """Unrun calls are no bad tries; counting anew would let the model go on."""
+    bad = [
+        event
+        for number in range(3)
+        for event in (
+            ModelReplied("", (ToolCall(f"b{number}", "a"),)),
+            CallJudged(f"b{number}", "refuse", refusal="bad_arguments"),
+            ToolFinished(f"b{number}", "error"),
+        )
+    ]
+    insisted: list[Event] = [started(), *bad, ModelReplied("", (B,)), CallJudged("c2", "auto"), CLOSED]
+    assert next_step(insisted) == CallModel(1, "bad_arguments")

@@ -61,10 +61,26 @@ async def test_ten_rounds_then_the_forced_answer(server: WindlassProcess, strict
 async def test_calls_returned_to_the_forced_request_are_not_run_and_it_is_no_success(
     server: WindlassProcess, strict_llm: StrictLLM, ledger: Ledger
 ) -> None:
-    strict_llm.then(*(call("echo", text=str(n)) for n in range(2)), call("record", effect_id="late").anyway())
+    late = call("record", effect_id="late").anyway()
+    strict_llm.then(*(call("echo", text=str(n)) for n in range(2)), late, late)
     answer = await chat(server, max_rounds=2)
     assert (answer["success"], answer["outcome"], answer["assistant_message"]) == (False, "limit", None)
-    assert not ledger.counts()
+    assert "instead of answering" in answer["error"]["message"] and "The answer" not in answer["error"]["message"]
+    assert not ledger.counts() and not strict_llm.unused
+
+
+async def test_a_model_that_goes_on_calling_at_the_limit_is_asked_once_more_without_tools(
+    server: WindlassProcess, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    late = call("record", effect_id="late").anyway()
+    strict_llm.then(*(call("echo", text=str(n)) for n in range(2)), late, say("What I found so far."))
+    answer = await chat(server, max_rounds=2)
+    assert (answer["success"], answer["outcome"]) == (False, "limit")
+    assert answer["assistant_message"]["content"] == "What I found so far."
+    last = strict_llm.requests[-1]
+    assert not last.tools and "tool_choice" not in last.body
+    assert {message["role"] for message in last.messages} == {"system", "user", "assistant"}
+    assert not ledger.counts() and not strict_llm.refused
 
 
 async def test_a_single_round_is_the_seeds(server: WindlassProcess, strict_llm: StrictLLM) -> None:

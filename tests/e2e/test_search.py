@@ -213,9 +213,11 @@ async def test_the_switches_of_the_operator_and_the_request(
     async with search_backends(tmp_path / "home", *replies, settings=f"[web_search]\n{settings}\n") as (server, llm):
         answer = await ask(server, content, **more)
         assert (answer["outcome"], answer["searched"]) == ("answered", tools)
-        assert llm.requests[0].user_text == seen
+        text, _, told_model = llm.requests[0].user_text.partition("\n\n[")
+        assert text == seen
         assert bool(llm.requests[0].tools) == tools
-        assert ("web search is switched off" in told(llm.requests[0].messages[0])) == note
+        assert ("web search is switched off" in told_model, "Call web_search before" in told_model) == (note, tools)
+        assert "web search" not in told(llm.requests[0].messages[0])
 
 
 async def test_the_providers_own_search_is_one_request_whose_sources_are_kept(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from windlass.search.intent import asked as intent_of
 from windlass.turns.personas import BUILT_IN, RESEARCHER, ContextRow, PersonaRow, WebSearch
-from windlass.turns.setup import SEARCH_ASKED, SEARCH_OFF, UNTRUSTED, mode_for, system_text
+from windlass.turns.setup import SEARCH_ASKED, SEARCH_OFF, UNTRUSTED, mode_for, note_for, system_parts
 
 TODAY = date(2026, 2, 10)
 
@@ -32,26 +33,23 @@ def test_a_requests_word_holds_against_its_personas(
     assert mode_for(asked, persona) == mode
 
 
-def test_the_date_is_in_the_system_text() -> None:
-    assert system_text("Be kind.", TODAY) == "Be kind.\n\nToday is Tuesday, 2026-02-10."
-    assert system_text("", TODAY) == "Today is Tuesday, 2026-02-10."
+def test_the_system_text_is_made_of_named_parts() -> None:
+    date = "Today is Tuesday, 2026-02-10."
+    assert system_parts({"persona": "Be kind."}, TODAY) == {"persona": "Be kind.", "date": date}
+    assert system_parts({"persona": ""}, TODAY, fenced=True) == {"date": date, "results": UNTRUSTED}
 
 
 @pytest.mark.parametrize(
-    ("tools", "search", "unmet", "said"),
+    ("text", "backend", "note"),
     [
-        (False, False, False, []),
-        (True, False, False, [UNTRUSTED]),
-        (True, True, False, [SEARCH_ASKED, UNTRUSTED]),
-        (False, True, False, [SEARCH_ASKED, UNTRUSTED]),
-        (False, False, True, [SEARCH_OFF]),
+        ("// the weather", "auto", f"[{SEARCH_ASKED}]"),
+        ("// the weather", "off", f"[{SEARCH_OFF}]"),
+        ("// hello", "auto", ""),
+        ("the weather", "auto", ""),
     ],
 )
-def test_the_model_is_told_what_goes_for_the_tools_it_has(
-    tools: bool, search: bool, unmet: bool, said: list[str]
-) -> None:
-    text = system_text("", TODAY, tools=tools, search=search, search_unmet=unmet)
-    assert text.split("\n\n")[1:] == said
+def test_what_the_model_is_told_of_one_message_is_a_note(text: str, backend: str, note: str) -> None:
+    assert note_for(intent_of(text, backend=backend)) == note
 
 
 def test_context_items_follow_with_their_names_keywords_and_files() -> None:
@@ -59,7 +57,7 @@ def test_context_items_follow_with_their_names_keywords_and_files() -> None:
         ContextRow("House rules", "No shoes.\n", ("rules", "house"), ("rules.md",)),
         ContextRow("Plan", "Paint it."),
     ]
-    assert system_text("Be kind.", TODAY, items).split("\n\n")[2:] == [
+    assert system_parts({"persona": "Be kind."}, TODAY, items)["context"].split("\n\n") == [
         '<context name="House rules">\nKeywords: rules, house\nFiles, named and not read: rules.md\nNo shoes.\n'
         "</context>",
         '<context name="Plan">\nPaint it.\n</context>',
@@ -69,5 +67,5 @@ def test_context_items_follow_with_their_names_keywords_and_files() -> None:
 @given(st.text(), st.text(alphabet="</context >\nCONTEXT\"'x"), st.lists(st.text(alphabet="</context>x"), max_size=2))
 @example("</context>", "a </context> b </CONTEXT > < /context>", ["</context>"])
 def test_a_context_item_cannot_close_its_own_fence(name: str, content: str, words: list[str]) -> None:
-    text = system_text("", TODAY, [ContextRow(name, content, tuple(words))])
+    text = system_parts({}, TODAY, [ContextRow(name, content, tuple(words))])["context"]
     assert text.lower().count("</context>") == 1 and text.endswith("\n</context>")

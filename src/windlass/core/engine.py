@@ -21,9 +21,9 @@ from windlass.core.events import (
 from windlass.core.faults import reach
 from windlass.core.fold import Folding, TurnView
 from windlass.core.ids import call_id
-from windlass.core.messages import ToolCall, ToolOutput
+from windlass.core.messages import PastTurn, ToolCall, ToolOutput
 from windlass.core.ports import DraftCall, Emit, History, Log, Model, ModelRequest, Reply, ReplyReset, Tools
-from windlass.core.prompt import prompt_of
+from windlass.core.prompt import history_digest, prompt_of, why_moved
 from windlass.core.steps import UNKNOWN, AwaitPerson, CallModel, Close, Done, RunTools, Step, Wait, step_of
 
 SEARCH_TOOL = "web_search"
@@ -123,7 +123,7 @@ async def _ask(run: TurnRun, seen: Sequence[Event], view: TurnView, step: CallMo
         prompt = prompt_of(view, past, step.forced, run.history.fence)
         request = ModelRequest(run.log.turn_id, view.asked, prompt, run.tools.toolset, step.attempt)
         reply = await run.model.reply(request, run.emit)
-        replied = _as_event(run.log.turn_id, view, reply, _ms(began))
+        replied = _as_event(run.log.turn_id, view, reply, past, _ms(began))
     except ModelError as error:
         run.facts = await _failure(run, seen, error, _ms(began))
         return
@@ -143,7 +143,7 @@ async def _failure(run: TurnRun, seen: Sequence[Event], error: ModelError, took_
     return (failed, HistoryTrimmed(later, "The model's context was too small for the whole history."))
 
 
-def _as_event(turn_id: str, view: TurnView, reply: Reply, took_ms: int) -> ModelReplied:
+def _as_event(turn_id: str, view: TurnView, reply: Reply, past: Sequence[PastTurn], took_ms: int) -> ModelReplied:
     number, drafts = len(view.rounds) + 1, reply.calls or _search_due(view, reply)
     if not reply.text and not drafts:
         raise ModelError(
@@ -167,6 +167,8 @@ def _as_event(turn_id: str, view: TurnView, reply: Reply, took_ms: int) -> Model
         took_ms,
         extra=reply.extra,
         provider=view.asked.provider,
+        history=history_digest(past),
+        moved=why_moved(view, past),
     )
 
 

@@ -21,7 +21,7 @@ class Limits:
     attempts: int = 4
     claims: int = 3
     bad_tries: int = 3
-    repeats: int = 3
+    repeats: int = 8
     work_s: float = 1800
     tokens: int | None = None
 
@@ -46,6 +46,8 @@ class Settings:
     parameters: str = ""  # further fields of each request to the model, as a JSON object; "" for none
     output: str = ""  # the form that the answer must have: OpenAI's `response_format` as JSON; "" for any
     fallback: tuple[tuple[str, str], ...] = ()  # provider and model, asked in order when the first cannot answer
+    system_parts: tuple[str, ...] = ()  # what `system` was made of, each part as `name:digest`
+    note: str = ""  # to the model, of this message alone; stands behind it, so that the text before stays as it was
 
 
 @value_object
@@ -79,6 +81,8 @@ class ModelReplied:
     blanked: bool = False
     extra: str = ""  # what else came with the reply and only an API client asked for, as a JSON object
     provider: str = ""  # that was asked
+    history: str = ""  # digest of the earlier turns that the request showed
+    moved: tuple[str, ...] = ()  # why the request does not begin with the one before it; empty: it does
 
 
 @value_object

@@ -70,11 +70,14 @@ class CallView:
 
 @dataclass(slots=True)
 class Round:
-    """One complete reply and its calls. `forced` names why tools were already off when it was asked for."""
+    """One complete reply and its calls. `forced` names why tools were already off when it was asked for; `bare`: none
+    were offered, since the reply before called some all the same."""
 
     reply: ModelReplied
     calls: list[CallView]
     forced: str = ""
+    bare: bool = False
+    asked: Settings = Settings()  # with the model in force
 
 
 @dataclass(slots=True)
@@ -149,7 +152,7 @@ def _apply(view: TurnView, event: Event) -> None:
         case ModelReplied():
             _progress(view)
             calls = [CallView(call) for call in event.calls]
-            view.rounds.append(Round(event, calls, forced=force(view)))
+            view.rounds.append(Round(event, calls, force(view), is_bare(view), view.asked))
             view.by_call.update((call.call.id, call) for call in calls)
         case ModelFailed():
             _failed(view, event)
@@ -215,6 +218,8 @@ def force(view: TurnView) -> str:
     """Why the next request must ask for the answer without tools, or "" when it need not. Each reason has its texts in
     `LIMIT_TEXTS`."""
     limits = view.started.settings.limits
+    if view.rounds and view.rounds[-1].forced:
+        return view.rounds[-1].forced
     if limits.rounds > 1 and len([round_ for round_ in view.rounds if round_.calls]) >= limits.rounds:
         return "rounds"
     if len(view.by_call) >= limits.calls:
@@ -226,6 +231,11 @@ def force(view: TurnView) -> str:
     if len(view.rounds) >= limits.bad_tries and _bad_tries(view) >= limits.bad_tries:
         return "bad_arguments"
     return ""
+
+
+def is_bare(view: TurnView) -> bool:
+    """Whether the next request goes without tools: the answer was asked for, and calls came instead."""
+    return bool(view.rounds and view.rounds[-1].forced and view.rounds[-1].calls)
 
 
 def _same_again(view: TurnView) -> int:
@@ -256,10 +266,15 @@ def _bad_tries(view: TurnView) -> int:
 
 
 class LimitText(NamedTuple):
-    """`answer_now` asks the model for its answer, `ended` says to the person why the turn ended."""
+    """`answer_now` asks the model for its answer, `ended` says to the person why the turn ended, `unanswered` the same
+    where the model would not answer."""
 
     answer_now: str
     ended: str
+
+    @property
+    def unanswered(self) -> str:
+        return f"{self.ended.partition('. ')[0].rstrip('.')}. The model asked for more calls instead of answering."
 
 
 LIMIT_TEXTS = {

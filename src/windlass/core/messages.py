@@ -38,12 +38,23 @@ class ChatMessage:
 
 
 @value_object
+class SentPrompt:
+    """What a request was made of: its parts, each as `name:digest`, and the earlier turns it showed."""
+
+    parts: tuple[str, ...]
+    history_from: str
+    history: str  # a digest of those turns
+
+
+@value_object
 class PastTurn:
     """A finished turn as later prompts show it. `revision` grows when a message is deleted; encoders cache by both."""
 
     turn_id: str
     messages: tuple[ChatMessage, ...]
     revision: int = 0
+    provider: str = ""  # its reasoning goes back to this one alone
+    sent: SentPrompt | None = None  # its last request
 
 
 @value_object

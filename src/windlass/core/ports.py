@@ -40,6 +40,7 @@ class Prompt:
     past: tuple[PastTurn, ...]
     current: tuple[ChatMessage, ...]
     choice: Choice = "auto"
+    offers: bool = True  # False: no tools go along, and calls of the history stand in it as text
 
 
 @value_object

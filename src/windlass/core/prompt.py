@@ -1,14 +1,15 @@
 """The prompt as a pure function of the log. Valid by construction: every assistant message with calls is followed by
 exactly one tool message per call, whatever happened and wherever the log is cut."""
 
+import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from windlass.core.events import Event
-from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force
-from windlass.core.messages import NO_RESULT, PYTHON, ChatMessage, PastTurn, SourceLink, ToolCall
+from windlass.core.events import Event, Settings
+from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force, is_bare
+from windlass.core.messages import NO_RESULT, PYTHON, ChatMessage, PastTurn, SentPrompt, SourceLink, ToolCall
 from windlass.core.ports import Fence, Prompt
 
 LONGEST_TITLE, LONGEST_URL = 200, 2000
@@ -23,14 +24,61 @@ def prompt_for(log: Sequence[Event], past: tuple[PastTurn, ...], fence: Fence) -
 def prompt_of(view: TurnView, past: tuple[PastTurn, ...], forced: str, fence: Fence) -> Prompt:
     asked, current = view.started.settings, list(_messages(view, fence))
     if forced:
-        current.append(ChatMessage("user", LIMIT_TEXTS[forced].answer_now))
+        current.append(_answer_now(forced))
+    if is_bare(view):
+        earlier = [message for turn in past for message in turn.messages]
+        return Prompt(asked.system, (), tuple(_without_calls((*earlier, *current))), "none", offers=False)
     return Prompt(asked.system, past, tuple(current), "none" if forced else "auto" if view.rounds else asked.choice)
 
 
 def past_turn(turn_id: str, log: Sequence[Event], fence: Fence, revision: int = 0) -> PastTurn:
-    """A turn as later prompts show it: the same messages, less the model's private reasoning."""
-    messages = tuple(replace(message, reasoning="") for message in _messages(fold(log), fence))
-    return PastTurn(turn_id, messages, revision)
+    """A turn as later prompts show it: what its own requests showed, and its answer, which leaves its reasoning."""
+    view = fold(log)
+    messages = tuple(
+        replace(message, reasoning="") if message.reasoning and not message.calls else message
+        for message in _messages(view, fence)
+    )
+    return PastTurn(turn_id, messages, revision, view.started.settings.provider, _sent(view))
+
+
+def _sent(view: TurnView) -> SentPrompt | None:
+    last = view.rounds[-1] if view.rounds else None
+    if last is None or not last.reply.history:
+        return None
+    parts = _parts(replace(last.asked, toolset="") if last.bare else last.asked)
+    return SentPrompt(parts, view.history_from, last.reply.history)
+
+
+def _parts(settings: Settings) -> tuple[str, ...]:
+    return f"model:{settings.provider}/{settings.model}", f"tools:{settings.toolset}", *settings.system_parts
+
+
+def history_digest(past: Iterable[PastTurn]) -> str:
+    shown = "\n".join(f"{turn.turn_id} {turn.revision}" for turn in past)
+    return hashlib.blake2b(shown.encode(), digest_size=8).hexdigest()
+
+
+def why_moved(view: TurnView, past: Sequence[PastTurn]) -> tuple[str, ...]:
+    """Why this request does not begin with the one before it, byte for byte; nothing where it does, or is the first.
+    Providers keep what they computed for a prompt and charge less for the same beginning."""
+    if view.rounds:
+        last = view.rounds[-1]
+        moved = {
+            "model": _parts(last.asked) != _parts(view.asked),
+            "tools": is_bare(view),
+            "trimmed": last.reply.history not in ("", history_digest(past)),  # "": of the first edition
+        }
+        return tuple(cause for cause, true in moved.items() if true)
+    at = next((index for index in range(len(past) - 1, -1, -1) if past[index].sent), -1)
+    before = past[at].sent if past else None
+    if before is None:
+        return ("trimmed",) if view.history_from else ()
+    causes = sorted({part.partition(":")[0] for part in {*before.parts} ^ {*_parts(view.asked)}})
+    if history_digest(past[:at]) != before.history:
+        causes.append("trimmed" if view.history_from != before.history_from else "deleted")
+    elif any(turn.revision for turn in past[at:]):
+        causes.append("deleted")
+    return tuple(causes)
 
 
 def messages_after_opening(log: Sequence[Event], fence: Fence) -> tuple[ChatMessage, ...]:
@@ -73,6 +121,8 @@ def _messages(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
         reply = round_.reply
         if reply.blanked:
             continue
+        if fence and round_.forced:
+            yield _answer_now(round_.forced)
         calls = tuple(_speakable(call.call) for call in round_.calls)
         if calls or reply.text:
             yield ChatMessage("assistant", reply.text or None, calls, reasoning=reply.reasoning)
@@ -85,13 +135,36 @@ def _messages(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
 def _opening(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
     """Imported results are as foreign as our own; those that an API client sends are its own affair."""
     imported = fence is not None and view.started.origin != "v1"
+    note, last = view.started.settings.note if fence else "", len(view.started.opening) - 1
     for index, message in enumerate(view.started.opening):
         if index in view.started.blanked:
             continue
+        if note and index == last and message.role == "user":
+            message = replace(message, content=f"{message.content}\n\n{note}")
         if fence and imported and message.role == "tool":
             yield replace(message, content=fence.around(message.call_id, _name(message.name), message.content or ""))
         else:
             yield message
+
+
+def _answer_now(limit: str) -> ChatMessage:
+    return ChatMessage("user", LIMIT_TEXTS[limit].answer_now)
+
+
+def _without_calls(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
+    """The same as plain talk: models that see calls go on calling, and some servers refuse calls without tools."""
+    results: list[str] = []
+    for message in messages:
+        if message.role == "tool":
+            results.append(f"Result of {message.name}:\n{message.content}")
+            continue
+        if results and message.role != "user":
+            yield ChatMessage("user", "\n\n".join(results))
+        elif results:
+            message = replace(message, content="\n\n".join((*results, message.content or "")))
+        results = []
+        called = (f"[Called {call.name} with {call.arguments}]" for call in message.calls)
+        yield ChatMessage(message.role, "\n\n".join(filter(None, (message.content, *called))), name=message.name)
 
 
 def _numbered_result(call: CallView, numbers: dict[str, int], fence: Fence | None) -> str:

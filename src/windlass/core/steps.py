@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from windlass.core.events import Event, ToolFinished, TurnFinished
-from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force, worth_another
+from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force, is_bare, worth_another
 from windlass.core.messages import CallState, ToolCall, ToolOutput
 from windlass.core.values import value_object
 
@@ -73,14 +73,18 @@ def _end(view: TurnView) -> TurnFinished | None:
             "The server crashed each time it worked on this turn.",
             "Check the server's log, then continue the turn.",
         )
-    if last and last.forced:
-        return TurnFinished("limit", last.forced, LIMIT_TEXTS[last.forced].ended)
+    if last and last.bare:
+        return _unanswered(last.forced)
     if len(view.rounds) > 1 and view.started.settings.limits.rounds == 1:
         return TurnFinished("limit", "rounds", "Multi-round tool calls not supported")
     waiting = [call for call in last.calls if call.open] if last else []
     if waiting and all(call.handed_over for call in waiting):  # the server's own calls finish first
         return TurnFinished("handed_over")
     return None
+
+
+def _unanswered(limit: str) -> TurnFinished:
+    return TurnFinished("limit", limit, LIMIT_TEXTS[limit].unanswered, "Continue the turn, or ask another model.")
 
 
 def _stopped(by: str) -> TurnFinished:
@@ -97,6 +101,8 @@ def _work(view: TurnView) -> Step:
     waiting = [call for call in view.calls if call.open and not call.handed_over]
     if not waiting:
         return _ask_model(view)
+    if is_bare(view):  # the answer was asked for: nothing more runs
+        return Close(tuple(_closed(call) for call in waiting))
     if settled := tuple(end for call in waiting if (end := _settled(call))):
         return Close(settled)
     if ready := tuple(as_decided(call) for call in waiting if _ready(call)):
@@ -112,6 +118,8 @@ def _work(view: TurnView) -> Step:
 def _ask_model(view: TurnView) -> Step:
     tries = view.failures[view.tries_from :]
     if tries and not worth_another(view):
+        if is_bare(view):
+            return Close((_unanswered(force(view)),))
         last = (*view.gave_up, tries[-1])
         messages = dict.fromkeys(failed.message for failed in last)
         return Close((TurnFinished("failed", last[0].cause, " ".join(messages), last[0].hint),))

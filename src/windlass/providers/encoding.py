@@ -34,7 +34,7 @@ class Encoder:
         if dropped and profile.reasoning_field in dropped:
             profile = replace(profile, reasoning_field="")
         parts = [b'{"model":', _dumps(model), b',"messages":[', self._messages(request, profile), b"]"]
-        tools = self._tools(request.tools, profile.searches) if request.tools.tools else b""
+        tools = self._tools(request.tools, profile.searches) if request.prompt.offers and request.tools.tools else b""
         for name, value in self._fields(request, profile, temperature, bool(tools)):
             if not dropped or name not in dropped:
                 parts += (b',"', name.encode(), b'":', value)
@@ -78,7 +78,8 @@ class Encoder:
         key = (turn.turn_id, turn.revision, dialect)
         held = self._cache.get(key)
         if held is None:
-            held = self._cache.keep(key, b",".join(self._message(message, profile) for message in turn.messages))
+            own = profile if turn.provider == self._provider else replace(profile, reasoning_field="")
+            held = self._cache.keep(key, b",".join(self._message(message, own) for message in turn.messages))
         return held
 
     def _message(self, message: ChatMessage, profile: Profile) -> bytes:

@@ -44,11 +44,10 @@ def find_model(name: str, own: str, providers: Sequence[KnownModels]) -> FoundMo
     for one, rest in addressed:
         if others := [other for other in providers if other.has(rest)]:
             raise _elsewhere(one, rest, others)
-        if one.has_like(rest):
-            return FoundModel(one.config, rest)
+        return FoundModel(one.config, rest)  # said in full: lists are often not complete
     if found := _held(name, own, [one for one in providers if one.has_like(name)]):
         return found
-    for one in () if addressed else providers:
+    for one in providers:
         if one.config.id == own and one.listed is None:  # without a list nobody can say that it lacks the model
             return FoundModel(one.config, name)
     raise _unknown(name, providers)
@@ -124,7 +123,7 @@ def _unknown(name: str, providers: Sequence[KnownModels]) -> BadInput:
     like = f"Like it: {', '.join(shown[:MOST_SHOWN])}. " if shown else ""
     return BadInput(
         f"No provider has the model {name[:200]}." + (f" Looked at: {others}." if others else ""),
-        hint=f"{like}`windlass models list` shows all; one that no list has can be set as its provider's own model.",
+        hint=f"{like}`windlass models list` shows all; one that no list has can be named as PROVIDER/MODEL.",
         code="unknown_model",
         detail={"path": "model", "models": shown[:MOST_SHOWN]},
     )

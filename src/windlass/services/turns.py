@@ -28,7 +28,7 @@ from windlass.core.ids import call_id as position_id
 from windlass.core.ids import new_id
 from windlass.core.messages import ChatMessage, ToolCall
 from windlass.core.ports import ModelRequest
-from windlass.core.prompt import past_turn, prompt_for
+from windlass.core.prompt import past_turn, prompt_for, why_moved
 from windlass.providers import Models, OpenAIChat, profile_for
 from windlass.providers.encoding import ByteCache, Encoder
 from windlass.runner import Runner
@@ -142,8 +142,8 @@ class Turns:
                 hint="They are counted from 1.",
                 detail={"requests": len(ends)},
             )
-        body = await self._request(turn_id, events[: ends[query.request - 1]])
-        return schemas.PromptSent(query.request, len(ends), body)
+        body, moved = await self._request(turn_id, events[: ends[query.request - 1]])
+        return schemas.PromptSent(query.request, len(ends), body, moved)
 
     @serves(routes.turns.stop)
     async def stop(self, turn_id: str) -> schemas.TurnAnswer:
@@ -293,14 +293,14 @@ class Turns:
         )
         return self._shown((await self._start(record.conversation_id, wanted)).turn_id, "Continuing")
 
-    async def _request(self, turn_id: str, before: list[Event]) -> dict[str, Any]:
+    async def _request(self, turn_id: str, before: list[Event]) -> tuple[dict[str, Any], tuple[str, ...]]:
         view = fold(before)
         settings = view.asked
         past = await self._store.history.before(turn_id, view.history_from)
         attempt = len(view.failures) + 1
         toolset = self._store.toolset(settings.toolset)
         request = ModelRequest(turn_id, settings, prompt_for(before, past, self._store.history.fence), toolset, attempt)
-        return request_shown(self._models, request)
+        return request_shown(self._models, request), why_moved(view, past)
 
     def _nudge(self, record: TurnRecord) -> tuple[ChatMessage, ...]:
         """After an answer something must be said to get another; after a question or a result nothing need be."""

@@ -2,6 +2,7 @@
 of it."""
 
 import asyncio
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
@@ -78,7 +79,8 @@ class TurnBuilder:
         intent = self._intent(wanted, persona, provider)
         opening = _cleaned(wanted.opening, intent)
         toolset = self._toolset(conversation_id, intent, wanted)
-        system = self._system(conversation, persona, context, toolset, intent)
+        parts = self._system_parts(conversation, persona, context, fenced=bool(toolset.tools) or wanted.origin != "v1")
+        system = "\n\n".join(parts.values())
         settings = Settings(
             provider=provider.id,
             model=model,
@@ -94,6 +96,8 @@ class TurnBuilder:
             max_tokens=wanted.max_tokens,
             choice="required" if wanted.only_extra else "auto",
             asks=wanted.asks,
+            system_parts=tuple(f"{name}:{_digest(text)}" for name, text in parts.items()),
+            note=note_for(intent),
         )
         return TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
 
@@ -142,22 +146,12 @@ class TurnBuilder:
             return Toolset()
         return self._toolbox.freeze(conversation_id, intent.search, wanted.extra_tools)
 
-    def _system(
-        self,
-        conversation: ConversationRow,
-        persona: PersonaRow,
-        context: Sequence[ContextRow],
-        toolset: Toolset,
-        intent: Intent,
-    ) -> str:
-        return system_text(
-            conversation.system_prompt or persona.system_prompt,
-            self._now().date(),
-            context,
-            tools=bool(toolset.tools),
-            search=intent.search == "due",
-            search_unmet=intent.unmet,
-        )
+    def _system_parts(
+        self, conversation: ConversationRow, persona: PersonaRow, context: Sequence[ContextRow], *, fenced: bool
+    ) -> dict[str, str]:
+        own = conversation.system_prompt.strip()
+        prompt = {"system_prompt": own} if own else {"persona": persona.system_prompt.strip()}
+        return system_parts(prompt, self._now().date(), context, fenced=fenced)
 
     async def _model(self, conversation: ConversationRow, persona: PersonaRow, wanted: TurnRequest) -> FoundModel:
         """The request's name, the conversation's, or the persona's; without one, the provider's own model."""
@@ -228,26 +222,29 @@ def _first(*values: float | None) -> float | None:
     return next((value for value in values if value is not None), None)
 
 
-def system_text(
-    prompt: str,
-    today: date,
-    context: Sequence[ContextRow] = (),
-    *,
-    tools: bool = False,
-    search: bool = False,
-    search_unmet: bool = False,
-) -> str:
-    """The system message. `tools`: some are offered; `search`: the web search is among them;
-    `search_unmet`: the person asked for the web, but search is switched off."""
-    parts = [prompt.strip(), f"Today is {today:%A}, {today.isoformat()}."]
-    if search:
-        parts.append(SEARCH_ASKED)
-    if search_unmet:
-        parts.append(SEARCH_OFF)
-    if tools or search:
-        parts.append(UNTRUSTED)
-    parts += [_context_text(item) for item in context]
-    return "\n\n".join(filter(None, parts))
+def system_parts(
+    prompt: dict[str, str], today: date, context: Sequence[ContextRow] = (), *, fenced: bool = False
+) -> dict[str, str]:
+    """The system message in named parts. Nothing in it may depend on the single message: each request is to begin with
+    the one before it. `fenced`: results of tools stand in the history, or may come to."""
+    parts = {
+        **prompt,
+        "date": f"Today is {today:%A}, {today.isoformat()}.",
+        "results": UNTRUSTED if fenced else "",
+        "context": "\n\n".join(_context_text(item) for item in context),
+    }
+    return {name: text for name, text in parts.items() if text}
+
+
+def note_for(intent: Intent) -> str:
+    """What the model is told of this message alone."""
+    if intent.search == "due":
+        return f"[{SEARCH_ASKED}]"
+    return f"[{SEARCH_OFF}]" if intent.unmet else ""
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def mode_for(asked: WebSearch, persona: PersonaRow | None) -> WebSearch:

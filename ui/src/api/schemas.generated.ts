@@ -856,6 +856,8 @@ export interface PromptSent {
   requests: number;
   /** The exact request */
   body: Record<string, unknown>;
+  /** Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, system_prompt, context, date, results, trimmed, deleted. Empty: it does, or it is the first */
+  moved: string[];
   success: boolean;
 }
 

@@ -75,6 +75,8 @@ export interface Settings {
   parameters?: string;
   output?: string;
   fallback?: [string, string][];
+  system_parts?: string[];
+  note?: string;
 }
 
 export interface Usage {
@@ -148,6 +150,8 @@ export interface ModelReplied extends EventHeader {
   blanked?: boolean;
   extra?: string;
   provider?: string;
+  history?: string;
+  moved?: string[];
 }
 
 export interface ModelFailed extends EventHeader {

@@ -153,6 +153,13 @@ class PromptSent(Response):
     request: int
     requests: Annotated[int, Meta(description="How many requests this turn has sent")]
     body: Annotated[Object, Meta(description="The exact request")]
+    moved: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, "
+            "system_prompt, context, date, results, trimmed, deleted. Empty: it does, or it is the first"
+        ),
+    ] = ()
     success: bool = True
 
 
