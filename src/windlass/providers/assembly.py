@@ -15,7 +15,8 @@ from windlass.core.messages import SourceLink, Toolset, Usage
 from windlass.core.ports import DraftCall, Emit, Reply
 from windlass.providers.calls import CallParts
 from windlass.providers.failures import CUT, FILTERED, INVALID, OVERFLOW, Kind, failure, shown, stream_failure
-from windlass.providers.markup import LEAKED, DeltaBuffer, MarkupFilter, recover_calls, split_thoughts
+from windlass.providers.markup import LEAKED, DeltaBuffer, MarkupFilter, recover_calls
+from windlass.providers.thoughts import split_thoughts
 
 RAW_CAP = 64 * 1024
 MOST_CALLS = 1024
@@ -154,8 +155,8 @@ class Assembly:
     def reply(self, first_ms: int = 0) -> Reply:
         """The whole reply, or `ModelError` if it is not whole or not one."""
         finish = self._ending()
-        text, thought, repair = split_thoughts(self.text, separate_field=bool(self._thoughts))
-        reasoning = "".join(self._thoughts) or thought
+        text, thought, repair = split_thoughts(self.text)
+        reasoning = "\n\n".join(filter(None, ("".join(self._thoughts), thought)))
         text, leaked = recover_calls(text, self._offered)
         calls = self._calls.drafts(self._provider)
         if not (text or calls or leaked):

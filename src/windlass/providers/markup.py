@@ -1,7 +1,8 @@
 """Markup that leaks into a reply's text: calls as a chat template writes them, and the model's thoughts in tags.
 
 While the reply grows, `MarkupFilter` keeps it from watchers and `DeltaBuffer` joins what they get. At the end
-`recover_calls` and `split_thoughts` read it from the whole text, in linear time. Only offered tools are ever recovered.
+`recover_calls` and `thoughts.split_thoughts` read it from the whole text, in linear time. Only offered tools are ever
+recovered.
 """
 
 import json
@@ -11,11 +12,13 @@ from collections.abc import Callable
 from windlass.core.messages import Toolset, ToolSpec
 from windlass.core.ports import CallDelta, DraftCall, Emit, ReasoningDelta, TextDelta
 from windlass.providers.calls import read_arguments
+from windlass.providers.thoughts import CLOSING, OPENING
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
-THINK, THOUGHT = "<think>", "</think>"
 LEAKED = "a call was written as text"
 _NAME = re.compile(r"[\w.-]+")
+_BEGUN_TAG = re.compile(r"(?:<[\s/]*[thinkg]{0,8}\s*)?", re.IGNORECASE)
+_BEGUN_TAG_AT_END = re.compile(r"<[\s/]*[thinkg]{0,8}\s*$", re.IGNORECASE)
 
 
 def recover_calls(text: str, offered: Toolset) -> tuple[str, list[DraftCall]]:
@@ -36,22 +39,6 @@ def recover_calls(text: str, offered: Toolset) -> tuple[str, list[DraftCall]]:
             at = stop
         start = following
     return ("".join((*kept, text[at:])).strip(), calls) if calls else (text, [])
-
-
-def split_thoughts(text: str, *, separate_field: bool) -> tuple[str, str, str]:
-    """Text, thoughts and the repair made. `separate_field`: the server sends reasoning in a field of its own, so that
-    a lone end tag is only a leftover. Tags within a line are text about tags."""
-    if THOUGHT not in text:
-        return text, "", ""
-    before, _, after = text.partition(THOUGHT)
-    opening = before.lstrip()
-    if opening.startswith(THINK):
-        return after.lstrip(), opening.removeprefix(THINK).strip(), "thoughts stood in the text"
-    if not _stands_alone(before, after):
-        return text, "", ""
-    if separate_field or not opening:
-        return (before + after).strip(), "", f"a stray {THOUGHT} stood in the text"
-    return after.lstrip(), before.strip(), "thoughts stood in the text"
 
 
 class MarkupFilter:
@@ -83,21 +70,26 @@ class MarkupFilter:
 
     def _read_start(self) -> None:
         opening = self._held.lstrip()
-        if opening.startswith(THINK):
-            self._mode, self._held = "thinking", opening.removeprefix(THINK).lstrip()
-        elif opening.startswith(THOUGHT):
-            self._mode, self._held = "text", opening.removeprefix(THOUGHT).lstrip()
-        elif not (THINK.startswith(opening) or THOUGHT.startswith(opening)) or len(self._held) > 200:
+        if opens := OPENING.match(opening):
+            self._mode, self._held = "thinking", opening[opens.end() :].lstrip()
+        elif ends := CLOSING.match(opening):
+            self._held = opening[ends.end() :].lstrip()
+            self._read_start()
+        elif not _BEGUN_TAG.fullmatch(opening) or len(self._held) > 200:
             self._mode = "text"
 
     def _read_reasoning(self) -> None:
-        thought, found, rest = self._held.partition(THOUGHT)
+        thought, found = self._held, CLOSING.search(self._held)
         if found:
-            self._mode, self._held = "text", rest.lstrip()
+            thought, self._held = thought[: found.start()], thought[found.end() :].lstrip()
+            self._mode = "start"
         else:
-            thought, self._held = _before_tag(thought, THOUGHT)
+            tail = _BEGUN_TAG_AT_END.search(thought)
+            thought, self._held = (thought[: tail.start()], thought[tail.start() :]) if tail else (thought, "")
         if thought:
             self._reasoning(thought)
+        if found:
+            self._sift()
 
     def _read_text(self) -> None:
         text, found, _ = self._held.partition(OPEN) if self._calls else (self._held, "", "")
@@ -150,11 +142,6 @@ def _before_tag(text: str, tag: str) -> tuple[str, str]:
     if start >= 0 and tag.startswith(text[start:]):
         return text[:start], text[start:]
     return text, ""
-
-
-def _stands_alone(before: str, after: str) -> bool:
-    starts = not before.strip() or before.rstrip(" \t").endswith("\n")
-    return starts and (not after.strip() or not before.strip() or after.lstrip(" \t").startswith(("\n", "\r")))
 
 
 def _call(block: str, closed: bool, offered: Toolset) -> DraftCall | None:
