@@ -22,7 +22,7 @@ import typer
 
 import windlass
 from windlass import testing
-from windlass.api.events import KINDS
+from windlass.api.events import KINDS, ON_THE_WIRE
 from windlass.api.routes import ROUTES
 from windlass.cli.program import VERBS, build
 from windlass.config import _File as SettingsFile
@@ -179,7 +179,7 @@ def _events() -> Iterator[str]:
     yield "ping"
     for name, kind in KINDS.items():
         yield name
-        yield from _fields(name, kind)
+        yield from _settings(ON_THE_WIRE[kind], f"{name}.") if kind in ON_THE_WIRE else _fields(name, kind)
 
 
 def _fields(path: str, kind: type) -> Iterator[str]:

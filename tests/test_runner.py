@@ -357,16 +357,18 @@ async def test_a_stop_of_a_turn_that_waits_for_a_person_needs_no_place(tmp_path:
 async def test_places_go_to_those_who_waited_longest() -> None:
     places = TurnSlots(1)
     order: list[str] = []
+    told: list[tuple[str, int]] = []
 
     async def visit(name: str) -> None:
         if places.taken:
-            await places.queue(name)
+            await places.queue(name, lambda ahead: told.append((name, ahead)))
         with places:
             order.append(name)
             await turns_of_the_loop()
 
     await asyncio.gather(*(visit(name) for name in "abcd"))
     assert order == list("abcd")
+    assert told == [("b", 0), ("c", 1), ("d", 2)]
 
 
 async def test_a_tool_result_reaches_those_who_watch(app: OpenedApp) -> None:

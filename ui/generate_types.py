@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from msgspec import NODEFAULT, Struct, inspect
 
 from windlass.api import schemas
-from windlass.api.events import NAMES
+from windlass.api.events import NAMES, ON_THE_WIRE
 from windlass.core.events import Event, Recorded, TurnFinished, TurnStarted
 from windlass.turns.views import event_position
 
@@ -97,7 +97,8 @@ class Writer:
     def event(self, kind: type, name: str, header: str) -> str:
         first = f'  type: "{name}";\n' + ("  parent_turn_id: string | null;\n" if kind is TurnStarted else "")
         title = f"export interface {self._events[kind]} extends {header}"
-        return f"{_doc(_own_doc(kind))}{title} {{\n{first}{self._body(kind)}}}\n"
+        sent = ON_THE_WIRE.get(kind, kind)
+        return f"{_doc(_own_doc(sent))}{title} {{\n{first}{self._body(sent)}}}\n"
 
     def _body(self, kind: type) -> str:
         given = issubclass(kind, Struct) and not issubclass(kind, schemas.Request)

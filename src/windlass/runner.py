@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -15,12 +17,13 @@ from windlass.core.faults import reach
 from windlass.core.fold import CallView, TurnView, fold
 from windlass.core.ids import new_id
 from windlass.core.messages import ToolCall, ToolOutput, Toolset
-from windlass.core.ports import Emit, Model, Tools
+from windlass.core.ports import Emit, Model, Tools, Waiting
 from windlass.core.steps import AwaitPerson, Close, Done, next_step
 from windlass.store import HEAD, Created, Store, TurnLog
 
 log = logging.getLogger("windlass.runner")
 STORE_RETRY_S = 2.0
+NOTIFY_S = 1.0  # between two reports to turns that queue
 LONGEST_RETRY_S = 60.0  # each try may ask the model again, which costs
 
 
@@ -182,6 +185,7 @@ class Runner:
             new_log.close()  # a task that ran did so itself; this one may have been cancelled before it began
         if self._driving.get(turn_id) is task:
             del self._driving[turn_id]
+            self._bus.settled(turn_id)
 
     async def _until_settled(self, conversation_id: str, turn_id: str, new_log: TurnLog | None) -> None:
         retry_s = STORE_RETRY_S
@@ -189,7 +193,8 @@ class Runner:
             while True:
                 try:
                     if self._slots.taken and not isinstance(next_step(await turn_log.read()), Close):
-                        await self._slots.queue(turn_id)  # a stop may have come before, when nothing was queued
+                        # A stop may have come before, when nothing was queued.
+                        await self._slots.queue(turn_id, self._notifier(conversation_id, turn_id))
                     with self._slots:
                         step = await self._run(conversation_id, turn_log)
                 except Fenced:
@@ -204,7 +209,7 @@ class Runner:
                 else:
                     if isinstance(step, Done) or next_step(await turn_log.read()) == step:
                         # Nothing awaits between this check and the end of the task, so no decision can slip in between.
-                        return self._record_waiting(turn_id, step)
+                        return self._record_waiting(conversation_id, turn_id, step)
                 turn_log.give_up_claim()
 
     async def _record_defect(self, turn_id: str, error: Exception) -> bool:
@@ -240,11 +245,19 @@ class Runner:
         unknown = [call for call in calls if call.interrupted and not call.safe and not call.resolved]
         self._store.conversations.waits(turn_id, len(asked), len(unknown))
 
-    def _record_waiting(self, turn_id: str, step: AwaitPerson | Done) -> None:
+    def _record_waiting(self, conversation_id: str, turn_id: str, step: AwaitPerson | Done) -> None:
         reach("turn_settled")
         self._driving.pop(turn_id, None)
+        self._bus.settled(turn_id)
         if isinstance(step, AwaitPerson):
             self._store.conversations.waits(turn_id, len(step.approvals), len(step.unknown))
+            since = self._store.conversations.log(turn_id)[-1].at
+            call_id = (*step.approvals, *step.unknown)[0]
+            self._bus.emit(conversation_id, turn_id, Waiting("person", since, call_id=call_id))
+
+    def _notifier(self, conversation_id: str, turn_id: str) -> Callable[[int], None]:
+        since = time.time()
+        return lambda ahead: self._bus.emit(conversation_id, turn_id, Waiting("slot", since, ahead=ahead))
 
 
 def _call(view: TurnView, turn_id: str, call_id: str) -> CallView:
@@ -279,14 +292,21 @@ class TurnSlots:
 
     def __init__(self, count: int) -> None:
         self._free = count
-        self._queue: dict[str, asyncio.Future[None]] = {}
+        self._queue: dict[str, QueuedTurn] = {}
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def taken(self) -> bool:
         return self._free <= 0
 
-    async def queue(self, turn_id: str) -> None:
-        waiter = self._queue[turn_id] = asyncio.get_running_loop().create_future()
+    async def queue(self, turn_id: str, notify: Callable[[int], None]) -> None:
+        """`notify` is called with how many are ahead, at once and when that has changed."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queued = QueuedTurn(waiter, notify)
+        queued.notify_ahead(len(self._queue))
+        self._queue[turn_id] = queued
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(NOTIFY_S, self._notify)
         try:
             await waiter
         finally:
@@ -301,5 +321,22 @@ class TurnSlots:
             self.hurry(next(iter(self._queue)))
 
     def hurry(self, turn_id: str) -> None:
-        if (waiter := self._queue.pop(turn_id, None)) and not waiter.done():
-            waiter.set_result(None)
+        if (queued := self._queue.pop(turn_id, None)) and not queued.waiter.done():
+            queued.waiter.set_result(None)
+
+    def _notify(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(NOTIFY_S, self._notify) if self._queue else None
+        for ahead, queued in enumerate(self._queue.values()):
+            queued.notify_ahead(ahead)
+
+
+@dataclass(slots=True)
+class QueuedTurn:
+    waiter: "asyncio.Future[None]"
+    notify: Callable[[int], None]
+    notified: int = -1
+
+    def notify_ahead(self, ahead: int) -> None:
+        if ahead != self.notified:
+            self.notified = ahead
+            self.notify(ahead)

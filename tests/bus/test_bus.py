@@ -28,6 +28,7 @@ from windlass.core.ports import (
     ReplySoFar,
     TextDelta,
     ToolProgress,
+    Waiting,
 )
 
 CONVERSATION = "conv-1"
@@ -205,6 +206,7 @@ async def test_who_joins_in_the_middle_of_a_reply_gets_what_was_said_so_far(disk
     assert said == [
         ReplySoFar(2, "Hello", "hm", (CallDelta(2, 0, "look", '{"a": 1}'),)),
         InputNeeded("c1", "Your name?", "{}"),
+        disk.bus.waiting("turn-1"),
     ]
 
 
@@ -298,8 +300,11 @@ async def test_what_a_tool_asks_is_told_again_when_its_turn_is_taken_up_and_forg
     disk.bus.emit(CONVERSATION, "turn-1", asked)
     watcher = disk.bus.watch(CONVERSATION, unborn=True)
     disk.commit(event=TurnClaimed())
-    assert [frame.what for frame in await watcher.frames()][1:] == [asked]
+    waiting = disk.bus.waiting("turn-1")
+    assert waiting and (waiting.for_, waiting.call_id) == ("person", "c1")
+    assert [frame.what for frame in await watcher.frames()][1:] == [asked, waiting]
     disk.bus.answered("turn-1", "c1")
     disk.commit(event=TurnClaimed())
     disk.bus.emit(CONVERSATION, "turn-2", TextDelta(1, "on"))
-    assert [frame.what for frame in await watcher.frames()][1:] == [TextDelta(1, "on")]
+    frames = [frame.what for frame in await watcher.frames() if not isinstance(frame.what, Waiting)]
+    assert frames[1:] == [TextDelta(1, "on")]

@@ -13,7 +13,7 @@ import pytest
 
 from tests.kit.app import RunningApp, clean_environment, running_app
 from windlass import config
-from windlass.api.events import KINDS
+from windlass.api.events import KINDS, ON_THE_WIRE
 from windlass.api.routes import ROUTES
 from windlass.cli.program import VERBS
 
@@ -51,13 +51,13 @@ def test_every_event_and_each_of_its_fields_is_documented() -> None:
     told = (DOCS / "events.md").read_text()
     rows = {line.split("`")[1]: line for line in told.splitlines() if line.startswith("| `")}
     assert KINDS.keys() | {"ping"} == rows.keys()
-    missing = [
-        f"{name}.{field.name}"
+    names = {
+        name: [field.encode_name for field in msgspec.structs.fields(ON_THE_WIRE[kind])]
+        if kind in ON_THE_WIRE
+        else [field.name for field in fields(kind)]
         for name, kind in KINDS.items()
-        for field in fields(kind)
-        if f"`{field.name}`" not in rows[name]
-    ]
-    assert missing == []
+    }
+    assert [f"{name}.{field}" for name in names for field in names[name] if f"`{field}`" not in rows[name]] == []
 
 
 def test_the_settings_page_names_every_setting_and_can_be_read() -> None:

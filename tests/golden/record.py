@@ -21,6 +21,8 @@ Json = dict[str, Any]
 FOLDER = Path(__file__).parents[2] / "ui" / "src" / "state" / "golden"
 BEGAN = datetime(2026, 1, 5, 12, tzinfo=UTC)
 STEP = timedelta(milliseconds=250)
+PAUSE = timedelta(seconds=17)
+ASKED_FOR = {"person", "rate_limit"}  # waits that a scene sets up; on a slow machine others may last long enough
 PIECE = 10  # letters of a delta; how the real ones were cut is chance
 FIXED = {"took_ms": 120, "first_ms": 40, "wait_s": 0.5}
 ROOT = "/golden"  # stands for the folder of the recording
@@ -41,7 +43,8 @@ async def recorded(name: str) -> str:
         async with staged(Path(folder), **scene.options) as stage:
             await scene.play(stage)
             story = await stage.story()
-        events = [_steady(event) for event in _timed(_recut(stage.events, folder))]
+        kept = [event for event in stage.events if event.get("for") in {None, *ASKED_FOR}]
+        events = [_steady(event) for event in _timed(_recut(kept, folder))]
     return _renamed(_text(events, story).replace(f"{folder}/ledger", ROOT))
 
 
@@ -83,7 +86,16 @@ def _steady(event: Json) -> Json:
     fixed: Json = {name: value for name, value in FIXED.items() if event.get(name)}
     if event["type"] == "turn_started":
         fixed["settings"] = {**event["settings"], "system": SYSTEM}
+    fixed |= {name: 0 for name in ("first_byte_ms", "silence_ms") if name in event}
+    if event["type"] == "waiting":
+        fixed["since"] = event["at"]
+        fixed |= {"until": _later(event["at"], PAUSE)} if "until" in event else {}
     return {**event, **fixed}
+
+
+def _later(at: str, by: timedelta) -> str:
+    later = datetime.fromisoformat(at) + by
+    return later.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _text(events: Sequence[Json], story: Sequence[Json]) -> str:

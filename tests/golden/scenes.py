@@ -179,6 +179,15 @@ async def retried(stage: Stage) -> None:
 
 
 @scene()
+async def rate_limited(stage: Stage) -> None:
+    """Seen while it waits for another attempt."""
+    stage.script(error(429, "1302", "Too many requests.", {"Retry-After": "60"}))
+    await stage.open()
+    turn = await stage.chat("Hello")
+    await stage.event("waiting", turn_id=turn)
+
+
+@scene()
 async def failed(stage: Stage) -> None:
     stage.script(error(401, "invalid_api_key", "Incorrect API key provided."))
     await stage.open()
@@ -257,6 +266,7 @@ async def _ask_to_destroy(stage: Stage, answer: str = "") -> str:
     await stage.open()
     turn = await stage.chat("Remove it")
     await stage.event("call_judged", turn_id=turn)
+    await stage.event("waiting", turn_id=turn)
     return turn
 
 
@@ -272,6 +282,7 @@ async def _interrupt(stage: Stage, answer: str = "") -> str:
     await stage.restart()
     await stage.server.running("ledger")
     await stage.event("turn_claimed", turn_id=turn, epoch=before + 1)
+    await stage.event("waiting", turn_id=turn)
     return turn
 
 
@@ -280,4 +291,5 @@ async def _ask_for_input(stage: Stage, answer: str = "") -> str:
     await stage.open()
     turn = await stage.chat("Ask me")
     await stage.event("input_needed", turn_id=turn)
+    await stage.event("waiting", turn_id=turn)
     return turn

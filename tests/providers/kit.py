@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from windlass.core.events import Settings
 from windlass.core.messages import ChatMessage, Choice, PastTurn, Toolset, ToolSpec
-from windlass.core.ports import LiveEvent, ModelRequest, Prompt
+from windlass.core.ports import LiveEvent, ModelRequest, Prompt, Waiting
 from windlass.providers.config import ProviderConfig
 from windlass.providers.failures import Patience
 from windlass.providers.openai_chat import OpenAIChat
@@ -43,13 +43,17 @@ def ask(
 
 
 class Recorder:
-    """Remembers the events of a reply."""
+    """Remembers the events of a reply, and apart from them what it waited for."""
 
     def __init__(self) -> None:
         self.events: list[LiveEvent] = []
+        self.waits: list[Waiting] = []
 
     def __call__(self, event: LiveEvent) -> None:
-        self.events.append(event)
+        if isinstance(event, Waiting):
+            self.waits.append(event)
+        else:
+            self.events.append(event)
 
 
 @asynccontextmanager

@@ -3,8 +3,9 @@
 import re
 from typing import get_args
 
+from windlass.api import schemas
 from windlass.core.events import Event, TurnFinished
-from windlass.core.ports import LiveEvent, MessagesDeleted, ReplySoFar, ResultAdded
+from windlass.core.ports import LiveEvent, MessagesDeleted, ReplySoFar, ResultAdded, Waiting
 from windlass.core.values import value_object
 
 Transient = LiveEvent | ReplySoFar | MessagesDeleted | ResultAdded  # not repeated: they have no id
@@ -12,6 +13,7 @@ NAMES: dict[type, str] = {  # `ToolStarted` is `tool_started` on the wire
     kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in (*get_args(Event), *get_args(Transient))
 }
 KINDS: dict[str, type] = {name: kind for kind, name in NAMES.items()}
+ON_THE_WIRE: dict[type, type] = {Waiting: schemas.TurnWaiting}  # those whose fields are written otherwise there
 DURABLE = frozenset(NAMES[kind] for kind in get_args(Event))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from windlass.bus.waits import Waits
 from windlass.core.events import (
     Committed,
     ModelFailed,
@@ -29,6 +30,7 @@ from windlass.core.ports import (
     ResultAdded,
     TextDelta,
     ToolProgress,
+    Waiting,
 )
 
 MOST_QUEUED = 1000
@@ -72,6 +74,7 @@ class Bus:
         self._listeners: dict[type, list[Callable[[str, Any], None]]] = {}
         self._partial: dict[str, _Partial] = {}
         self._progress: dict[str, Frame | None] = {}  # running calls and the last progress of each
+        self._waits = Waits(self._announce)
         self._closed = False
         self._updates: dict[type, Callable[[str, Any], None]] = {
             ModelReplied: self._reply_over,
@@ -79,6 +82,7 @@ class Bus:
             TurnFinished: self._reply_over,
             ToolStarted: self._call_begun,
             ToolFinished: self._call_over,
+            TurnClaimed: self._claimed,
         }
 
     def listen(self, kind: type[T], listener: Callable[[str, T], None]) -> None:
@@ -100,6 +104,9 @@ class Bus:
             for asked in partial.inputs.values():  # who sees a turn taken up again takes its questions for lost
                 frames.append(Frame(done.conversation_id, done.turn_id, None, asked))
         self._send(done.conversation_id, frames, isinstance(last, TurnFinished) or len(frames) > len(done.rows))
+        for frame in frames[len(done.rows) :]:
+            if isinstance(frame.what, InputNeeded):
+                self._waits.asked(done.conversation_id, done.turn_id, frame.what)
         for row in done.rows:
             for listener in self._listeners.get(type(row.event), ()):
                 listener(done.turn_id, row.event)
@@ -107,19 +114,33 @@ class Bus:
     def emit(self, conversation_id: str, turn_id: str, event: LiveEvent) -> None:
         """A live event reaches a watcher at most once and in order with the rows around it. It is in no log: a watcher
         that was behind gets what all of them amount to from `so_far`."""
+        if isinstance(event, Waiting):
+            return self._waits.begin(conversation_id, turn_id, event)
         frame = Frame(conversation_id, turn_id, None, event)
         if not isinstance(event, ToolProgress):
             self._remember(conversation_id, turn_id, event)
         elif event.call_id in self._progress:  # it may also come when the call is over
             self._progress[event.call_id] = frame
+            self._waits.progressed(turn_id, event)
         for listener in self._listeners.get(type(event), ()):
             listener(turn_id, event)
         self._send(conversation_id, [frame], type(event) not in _PATIENT)
+        if isinstance(event, InputNeeded):
+            self._waits.asked(conversation_id, turn_id, event)
 
     def answered(self, turn_id: str, call_id: str) -> None:
         """Nobody who comes later is asked again."""
         if partial := self._partial.get(turn_id):
             partial.inputs.pop(call_id, None)
+        self._waits.answered(turn_id, call_id)
+
+    def waiting(self, turn_id: str) -> Waiting | None:
+        """What the turn waits for just now, announced or not."""
+        return self._waits.current(turn_id)
+
+    def settled(self, turn_id: str) -> None:
+        """Nobody drives the turn any more, so it waits for nothing here."""
+        self._waits.forget(turn_id)
 
     def deleted(self, conversation_id: str, turn_id: str, ids: Sequence[str]) -> None:
         self._send(conversation_id, [Frame(conversation_id, turn_id, None, MessagesDeleted(tuple(ids)))], True)
@@ -156,6 +177,8 @@ class Bus:
         for last in self._progress.values():
             if last and last.conversation_id == conversation_id and turn_id in (None, last.turn_id):
                 frames.append(last)
+        for waiting_id, waiting in self._waits.announced(conversation_id, turn_id):
+            frames.append(Frame(conversation_id, waiting_id, None, waiting))
         return frames
 
     def leave(self, watcher: "Watcher") -> None:
@@ -187,8 +210,20 @@ class Bus:
             for watcher in watchers:
                 watcher.put(frames, size, urgent)
 
-    def _reply_over(self, turn_id: str, _: ModelReplied | ModelFailed | TurnFinished) -> None:
+    def _announce(self, conversation_id: str, turn_id: str, waiting: Waiting) -> None:
+        for listener in self._listeners.get(Waiting, ()):
+            listener(turn_id, waiting)
+        self._send(conversation_id, [Frame(conversation_id, turn_id, None, waiting)], True)
+
+    def _claimed(self, turn_id: str, _: TurnClaimed) -> None:
+        self._waits.forget(turn_id)
+
+    def _reply_over(self, turn_id: str, end: ModelReplied | ModelFailed | TurnFinished) -> None:
         self._partial.pop(turn_id, None)
+        if isinstance(end, TurnFinished):
+            self._waits.forget(turn_id)
+        else:
+            self._waits.over(turn_id)
 
     def _call_begun(self, turn_id: str, start: ToolStarted) -> None:
         self._progress[start.call_id] = None
@@ -196,6 +231,7 @@ class Bus:
     def _call_over(self, turn_id: str, end: ToolFinished) -> None:
         self._progress.pop(end.call_id, None)
         self.answered(turn_id, end.call_id)
+        self._waits.over(turn_id, end.call_id)
 
     def _remember(self, conversation_id: str, turn_id: str, event: LiveEvent) -> None:
         partial = self._partial.get(turn_id)
@@ -214,6 +250,9 @@ class Bus:
                 self._partial[turn_id] = _Partial(conversation_id, event.attempt)
             case InputNeeded():
                 partial.inputs[event.call_id] = event
+                return
+        if turn_id in self._waits:
+            self._waits.over(turn_id)
 
 
 class Watcher:

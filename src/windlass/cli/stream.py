@@ -18,11 +18,13 @@ from windlass.cli.approvals import Mode, answer_pending
 from windlass.cli.options import ANSWERED, FAILED, LIMIT, STOPPED
 from windlass.cli.output import clean, err, line, note, shown_arguments
 from windlass.cli.session import Connected
+from windlass.cli.waiting import WaitingStatus, failed_line, waiting_line
 from windlass.core.events import (
     CallDecided,
     CallJudged,
     CallResolved,
     HistoryTrimmed,
+    Limits,
     ModelFailed,
     ModelReplied,
     StopRequested,
@@ -42,6 +44,7 @@ from windlass.core.ports import (
     ResultAdded,
     TextDelta,
     ToolProgress,
+    Waiting,
 )
 
 MARKS = {"ok": ("✓", "green"), "error": ("✗", "red"), "denied": ("⊘", "yellow"), "cancelled": ("-", "dim")}
@@ -120,23 +123,35 @@ class TurnPrinter:
         self._live: Live | None = None
         self._in_line = False
         self._shown = ""
+        self._attempts = Limits().attempts
+        self._failures = 0
+        self._waiting: Waiting | None = None
 
     def show(self, event: TurnEvent) -> None:  # noqa: C901 - one case for each kind of event
+        if not isinstance(event.what, Waiting):
+            self._waited()
         match event.what:
+            case Waiting():
+                self._wait(event.what)
+            case TurnStarted(settings=settings):
+                self._attempts = settings.limits.attempts
             case TextDelta(text=text):
                 self._write(text)
             case ReplySoFar(text=text):
                 self._write(text)
             case ReplyReset():
-                self._note("The reply was interrupted; retrying.")
+                self._break_line()
+                self._shown = ""
             case ModelReplied(text=text, calls=calls):
                 self._write(text[len(self._shown) :] if text.startswith(self._shown) else "")
-                self._shown = ""
+                self._shown, self._failures = "", 0
                 self._names.update(
                     {call.id: f"{line(call.name)} {shown_arguments(call.arguments)}".strip() for call in calls}
                 )
-            case ModelFailed(message=message, retryable=True):
-                self._note(f"{message} Retrying.")
+            case ModelFailed(message=message, retryable=True, wait_s=wait_s):
+                self._failures += 1
+                if self._failures < self._attempts:
+                    self._note(failed_line(message, wait_s, self._failures, self._attempts - 1))
             case ToolStarted(call_id=call_id):
                 self._begin(call_id)
             case ToolProgress():
@@ -149,7 +164,6 @@ class TurnPrinter:
                 self.close()
             case (
                 ModelFailed()
-                | TurnStarted()
                 | TurnClaimed()
                 | CallJudged()
                 | CallDecided()
@@ -185,6 +199,26 @@ class TurnPrinter:
         sys.stdout.flush()
         self._in_line = not text.endswith("\n")
 
+    def _wait(self, waiting: Waiting) -> None:
+        """At a terminal a line that moves; elsewhere each thing that is waited for once. A decision is asked for, and a
+        retry was announced by the attempt before it."""
+        before, self._waiting = self._waiting, waiting
+        if self._quiet or waiting.for_ == "person":
+            return
+        if err.is_terminal:
+            self._break_line()
+            self._redraw()
+        elif waiting.for_ != (before.for_ if before else "") and not waiting.attempt:
+            self._note(waiting_line(waiting, self._names.get(waiting.call_id, "")))
+
+    def _waited(self) -> None:
+        """What happens now ends the wait."""
+        waiting, self._waiting = self._waiting, None
+        if waiting and self._live:
+            self._live.stop()
+            self._live = None
+            self._redraw()
+
     def _begin(self, call_id: str) -> None:
         if self._quiet:
             return
@@ -219,9 +253,11 @@ class TurnPrinter:
         self._redraw()
 
     def _redraw(self) -> None:
-        if not self._running or not err.is_terminal:
+        waiting = self._waiting if self._waiting and self._waiting.call_id not in self._running else None
+        if not (self._running or waiting) or not err.is_terminal:
             return
-        shown = Group(*self._running.values())
+        status = [WaitingStatus(waiting, self._names.get(waiting.call_id, ""))] if waiting else []
+        shown = Group(*self._running.values(), *status)
         if self._live is None:
             self._live = Live(shown, console=err, transient=True, refresh_per_second=10, redirect_stdout=False)
             self._live.start()

@@ -3,6 +3,7 @@ them twice harmless, streams resume after the last event seen."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
 from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from windlass.api.events import KINDS, TurnEvent
 from windlass.api.route import Route
 from windlass.core.errors import BadInput, Conflict, NotFound, Unavailable, WindlassError
 from windlass.core.ids import new_id
+from windlass.core.ports import Waiting
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -175,13 +177,25 @@ async def _blocks(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
             yield block
 
 
+def _what(name: str, data: bytes) -> Any:
+    if KINDS[name] is not Waiting:
+        return msgspec.json.decode(data, type=KINDS[name])
+    shown = msgspec.to_builtins(msgspec.json.decode(data, type=schemas.TurnWaiting))
+    since, until = (shown.pop(key, None) for key in ("since", "until"))
+    return Waiting(shown.pop("for"), _at(since), _at(until) if until else None, **shown)
+
+
+def _at(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()
+
+
 def _event(block: bytes) -> TurnEvent | None:
     fields = dict(line.partition(b": ")[::2] for line in block.split(b"\n"))
     name = fields.get(b"event", b"").decode()
     if name not in KINDS:  # a ping, the greeting, or an event of a newer server
         return None
     ref = msgspec.json.decode(fields[b"data"], type=_TurnRef)
-    what: Any = msgspec.json.decode(fields[b"data"], type=KINDS[name])
+    what = _what(name, fields[b"data"])
     number = fields.get(b"id")
     return TurnEvent(name, ref.turn_id, what, int(number) if number else None)
 

@@ -5,7 +5,8 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from windlass.core.errors import Fenced, ModelError, ToolError
 from windlass.core.events import (
@@ -22,11 +23,12 @@ from windlass.core.faults import reach
 from windlass.core.fold import Folding, TurnView
 from windlass.core.ids import call_id
 from windlass.core.messages import PastTurn, ToolCall, ToolOutput
-from windlass.core.ports import DraftCall, Emit, History, Log, Model, ModelRequest, Reply, ReplyReset, Tools
+from windlass.core.ports import DraftCall, Emit, History, Log, Model, ModelRequest, Reply, ReplyReset, Tools, Waiting
 from windlass.core.prompt import history_digest, prompt_of, why_moved
 from windlass.core.steps import UNKNOWN, AwaitPerson, CallModel, Close, Done, RunTools, Step, Wait, step_of
 
 SEARCH_TOOL = "web_search"
+HELD_BACK = frozenset({"rate_limited", "overloaded"})  # causes by which the provider asks for a pause
 OVER_LIMIT = "This turn's limit of calls is reached."
 
 
@@ -113,7 +115,10 @@ async def _record(log: Log, fact: Event) -> None:
 
 async def _ask(run: TurnRun, seen: Sequence[Event], view: TurnView, step: CallModel) -> None:
     """The view grows while the model is asked, but not by rounds or calls: those come from here."""
+    tries = tuple(view.failures[view.tries_from :])
     if step.attempt > 1:
+        if tries:
+            run.emit(_pause(view, tries, step.wait_s))
         await asyncio.sleep(step.wait_s)
         run.emit(ReplyReset(step.attempt))
     began = time.monotonic()
@@ -121,7 +126,7 @@ async def _ask(run: TurnRun, seen: Sequence[Event], view: TurnView, step: CallMo
     try:
         past = await run.history.before(run.log.turn_id, view.history_from)
         prompt = prompt_of(view, past, step.forced, run.history.fence)
-        request = ModelRequest(run.log.turn_id, view.asked, prompt, run.tools.toolset, step.attempt)
+        request = ModelRequest(run.log.turn_id, view.asked, prompt, run.tools.toolset, step.attempt, tries)
         reply = await run.model.reply(request, run.emit)
         replied = _as_event(run.log.turn_id, view, reply, past, _ms(began))
     except ModelError as error:
@@ -131,15 +136,21 @@ async def _ask(run: TurnRun, seen: Sequence[Event], view: TurnView, step: CallMo
     run.facts = (replied, *_judged(run, seen, view, replied))
 
 
+def _pause(view: TurnView, tries: Sequence[ModelFailed], wait_s: float) -> Waiting:
+    failed, retries, now = tries[-1], view.started.settings.limits.attempts - 1, time.time()
+    why: Literal["rate_limit", "first_token"] = "rate_limit" if failed.cause in HELD_BACK else "first_token"
+    return Waiting(why, now, now + wait_s, failed.host, failed.model, attempt=len(tries), attempts=retries)
+
+
 async def _failure(run: TurnRun, seen: Sequence[Event], error: ModelError, took_ms: int) -> tuple[Event, ...]:
-    failed = ModelFailed(
-        error.code, error.message, error.hint, error.retryable, error.wait_s, error.partial, error.status, took_ms
-    )
+    spent = round(error.first_byte_s * 1000), round(error.silence_s * 1000)
+    known = error.code, error.message, error.hint, error.retryable, error.wait_s, error.partial, error.status
+    failed = ModelFailed(*known, took_ms, error.host, error.model, *spent)
     if error.code != "context_overflow":
         return (failed,)
     later = await run.history.shorten(run.log.turn_id, seen)
     if later is None:
-        return (ModelFailed(error.code, error.message, error.hint, took_ms=took_ms),)
+        return (replace(failed, retryable=False),)
     return (failed, HistoryTrimmed(later, "The model's context was too small for the whole history."))
 
 

@@ -47,7 +47,8 @@ class Fenced(WindlassError):
 
 
 class ModelError(WindlassError):
-    """A model call that gave no reply. `partial` is the text that came before it failed."""
+    """A model call that gave no reply. `partial` is the text that came before it failed. `first_byte_s` and `silence_s`
+    are the time it spent waiting with a request out: for the first byte, and for output at its end."""
 
     code = "model_error"
 
@@ -67,6 +68,8 @@ class ModelError(WindlassError):
         self.wait_s = wait_s
         self.partial = partial
         self.status = status
+        self.host = self.model = ""
+        self.first_byte_s = self.silence_s = 0.0
 
 
 class ToolError(WindlassError):

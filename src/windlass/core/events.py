@@ -95,6 +95,10 @@ class ModelFailed:
     partial: str = ""
     status: int = 0
     took_ms: int = 0
+    host: str = ""
+    model: str = ""
+    first_byte_ms: int = 0  # of the time for a first byte that all attempts of a request share, spent by this one
+    silence_ms: int = 0  # the same of the time without output
 
 
 @value_object

@@ -3,9 +3,9 @@ outside and import this file."""
 
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from windlass.core.events import CallJudged, Event, Settings
+from windlass.core.events import CallJudged, Event, ModelFailed, Settings
 from windlass.core.messages import ChatMessage, Choice, PastTurn, SourceLink, ToolCall, ToolOutput, Toolset, Usage
 from windlass.core.values import value_object
 
@@ -50,6 +50,7 @@ class ModelRequest:
     prompt: Prompt
     tools: Toolset
     attempt: int = 1
+    failures: tuple[ModelFailed, ...] = ()  # of the attempts before this one at the same model
 
 
 @value_object
@@ -127,6 +128,27 @@ class InputNeeded:
     url: str = ""
 
 
+WaitingFor = Literal["slot", "rate_limit", "first_token", "silence", "server", "tool", "sign_in", "person", "budget"]
+
+
+@value_object
+class Waiting:
+    """What the turn waits for, until its next event. `since` and `until` are seconds since 1970; `attempt` is the retry
+    that comes next, of `attempts`; `ahead` counts those in front of it."""
+
+    for_: WaitingFor
+    since: float
+    until: float | None = None
+    host: str = ""
+    model: str = ""
+    server: str = ""
+    call_id: str = ""
+    attempt: int = 0
+    attempts: int = 0
+    ahead: int | None = None
+    usual_s: float | None = None
+
+
 @value_object
 class ReplySoFar:
     """The reply as far as it has been streamed, for a watcher that joins in the middle of it."""
@@ -153,7 +175,7 @@ class ResultAdded:
 
 
 # Events of a running turn that watchers see as they come, and that are not logged.
-LiveEvent = TextDelta | ReasoningDelta | CallDelta | ReplyReset | ToolProgress | InputNeeded
+LiveEvent = TextDelta | ReasoningDelta | CallDelta | ReplyReset | ToolProgress | InputNeeded | Waiting
 Emit = Callable[[LiveEvent], None]  # called on the loop for each of them, in order; must not block
 
 

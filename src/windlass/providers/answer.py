@@ -4,16 +4,21 @@ one JSON body, or something that is no reply at all."""
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from windlass.providers.assembly import Assembly
-from windlass.providers.failures import INVALID, WEB_PAGE, BadAnswer, Cut, Patience, failure, shown
+from windlass.providers.failures import INVALID, WEB_PAGE, BadAnswer, Cut, OutOfTime, Patience, failure, shown
 from windlass.providers.sse import EventStream, LineTooLong
 
 REPLY_CAP = 64 * 1024 * 1024
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
+QUIET_S = 10.0  # without output, before it is called a silence
+
 Expire = Callable[[TimeoutError], None]
+Quiet = Callable[[float, float], None]
+Begun = Callable[[], None]
 
 
 class Body(Protocol):
@@ -24,24 +29,59 @@ class Body(Protocol):
     def at_eof(self) -> bool: ...
 
 
+@dataclass(slots=True)
+class Spent:
+    """Time of one request with the request out, in all its attempts: until the first byte, and without output."""
+
+    first_byte_s: float = 0
+    silence_s: float = 0
+
+
 class Deadline:
     """Renewed by the model's output, never by keep-alives. Its timer is moved only when the deadline gets earlier; a
-    timer that fires too early sets itself again."""
+    timer that fires too early sets itself again. `quiet` is called once in each silence, with its beginning and its
+    end on the loop's clock, `begun` with the first output."""
 
-    def __init__(self, patience: Patience, expire: Expire) -> None:
+    def __init__(
+        self,
+        patience: Patience,
+        expire: Expire,
+        *,
+        before: Spent | None = None,
+        quiet: Quiet = lambda since, until: None,
+        begun: Begun = lambda: None,
+    ) -> None:
+        before = before or Spent()
         self._patience = patience
+        self._silence_s = patience.silence_s - before.silence_s
+        self._all = " in all its attempts" if before.first_byte_s or before.silence_s else ""
         self._expire = expire
+        self._quiet = quiet
+        self._begun = begun
         self._loop = asyncio.get_running_loop()
-        self._last_at = self._loop.time() + patience.total_s
-        self._stage = f"no answer within {patience.first_byte_s:g} s"
-        self._at = min(self._loop.time() + patience.first_byte_s, self._last_at)
-        self._timer = self._loop.call_at(self._at, self._check)
+        self._sent_at = self._output_at = self._loop.time()
+        self._answered_at = 0.0
+        self._last_at = self._sent_at + patience.total_s
+        self._stage = f"{{model}} did not answer within {patience.first_byte_s:g} s{self._all}"
+        self._at = min(self._sent_at + patience.first_byte_s - before.first_byte_s, self._last_at)
+        self._is_quiet = False
+        self._timer = self._loop.call_at(self._next_look(), self._check)
         self.first_at = 0.0
         self._pieces = 0
 
+    @property
+    def spent(self) -> Spent:
+        """By now. The silence counts that is going on, not those that ended with output."""
+        now = self._loop.time()
+        return Spent((self._answered_at or now) - self._sent_at, now - self._output_at if self._answered_at else 0)
+
+    @property
+    def until(self) -> float:
+        return self._at
+
     def answered(self) -> None:
-        self._stage = f"no output for {self._patience.silence_s:g} s"
-        self._set(self._patience.silence_s)
+        self._stage = f"{{model}} sent nothing for {self._patience.silence_s:g} s{self._all}"
+        self._answered_at = self._set(self._silence_s)
 
     def progressed(self, assembly: Assembly) -> None:
         self.note_first(assembly)
@@ -51,30 +91,40 @@ class Deadline:
             self._set(self._patience.linger_s)
         elif assembly.pieces > self._pieces:
             self._pieces = assembly.pieces
-            self._set(self._patience.silence_s)
+            self._set(self._silence_s)
 
     def note_first(self, assembly: Assembly) -> None:
         if not self.first_at and assembly.started:
             self.first_at = time.monotonic()
+            self._begun()
 
     def cancel(self) -> None:
         self._timer.cancel()
 
-    def _set(self, seconds: float) -> None:
-        at = self._loop.time() + seconds
+    def _set(self, seconds: float) -> float:
+        now = self._output_at = self._loop.time()
+        at = now + seconds
         if at > self._last_at:
-            self._stage = f"not finished within {self._patience.total_s:g} s"
+            self._stage = f"the reply of {{model}} was not finished within {self._patience.total_s:g} s"
             at = self._last_at
-        if at < self._timer.when():
-            self._timer.cancel()
-            self._timer = self._loop.call_at(at, self._check)
         self._at = at
+        if at < self._timer.when() or self._is_quiet:
+            self._is_quiet = False
+            self._timer.cancel()
+            self._timer = self._loop.call_at(self._next_look(), self._check)
+        return now
 
     def _check(self) -> None:
-        if self._loop.time() < self._at:
-            self._timer = self._loop.call_at(self._at, self._check)
-        else:
-            self._expire(TimeoutError(self._stage))
+        now = self._loop.time()
+        if now >= self._at:
+            return self._expire(OutOfTime(self._stage))
+        if not self._is_quiet and now >= self._output_at + QUIET_S:
+            self._is_quiet = True
+            self._quiet(self._output_at, self._at)
+        self._timer = self._loop.call_at(self._next_look(), self._check)
+
+    def _next_look(self) -> float:
+        return self._at if self._is_quiet else min(self._at, self._output_at + QUIET_S)
 
 
 async def read_answer(body: Body, assembly: Assembly, deadline: Deadline) -> None:

@@ -14,7 +14,7 @@ from windlass.core.errors import ModelError
 from windlass.core.messages import SourceLink, Toolset, Usage
 from windlass.core.ports import DraftCall, Emit, Reply
 from windlass.providers.calls import CallParts
-from windlass.providers.failures import CUT, FILTERED, INVALID, OVERFLOW, Kind, failure, shown, stream_failure
+from windlass.providers.failures import CUT, FILTERED, INVALID, NO_REPLY, OVERFLOW, Kind, failure, shown, stream_failure
 from windlass.providers.markup import LEAKED, DeltaBuffer, MarkupFilter, recover_calls
 from windlass.providers.thoughts import split_thoughts
 
@@ -28,7 +28,7 @@ _COMPLETE = {"stop": "stop", "tool_calls": "tool_calls", "function_call": "tool_
 _FILTERED = frozenset({"sensitive", "content_filter"})
 _SPENT = Kind(
     "length",
-    "the model used its whole output limit on reasoning",
+    "{model} used its whole output limit on reasoning",
     "Ask for less at once, or raise the model's output limit.",
 )
 
@@ -189,7 +189,7 @@ class Assembly:
         )
 
     def interrupted(self, detail: str = "") -> ModelError:
-        return failure(CUT, detail, wait_s=self.backoff_s, partial=self.text)
+        return failure(CUT if self.started else NO_REPLY, detail, wait_s=self.backoff_s, partial=self.text)
 
     def _ending(self) -> str:
         reason = self._finish_reasons.get(self._finish, self._finish)

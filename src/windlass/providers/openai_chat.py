@@ -3,10 +3,13 @@
 import re
 import time
 
+from yarl import URL
+
 from windlass.core.errors import ModelError
 from windlass.core.ports import Emit, ModelRequest, Reply
 from windlass.providers.answer import Deadline, read_answer, read_up_to
 from windlass.providers.assembly import Assembly
+from windlass.providers.attempt import Attempt
 from windlass.providers.config import ProviderConfig, endpoint_for
 from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
 from windlass.providers.failures import (
@@ -15,6 +18,7 @@ from windlass.providers.failures import (
     RATE,
     BadAnswer,
     Stale,
+    WireError,
     exception_failure,
     failure,
     http_failure,
@@ -24,6 +28,7 @@ from windlass.providers.limiter import Limiter
 from windlass.providers.profiles import Profile, profile_for
 
 ERROR_CAP = 64 * 1024
+GATHER_S = 0.1  # after a pause, so that those who were refused together line up in order before one is let in
 
 
 class OpenAIChat:
@@ -40,21 +45,22 @@ class OpenAIChat:
         self._encoder = Encoder(config.id, cache or ByteCache())
         self._transport = HttpClient(endpoint_for(config, "/chat/completions"), config.patience.connect_s)
         self._profiles: dict[str, Profile] = {}
+        self._usual_s: dict[str, float] = {}  # model -> time to its first token, of late
+        self.host = URL(config.base_url).host_port_subcomponent or ""
 
     async def reply(self, request: ModelRequest, emit: Emit) -> Reply:
-        if not (request.settings.model or self.config.model):
-            raise failure(NAMELESS, self.config.base_url)
-        await self.limiter.acquire()
+        attempt = self._attempt(request, emit)
+        if not attempt.model:
+            raise self._named(failure(NAMELESS, self.config.base_url), attempt)
+        granted_at = await self.limiter.acquire(request.turn_id, attempt.queued)
         try:
-            reply = await self._ask(request, emit)
+            return await self._ask(request, attempt)
         except ModelError as error:
             if error.code == RATE.cause and error.retryable:
-                self.limiter.slow_down(error.wait_s)
+                self.limiter.refused(granted_at, error.wait_s + GATHER_S)
             raise
         finally:
             self.limiter.release()
-        self.limiter.went_well()
-        return reply
 
     def close(self) -> None:
         self._transport.close()
@@ -71,11 +77,15 @@ class OpenAIChat:
             self._profiles[model] = profile_for(self.config.base_url, model, self.config.profile)
         return self._profiles[model]
 
-    async def _ask(self, request: ModelRequest, emit: Emit) -> Reply:
+    def _attempt(self, request: ModelRequest, emit: Emit) -> Attempt:
         model = request.settings.model or self.config.model
+        return Attempt(request, emit, self.host, model, self._usual_s.get(model))
+
+    async def _ask(self, request: ModelRequest, attempt: Attempt) -> Reply:
+        model = attempt.model
         assembly = Assembly(
             request.tools,
-            emit,
+            attempt.emit,
             attempt=request.attempt,
             provider=self.config.id,
             finish_reasons=self.profile(model).finish,
@@ -84,27 +94,37 @@ class OpenAIChat:
         body = self.body(request)
         began = time.monotonic()
         try:
-            first_at = await self._exchange(body, assembly)
+            first_at = await self._exchange(body, assembly, attempt)
             reply = assembly.reply(max(0, round((first_at - began) * 1000)))
         except ModelError as error:
             self._learn(error, body, model)
-            raise self._without_key(error) from error.__cause__
+            raise self._named(error, attempt) from error.__cause__
+        first_s, usual_s = reply.first_ms / 1000, self._usual_s.get(model)
+        self._usual_s[model] = first_s if usual_s is None else usual_s + (first_s - usual_s) / 8
         return reply
 
-    async def _exchange(self, body: bytes, assembly: Assembly) -> float:
+    async def _exchange(self, body: bytes, assembly: Assembly, attempt: Attempt) -> float:
         """A kept connection may have been closed at its other end just now: then the request is sent once more."""
         while True:
             try:
-                return await self._send(body, assembly)
+                return await self._send(body, assembly, attempt)
             except Stale:  # no endless loop: each takes one connection from those kept, and a new one is never stale
                 continue
             except (OSError, ValueError, BadAnswer) as error:
-                raise exception_failure(error, assembly.backoff_s, assembly.text) from error
+                begun = assembly.started
+                raise exception_failure(error, assembly.backoff_s, assembly.text, begun=begun) from error
 
-    async def _send(self, body: bytes, assembly: Assembly) -> float:
+    async def _send(self, body: bytes, assembly: Assembly, attempt: Attempt) -> float:
         """Send the request and read the response; gives the time of its first token."""
         connection = await self._transport.send("POST", body)
-        deadline = Deadline(self.config.patience, connection.give_up)
+        deadline = Deadline(
+            self.config.patience,
+            connection.give_up,
+            before=attempt.spent_before,
+            quiet=attempt.quiet,
+            begun=self.limiter.accepted,
+        )
+        attempt.sent(deadline)
         try:
             status = await connection.answered()
             deadline.answered()
@@ -117,6 +137,7 @@ class OpenAIChat:
                 raise
         finally:
             deadline.cancel()
+            attempt.ended(deadline)
             self._transport.give_back(connection)
         return deadline.first_at
 
@@ -131,7 +152,14 @@ class OpenAIChat:
                 error.hint = f"Asked again without {field}."
                 return
 
-    def _without_key(self, error: ModelError) -> ModelError:
+    def _named(self, error: ModelError, attempt: Attempt) -> ModelError:
+        """With the host and the model in its message, without the key, and with the time that was spent. Once a time
+        is used up nothing can be tried again."""
+        if isinstance(error, WireError):
+            error.name(attempt.host, attempt.model)
+        error.first_byte_s, error.silence_s = attempt.spent.first_byte_s, attempt.spent.silence_s
+        if attempt.is_out_of_time(self.config.patience):
+            error.retryable = False
         key = self.config.api_key
         if key and key in error.message:
             error.message = error.message.replace(key, "[key]")

@@ -8,7 +8,7 @@ from typing import Any
 from windlass.core.errors import BadInput, ToolError, Unavailable
 from windlass.core.events import CallJudged, Event, Settings
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
-from windlass.core.ports import Emit, ToolProgress
+from windlass.core.ports import Emit, ToolProgress, Waiting
 from windlass.core.values import value_object
 from windlass.servers import InputReply, Question, Servers
 from windlass.servers.values import CallResult, TextPart
@@ -100,6 +100,7 @@ class TurnTools:
     async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         spec = self.toolset.by_name[call.name]
         self._clock.begun(call.id)
+        emit(self._waiting(spec, call))
         try:
             if spec.server == BUILT_IN:
                 return await self._context.built_in[spec.tool](self._conversation_id, call, self._settings, emit)
@@ -110,7 +111,7 @@ class TurnTools:
             self._clock.over(call.id)
 
     async def _call(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
-        offer = await self._unchanged(spec)
+        offer = await self._unchanged(spec, call, emit)
         # Taken last: whatever ends the turn before the call is sent leaves the person's answer for the next try.
         answered = await self._context.questions.take(call.id) if call.id in self._context.questions.saved else None
         try:
@@ -180,16 +181,25 @@ class TurnTools:
         with self._clock.asking(call_id):
             return await self._context.questions.ask(call_id, question, self._conversation_id, lambda: emit(needed))
 
-    async def _unchanged(self, spec: ToolSpec) -> Offer:
+    def _waiting(self, spec: ToolSpec, call: ToolCall) -> Waiting:
+        now, servers = time.time(), self._context.servers
+        if spec.server not in servers:
+            return Waiting("tool", now, call_id=call.id)
+        config = servers.config(spec.server)
+        return Waiting("tool", now, now + config.timeout_of(spec.tool), server=config.slug, call_id=call.id)
+
+    async def _unchanged(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> Offer:
         """The tool, which must still be the one that was judged. After a restart its server may need a moment."""
         if spec.server not in self._context.servers:
             raise ToolError(f"The server of {spec.name} has been removed.", cause="not_running")
         if not self._context.servers.is_ready(spec.server):
-            config = self._context.servers.config(spec.server)
+            config, now = self._context.servers.config(spec.server), time.time()
+            emit(Waiting("server", now, now + config.connect_s, server=config.slug, call_id=call.id))
             status = await self._context.servers.wait_ready(spec.server, config.connect_s)
             if status.state != "running":
                 why = f": {status.reason}" if status.reason else "."
                 raise ToolError(f"The server {config.slug} is not running{why}", cause="not_running")
+            emit(self._waiting(spec, call))
         offer = self._context.offers.get(spec.server, spec.tool)
         if offer is None or not offer.has(spec.hash):
             raise ToolError(f"{spec.name} changed after this turn began, so it was not run.", cause="changed")

@@ -83,7 +83,8 @@ class TurnRecords:
     def _record(self, turn: TurnRow, rows: Sequence[Recorded]) -> TurnRecord:
         slugs = self._deleted_servers.slugs | {config.id: config.slug for config in self._servers.configs()}
         questions = {} if turn.state == "finished" else dict(self._asked(rows))
-        return TurnRecord(turn.id, turn.conversation_id, turn.parent_id, rows, slugs, questions)
+        waiting = self._bus.waiting(turn.id)
+        return TurnRecord(turn.id, turn.conversation_id, turn.parent_id, rows, slugs, questions, waiting)
 
     def _asked(self, rows: Sequence[Recorded]) -> Iterator[tuple[str, InputNeeded]]:
         for call in fold([row.event for row in rows]).calls:

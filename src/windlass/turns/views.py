@@ -24,7 +24,7 @@ from windlass.core.events import (
 )
 from windlass.core.fold import CallView, TurnView, fold
 from windlass.core.messages import ChatMessage, ToolCall, Usage
-from windlass.core.ports import InputNeeded
+from windlass.core.ports import InputNeeded, Waiting
 from windlass.core.prompt import numbered_sources, result_text
 from windlass.core.steps import AwaitPerson, next_step
 from windlass.turns.citations import citations
@@ -37,7 +37,8 @@ COMPLETED = "Chat completed successfully"
 
 @dataclass(frozen=True)
 class TurnRecord:
-    """A turn with its log. `slugs` names servers by id; `questions` are what tools ask people just now."""
+    """A turn with its log. `slugs` names servers by id; `questions` are what tools ask people just now, `waiting` is
+    what the turn waits for just now."""
 
     id: str
     conversation_id: str
@@ -45,6 +46,7 @@ class TurnRecord:
     rows: Sequence[Recorded]
     slugs: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, InputNeeded] = field(default_factory=dict)
+    waiting: Waiting | None = None
 
     @cached_property
     def events(self) -> list[Event]:
@@ -89,6 +91,23 @@ def turn_shown(record: TurnRecord) -> schemas.Turn:
         provider=view.asked.provider,
         started_at=iso(record.rows[0].at),
         finished_at=iso(finished.at) if finished else None,
+        waiting=_waiting(record),
+    )
+
+
+def waiting_shown(waiting: Waiting) -> schemas.TurnWaiting:
+    return schemas.TurnWaiting(
+        for_=waiting.for_,
+        since=iso(waiting.since),
+        until=iso(waiting.until) if waiting.until else msgspec.UNSET,
+        host=waiting.host or msgspec.UNSET,
+        model=waiting.model or msgspec.UNSET,
+        server=waiting.server or msgspec.UNSET,
+        call_id=waiting.call_id or msgspec.UNSET,
+        attempt=waiting.attempt or msgspec.UNSET,
+        attempts=waiting.attempts or msgspec.UNSET,
+        ahead=msgspec.UNSET if waiting.ahead is None else waiting.ahead,
+        usual_s=waiting.usual_s or msgspec.UNSET,
     )
 
 
@@ -140,6 +159,18 @@ def pending_calls(record: TurnRecord) -> list[schemas.PendingCall]:
         return []
     waiting = ((call, _waits_for(call, record.questions)) for call in view.by_call.values() if call.open)
     return [_pending(record, call, kind) for call, kind in waiting if kind]
+
+
+def _waiting(record: TurnRecord) -> schemas.TurnWaiting | None:
+    """For a person also where nothing drives the turn: then the log alone says so."""
+    state = turn_state(record)
+    if state == "finished":
+        return None
+    waiting = record.waiting
+    if state == "awaiting_person" and (waiting is None or waiting.for_ != "person"):
+        calls = pending_calls(record)
+        waiting = Waiting("person", record.rows[-1].at, call_id=calls[0].call_id if calls else "")
+    return waiting_shown(waiting) if waiting else None
 
 
 def error_shown(end: TurnFinished | None) -> schemas.Error | None:

@@ -8,7 +8,8 @@ from starlette.types import Receive, Send
 from windlass.api.events import NAMES
 from windlass.bus import Frame, Stream
 from windlass.core.events import Recorded
-from windlass.turns.views import event_position
+from windlass.core.ports import Waiting
+from windlass.turns.views import event_position, waiting_shown
 from windlass.web.principal import Principal
 
 PING_S = 15
@@ -122,6 +123,5 @@ def _durable(frame: Frame, row: Recorded) -> bytes:
 
 def _passing(stream: Stream, frame: Frame) -> bytes:
     position = _encode({"turn_id": frame.turn_id, "seq": stream.seq_of(frame.turn_id)})
-    return (
-        f"event: {NAMES[type(frame.what)]}\ndata: ".encode() + position[:-1] + b"," + _encode(frame.what)[1:] + b"\n\n"
-    )
+    shown = waiting_shown(frame.what) if isinstance(frame.what, Waiting) else frame.what
+    return f"event: {NAMES[type(frame.what)]}\ndata: ".encode() + position[:-1] + b"," + _encode(shown)[1:] + b"\n\n"

@@ -77,6 +77,8 @@ export type PermissionKind = "rule" | "grant" | "conversation" | "server" | "too
 
 export type Transport = "stdio" | "http" | "sse";
 
+export type WaitingFor = "slot" | "rate_limit" | "first_token" | "silence" | "server" | "tool" | "sign_in" | "person" | "budget";
+
 export interface AcceptTool {
   /** Of the definition that was looked at */
   hash: string;
@@ -1370,6 +1372,7 @@ export interface Turn {
   finished_at: string | null;
   /** The provider of `model` */
   provider: string;
+  waiting: TurnWaiting | null;
 }
 
 export interface TurnAnswer {
@@ -1393,6 +1396,28 @@ export interface TurnSummary {
   outcome: string | null;
   /** ISO 8601, UTC */
   started_at: string;
+}
+
+/** What the turn waits for just now. Fields that say nothing here are left out. */
+export interface TurnWaiting {
+  for: WaitingFor;
+  /** ISO 8601, UTC */
+  since: string;
+  /** When the wait ends, or is given up */
+  until?: string;
+  /** Of the model's provider */
+  host?: string;
+  model?: string;
+  /** Slug of the MCP server */
+  server?: string;
+  call_id?: string;
+  /** The retry that comes next, of `attempts` */
+  attempt?: number;
+  attempts?: number;
+  /** How many wait in front of it */
+  ahead?: number;
+  /** How long this usually takes, in seconds */
+  usual_s?: number;
 }
 
 export interface UnavailableServer {

@@ -3,6 +3,7 @@ import { navigate, paths } from "../app/router";
 import { Banner, Button, plural, useNow, Quoted } from "../parts";
 import { callsOf, searchMissing, type ModelFailed, type Turn, type TurnFinished } from "../state";
 import { useOpen } from "./context";
+import { WaitingLine } from "./WaitingLine";
 import { stop } from "./stop";
 import { useVerb } from "./useVerb";
 
@@ -10,6 +11,8 @@ import { useVerb } from "./useVerb";
 export function TurnBanner({ turn }: { turn: Turn }) {
   const failure = turn.failures.at(-1);
   if (turn.finished) return <Ended turn={turn} finished={turn.finished} />;
+  if (turn.waiting && !turn.stopping && turn.waiting.for !== "person")
+    return <WaitingLine turn={turn} waiting={turn.waiting} />;
   if (failure && !turn.draft?.text && !turn.draft?.reasoning && !turn.stopping)
     return <Retrying turn={turn} failure={failure} />;
   return null;
@@ -102,6 +105,7 @@ const MODEL_CAUSES = new Set([
 function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }) {
   const { run, busy, error } = useVerb();
   const kept = turn.rounds.length > 0 ? " What was said so far is kept." : "";
+  const [statement, details] = parts(finished.message || "The turn failed.");
   return (
     <div className="turn-line">
       <Banner
@@ -127,23 +131,22 @@ function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }
           </>
         }
       >
-        <strong>{sentence(finished.message || "The turn failed")}</strong>{" "}
-        <Quoted text={finished.hint ?? ""} />
+        <strong>{statement}</strong> <Quoted text={finished.hint ?? ""} />
         {kept}
+        {details && <span className="details"> {details}</span>}
         {error && <span className="bad"> {error}</span>}
       </Banner>
     </div>
   );
 }
 
-const CUT = new Set(["interrupted", "empty_reply"]);
-
 function Retrying({ turn, failure }: { turn: Turn; failure: ModelFailed }) {
   const { store } = useOpen();
   const now = useNow(true);
   const due = Date.parse(failure.at) + (failure.wait_s ?? 0) * 1000;
   const left = Math.ceil((due - now) / 1000);
-  const count = `${turn.failures.length} of ${turn.limits.attempts - 1}`;
+  const count = `(${turn.failures.length} of ${turn.limits.attempts - 1})`;
+  const [statement, details] = parts(failure.message || "The model did not answer.");
   return (
     <div className="turn-line">
       <Banner
@@ -154,16 +157,9 @@ function Retrying({ turn, failure }: { turn: Turn; failure: ModelFailed }) {
           </Button>
         }
       >
-        {CUT.has(failure.cause) ? (
-          <>
-            <strong>The reply broke off.</strong> Asking again, {count}.
-          </>
-        ) : (
-          <>
-            <strong>{sentence(failure.message || "The model did not answer")}</strong>{" "}
-            {left > 0 ? `Trying again in ${left}\u00a0s, ${count}.` : `Trying again, ${count}.`}
-          </>
-        )}
+        <strong>{statement}</strong>{" "}
+        {left > 0 ? `Retrying in ${left}\u00a0s ${count}.` : `Retrying ${count}.`}
+        {details && <span className="details"> {details}</span>}
       </Banner>
     </div>
   );
@@ -178,7 +174,9 @@ function FirstStrong({ text, fallback }: { text: string; fallback: string }) {
   );
 }
 
-function sentence(words: string): string {
-  const text = words.charAt(0).toUpperCase() + words.slice(1);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+/** What a person reads first, and what a program said about it. */
+function parts(message: string): [string, string] {
+  const end = message.search(/\. /);
+  const first = end < 0 ? message : message.slice(0, end + 1);
+  return [/[.!?]$/.test(first) ? first : `${first}.`, end < 0 ? "" : message.slice(end + 2)];
 }

@@ -267,7 +267,8 @@ function soFar(whole: Conversation): Event[] {
             },
           ]
         : [];
-    return [...reply, ...callsOf(turn).flatMap((call) => (call.input ? [call.input] : []))];
+    const inputs = callsOf(turn).flatMap((call) => (call.input ? [call.input] : []));
+    return [...reply, ...inputs, ...(turn.waiting ? [turn.waiting] : [])];
   });
 }
 

@@ -77,7 +77,12 @@ function step(turn: Turn, event: Exclude<Event, TurnStarted | BranchPicked>): Tu
   if (event.type === "messages_deleted") return withoutMessages(turn, event.ids);
   if (event.type === "result_added") return withResult(turn, event);
   if (turn.finished) return turn;
-  return isLocal(event) ? onLocal(turn, event) : onTransient(turn, event);
+  return isLocal(event) ? onLocal(turn, event) : onTransient(moved(turn), event);
+}
+
+/** What the turn waits for holds until its next event. */
+function moved(turn: Turn): Turn {
+  return turn.waiting ? { ...turn, waiting: null } : turn;
 }
 
 function withResult(turn: Turn, { part, content }: ResultAdded): Turn {
@@ -90,7 +95,7 @@ function withResult(turn: Turn, { part, content }: ResultAdded): Turn {
 /** Apply, then keep the books of time spent waiting for a person. */
 function settle(turn: Turn, event: Exclude<DurableEvent, TurnStarted>): Turn {
   const at = Date.parse(event.at);
-  const next = { ...onDurable(turn, event, at), lastSeq: event.seq, lastAt: at };
+  const next = { ...onDurable(moved(turn), event, at), lastSeq: event.seq, lastAt: at };
   const paused = isPaused(next);
   if (paused && !next.waitingSince) return { ...next, waitingSince: at };
   if (paused || !next.waitingSince) return next;
@@ -123,6 +128,7 @@ function fresh(event: TurnStarted, parent: string, order: number): Turn {
     firstSeq: event.seq,
     lastSeq: event.seq,
     lastAt: at,
+    waiting: null,
     waitedMs: 0,
     waitingSince: 0,
   };

@@ -51,6 +51,8 @@ export function onDurable(turn: Turn, event: Exclude<DurableEvent, TurnStarted>,
 
 export function onTransient(turn: Turn, event: TransientEvent): Turn {
   switch (event.type) {
+    case "waiting":
+      return { ...turn, waiting: event };
     case "tool_progress":
     case "input_needed":
       return withCall(turn, event.call_id, (call) => onCall(call, event, Date.parse(event.at)));

@@ -164,6 +164,10 @@ export interface ModelFailed extends EventHeader {
   partial?: string;
   status?: number;
   took_ms?: number;
+  host?: string;
+  model?: string;
+  first_byte_ms?: number;
+  silence_ms?: number;
 }
 
 export interface CallJudged extends EventHeader {
@@ -278,6 +282,29 @@ export interface InputNeeded extends TransientHeader {
   url?: string;
 }
 
+/** What the turn waits for just now. Fields that say nothing here are left out. */
+export interface Waiting extends TransientHeader {
+  type: "waiting";
+  for: "budget" | "first_token" | "person" | "rate_limit" | "server" | "sign_in" | "silence" | "slot" | "tool";
+  /** ISO 8601, UTC */
+  since: string;
+  /** When the wait ends, or is given up */
+  until?: string;
+  /** Of the model's provider */
+  host?: string;
+  model?: string;
+  /** Slug of the MCP server */
+  server?: string;
+  call_id?: string;
+  /** The retry that comes next, of `attempts` */
+  attempt?: number;
+  attempts?: number;
+  /** How many wait in front of it */
+  ahead?: number;
+  /** How long this usually takes, in seconds */
+  usual_s?: number;
+}
+
 /** The reply as far as it has been streamed, for a watcher that joins in the middle of it. */
 export interface ReplySoFar extends TransientHeader {
   type: "reply_so_far";
@@ -321,6 +348,7 @@ export type TransientEvent =
   | ReplyReset
   | ToolProgress
   | InputNeeded
+  | Waiting
   | ReplySoFar
   | MessagesDeleted
   | ResultAdded;
@@ -347,6 +375,7 @@ export const TRANSIENT = [
   "reply_reset",
   "tool_progress",
   "input_needed",
+  "waiting",
   "reply_so_far",
   "messages_deleted",
   "result_added",

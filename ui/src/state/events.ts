@@ -15,9 +15,10 @@ export type CallDelta = Stamped<wire.CallDelta>;
 export type ToolProgress = Stamped<wire.ToolProgress>;
 export type ReplyReset = Stamped<wire.ReplyReset>;
 export type InputNeeded = Stamped<wire.InputNeeded>;
+export type Waiting = Stamped<wire.Waiting>;
 export type ReplySoFar = Stamped<wire.ReplySoFar>;
 export type TransientEvent =
-  TextDelta | ReasoningDelta | CallDelta | ToolProgress | ReplyReset | InputNeeded | ReplySoFar;
+  TextDelta | ReasoningDelta | CallDelta | ToolProgress | ReplyReset | InputNeeded | Waiting | ReplySoFar;
 export type MessagesDeleted = Omit<wire.MessagesDeleted, "seq">;
 export type ResultAdded = Omit<wire.ResultAdded, "seq">;
 

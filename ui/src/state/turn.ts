@@ -17,6 +17,7 @@ import type {
   ToolOutput,
   ToolProgress,
   TurnFinished,
+  Waiting,
 } from "./events";
 
 /** One sending of a call. `until` is null while it runs. */
@@ -93,6 +94,8 @@ export interface Turn {
   /** The last durable event: its position, for duplicates, and its time. */
   lastSeq: number;
   lastAt: number;
+  /** What it waits for, where that lasts; null again with its next event. */
+  waiting: Waiting | null;
   /** Time in which nothing could go on without a person's decision. */
   waitedMs: number;
   waitingSince: number;

@@ -150,6 +150,7 @@ from windlass.api.schemas.turns import (
     TurnAnswer,
     TurnList,
     TurnSummary,
+    TurnWaiting,
     WaitQuery,
 )
 from windlass.api.schemas.v1 import (
@@ -315,6 +316,7 @@ __all__ = [
     "TurnAnswer",
     "TurnList",
     "TurnSummary",
+    "TurnWaiting",
     "UnavailableServer",
     "UrlCitation",
     "V1Call",
