@@ -160,7 +160,23 @@ def test_a_server_that_went_down_hard(alone: Commands, home: Path) -> None:
 
 def test_a_remote_provider_without_a_key(alone: Commands, home: Path) -> None:
     settings(home, '[provider]\nbase_url = "https://api.example.com/v1"\nmodel = "m"\n')
-    assert not missed(alone, "has no API key", "OPENAI_API_KEY", "--offline")
+    assert not missed(alone, "has no API key", "Set api_key under [provider]", "--offline")
+
+
+def test_a_provider_without_a_model_is_a_problem_and_the_advice_solves_it(alone: Commands, home: Path) -> None:
+    with model_server(say("ready"), models=["text-embedding-3", "m"]) as url:
+        env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url, "WINDLASS_PORT": "0"}
+        assert not missed(alone, "No model is named for", "Set LLM_MODEL and start again. Its models: m.", **env)
+        assert not missed(alone, "No model is named for", "Set LLM_MODEL", "--offline", **env)
+        assert alone("doctor", **env, LLM_MODEL="m").code == 0
+
+
+def test_a_fallback_that_names_no_provider(alone: Commands, home: Path) -> None:
+    settings(home, '[provider]\nname="a"\nbase_url="http://127.0.0.1:9/v1"\nmodel="m"\nfallback=["b/m", "a/n"]\n')
+    done = alone("doctor", "--offline", "--json", WINDLASS_PORT="0")
+    assert [one["told"] for one in done.json if one["told"].startswith("The fallback")] == [
+        "The fallback b/m names no provider of windlass.toml."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -207,12 +223,12 @@ def test_a_search_backend_without_what_it_needs(alone: Commands, home: Path, bac
 
 
 @contextmanager
-def model_server(reply: Any) -> Iterator[str]:
+def model_server(reply: Any, models: list[str] | None = None) -> Iterator[str]:
     """A strict model server on a loop of its own; the command line needs this thread for itself."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    llm = StrictLLM(lambda request: reply)
+    llm = StrictLLM(lambda request: reply, models=models)
     asyncio.run_coroutine_threadsafe(llm.__aenter__(), loop).result()
     try:
         yield llm.base_url
@@ -251,3 +267,4 @@ def test_a_model_that_answers_is_well(alone: Commands, home: Path) -> None:
         done = alone("doctor", "--json", OPENAI_API_KEY="k", OPENAI_BASE_URL=url, LLM_MODEL="m", WINDLASS_PORT="0")
     levels = {one["about"]: one["level"] for one in done.json}
     assert levels["model environment"] == "ok", done
+    assert levels["model environment abilities"] == "warn", "it neither streams nor calls a tool"

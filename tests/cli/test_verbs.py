@@ -327,6 +327,26 @@ def test_a_model_that_nobody_added_cannot_be_tested(windlass: Commands) -> None:
     assert windlass("models", "test", "nobody").code == 1
 
 
+async def test_a_model_that_calls_no_tool_fails_its_test(alone: Commands, strict_llm: StrictLLM) -> None:
+    counted = say(*(f"{number}, " for number in range(1000)))
+    strict_llm.then(counted, *(say("No tools here.") for _ in range(3)))
+    done = await asyncio.to_thread(alone, "models", "test", **model_settings(strict_llm.base_url))
+    assert (done.code, done.err.splitlines()[-1]) == (1, "environment does not do what is needed: calls a tool.")
+
+
+async def test_what_is_known_of_a_model_is_listed_with_its_source(alone: Commands) -> None:
+    async with StrictLLM(dialect="zai", models=["glm-4.7", "house-model"]) as llm:
+        env = model_settings(llm.base_url)
+        shown = await asyncio.to_thread(alone, "models", "list", **env)
+        details = (await asyncio.to_thread(alone, "models", "list", "--json", **env)).json[0]["details"]
+    assert [one["source"] for one in details] == ["table", ""]
+    assert (details[0]["context"], details[0]["input_price"], details[0]["tools"]) == (204800, 0.6, True)
+    assert (details[1]["context"], details[1]["tools"], details[1]["as_of"]) == (None, None, "")
+    row = next(line for line in shown.out.splitlines() if "glm-4.7" in line)
+    assert re.split(r"\s{2,}", row)[2:] == ["glm-4.7", "204,800", "0.6 / 2.2", "no", "yes", "table", "default"]
+    assert f"Table as of {details[0]['as_of']}" in shown.err
+
+
 @pytest.mark.parametrize("ids", [("a", "b"), ("a", "a")], ids=["own ids", "one id for all"])
 async def test_what_a_model_can_do_is_a_table(alone: Commands, strict_llm: StrictLLM, ids: tuple[str, str]) -> None:
     oslo, lima = (

@@ -17,12 +17,21 @@ from windlass.api import routes, schemas
 from windlass.cli.local_server import PAGE, find_server
 from windlass.cli.options import Options
 from windlass.cli.session import Connected
-from windlass.config import HOW_TO_MAKE_ONE, KEYLESS_SEARCH, SHORTEST_TOKEN, Config, ServerSettings
+from windlass.config import (
+    ENVIRONMENT,
+    HOW_TO_MAKE_ONE,
+    KEYLESS_SEARCH,
+    SHORTEST_TOKEN,
+    Config,
+    ProviderSettings,
+    ServerSettings,
+)
 from windlass.core.errors import WindlassError
 
 Level = Literal["ok", "note", "warn", "bad"]
 LEAST_FREE = 200 << 20
 START_S = 30.0
+SHOWN_MODELS = 10
 PRIVATE = ("token", "tokens", "secrets.json", "sessions", "fence.key")
 
 
@@ -62,7 +71,8 @@ def folder_findings(config: Config) -> Iterator[CheckResult]:
     yield _page()
 
 
-def settings_findings(config: Config) -> Iterator[CheckResult]:
+def settings_findings(config: Config, offline: bool) -> Iterator[CheckResult]:
+    """`offline`: no other check will ask the models."""
     if 0 < len(config.token) < SHORTEST_TOKEN:
         yield CheckResult(
             "token", "bad", f"WINDLASS_TOKEN is too short: {SHORTEST_TOKEN} characters are the least.", HOW_TO_MAKE_ONE
@@ -75,15 +85,8 @@ def settings_findings(config: Config) -> Iterator[CheckResult]:
             "No model is configured: a local one is used if found, else the demo model.",
             "Set OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL, or [provider] in windlass.toml.",
         )
-    for provider in config.providers:
-        if not provider.model:
-            yield CheckResult(
-                "model", "warn", f"No model is set for {provider.base_url}.", "Set LLM_MODEL or model = ..."
-            )
-        if not provider.api_key and "://127." not in provider.base_url and "://localhost" not in provider.base_url:
-            yield CheckResult(
-                "model", "bad", f"{provider.base_url} has no API key.", "Set OPENAI_API_KEY or api_key = ..."
-            )
+    for number, provider in enumerate(config.providers, 1):
+        yield from _provider(provider, number, config, offline)
     for slug, server in config.servers.items():
         yield from _server(slug, server, config)
     yield from _search(config)
@@ -98,7 +101,7 @@ def live_findings(session: Connected) -> Iterator[CheckResult]:
             "Start it without --no-auth.",
         )
     for provider in session.run(session.w.providers.list()):
-        yield _live_provider(session, provider)
+        yield from _live_provider(session, provider)
     for server in session.run(session.w.servers.list()):
         yield _live_server(session, server)
 
@@ -162,6 +165,24 @@ def _page() -> CheckResult:
     )
 
 
+def _provider(provider: ProviderSettings, number: int, config: Config, offline: bool) -> Iterator[CheckResult]:
+    by_variable = provider.name == ENVIRONMENT
+    section = "[provider]" if len(config.providers) == 1 else f"provider {provider.name or number}"
+    if offline and not provider.model:
+        fix = "Set LLM_MODEL" if by_variable else f"Set model under {section} in windlass.toml"
+        fix += "; `windlass models list` shows those it has."
+        yield CheckResult("model", "bad", f"No model is named for {provider.base_url}.", fix)
+    if not provider.api_key and "://127." not in provider.base_url and "://localhost" not in provider.base_url:
+        fix = "Set OPENAI_API_KEY." if by_variable else f"Set api_key under {section} in windlass.toml."
+        yield CheckResult("model", "bad", f"{provider.base_url} has no API key.", fix)
+    names = [one.name or f"provider-{position}" for position, one in enumerate(config.providers, 1)]
+    for name in provider.fallback:
+        if not any(name.startswith(f"{one}/") for one in names):
+            known = ", ".join(f"{one}/MODEL" for one in names)
+            fix = f"Write PROVIDER/MODEL with a provider that is configured: {known}."
+            yield CheckResult("model", "warn", f"The fallback {name} names no provider of windlass.toml.", fix)
+
+
 def _server(slug: str, server: ServerSettings, config: Config) -> Iterator[CheckResult]:
     about = f"server {slug}"
     if server.command and not shutil.which(server.command):
@@ -207,17 +228,43 @@ def _search(config: Config) -> Iterator[CheckResult]:
         yield CheckResult("web search", "note", KEYLESS_SEARCH, "Set keyless = true or false under [web_search].")
 
 
-def _live_provider(session: Connected, provider: schemas.Provider) -> CheckResult:
+def _live_provider(session: Connected, provider: schemas.Provider) -> Iterator[CheckResult]:
     about = f"model {provider.name}"
     if provider.demo:
-        return CheckResult(about, "note", "The demo model answers; it is not a language model.")
+        yield CheckResult(about, "note", "The demo model answers; it is not a language model.")
+        return
+    if not provider.model:
+        yield _nameless(session, provider)
+        return
     try:
         tested = session.run(session.w.providers.test(provider.id))
     except WindlassError as error:
-        return CheckResult(about, "bad", error.message, error.hint)
+        yield CheckResult(about, "bad", error.message, error.hint)
+        return
     if not tested.ok:
-        return CheckResult(about, "bad", tested.message, tested.hint or "Check its address, key and model.")
-    return CheckResult(about, "ok", f"{tested.model} works ({tested.took_ms} ms).")
+        yield CheckResult(about, "bad", tested.message, tested.hint or "Check its address, key and model.")
+        return
+    yield CheckResult(about, "ok", f"{tested.model} works ({tested.took_ms} ms).")
+    if tested.missing:
+        missing = ", ".join(tested.missing)
+        fix = f"Choose another model; `windlass models test {provider.id}` shows what this one can do."
+        yield CheckResult(f"{about} abilities", "warn", f"{tested.model} answers, but not all works: {missing}.", fix)
+
+
+def _nameless(session: Connected, provider: schemas.Provider) -> CheckResult:
+    listed = session.run(session.w.transport.call(routes.providers.models, provider.id))
+    names = ", ".join([model.id for model in listed.models if model.chats][:SHOWN_MODELS])
+    fix = "Choose one on the Models page."
+    if provider.from_config:
+        fix = "Set model for it in windlass.toml and start again."
+    if provider.id == ENVIRONMENT:
+        fix = "Set LLM_MODEL and start again."
+    return CheckResult(
+        f"model {provider.name}",
+        "bad",
+        f"No model is named for {provider.base_url}: chats that name none are refused.",
+        f"{fix} Its models: {names}." if names else fix,
+    )
 
 
 def _live_server(session: Connected, server: schemas.Server) -> CheckResult:

@@ -45,7 +45,7 @@ def _findings(ctx: typer.Context, offline: bool) -> Iterator[CheckResult]:
     yield CheckResult("settings", "ok", "The settings can be read.")
     here = list(folder_findings(config))
     yield from here
-    yield from settings_findings(config)
+    yield from settings_findings(config, offline)
     yield _limits(config)
     if offline or any(finding.level == "bad" for finding in here):
         return

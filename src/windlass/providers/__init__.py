@@ -7,6 +7,7 @@ from windlass.providers.failures import Patience
 from windlass.providers.lookup import FoundModel, first_edition
 from windlass.providers.model_facts import ModelFacts
 from windlass.providers.model_lists import KeptList
+from windlass.providers.model_table import AS_OF
 from windlass.providers.models import DEMO, Models
 from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, ProbeFinding
@@ -14,6 +15,7 @@ from windlass.providers.profiles import PROFILES, Profile, profile_for
 from windlass.providers.scripted import ScriptedModel
 
 __all__ = [
+    "AS_OF",
     "DEMO",
     "DEMO_MODEL",
     "PROFILES",

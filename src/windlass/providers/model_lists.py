@@ -35,12 +35,14 @@ class ModelLists:
         self._clock = clock
         self._kept: dict[str, KeptList] = {}
         self._names: dict[str, frozenset[str]] = {}
+        self._facts: dict[str, dict[str, ModelFacts]] = {}
         self._asked_at: dict[str, float] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
 
     def restore(self, kept: KeptList) -> None:
         self._kept[kept.provider] = kept
         self._names[kept.provider] = frozenset(one.id for one in kept.models)
+        self._facts[kept.provider] = {one.id: one.facts for one in kept.models}
 
     def models(self, config: ProviderConfig) -> tuple[ListedModel, ...]:
         """The last known list; empty where there was none, or where the provider has another address now."""
@@ -71,7 +73,7 @@ class ModelLists:
         return find_model(name, own, [self.known(config) for config in configs])
 
     def facts(self, config: ProviderConfig, model: str) -> SourcedFacts:
-        reported = next((one.facts for one in self.models(config) if one.id == model), ModelFacts())
+        reported = self._facts[config.id].get(model, ModelFacts()) if self.models(config) else ModelFacts()
         return facts_about(config.base_url, model, reported)
 
     async def find(self, name: str, own: str, configs: Sequence[ProviderConfig]) -> FoundModel:

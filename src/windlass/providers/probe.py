@@ -9,6 +9,7 @@ from windlass.core.messages import ChatMessage, Choice, Toolset, ToolSpec
 from windlass.core.ports import LiveEvent, Model, ModelRequest, Prompt, Reply, TextDelta
 from windlass.core.values import value_object
 
+NEEDED = ("answers", "streams", "calls a tool")
 _SCHEMA = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
 _TOOLS = Toolset(
     "probe-1", (ToolSpec("get_weather", "windlass", "get_weather", "The weather in a city now.", _SCHEMA),)
@@ -32,6 +33,12 @@ class Findings:
     def usable(self) -> bool:
         return any(found.question == "answers" and found.answer == "yes" for found in self.findings)
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What a model needs for Windlass and does not do."""
+        done = {found.question for found in self.findings if found.answer == "yes"}
+        return tuple(question for question in NEEDED if question not in done)
+
 
 @value_object
 class _Seen:
@@ -41,7 +48,7 @@ class _Seen:
 
 
 async def probe(model: Model, provider: str, name: str) -> Findings:
-    plain = await _ask(model, provider, name, "Count from one to ten in words, separated by commas.")
+    plain = await _ask(model, provider, name, "Count from one to fifty in words, separated by commas.")
     if plain.reply is None:
         return Findings(provider, name, (ProbeFinding("answers", "failed", plain.problem),))
     one = await _ask(model, provider, name, "What is the weather in Oslo? Use the tool.", _TOOLS)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import msgspec
@@ -13,7 +13,17 @@ from windlass.config import LimitSettings
 from windlass.core.errors import BadInput, Conflict, ModelError, NotFound
 from windlass.core.ids import new_id
 from windlass.core.values import value_object
-from windlass.providers import DEMO, RESERVED_NAME, KeptList, Models, Patience, ProviderConfig, detect_local
+from windlass.providers import (
+    AS_OF,
+    DEMO,
+    RESERVED_NAME,
+    KeptList,
+    Models,
+    Patience,
+    ProviderConfig,
+    chat_models,
+    detect_local,
+)
 from windlass.services.origins import moved
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
@@ -113,7 +123,9 @@ class Providers:
         answer = "; ".join(f"{one.question}: {one.answer}" + (f" ({one.detail})" if one.detail else "")
                          for one in findings.findings)  # fmt: skip
         found = [schemas.Finding(one.question, one.answer, one.detail) for one in findings.findings]
-        return schemas.ProviderTest(findings.usable, took, findings.model, answer, findings=found)
+        return schemas.ProviderTest(
+            findings.usable, took, findings.model, answer, findings=found, missing=list(findings.missing)
+        )
 
     @serves(routes.providers.local)
     async def local(self) -> schemas.LocalServers:
@@ -127,12 +139,25 @@ class Providers:
         """That the list cannot be had is an answer too: the configured model may work all the same."""
         config = self._found(provider_id)
         try:
-            names = await self._models.list_models(config.id)
+            listed = await self._models.listed_models(config.id)
         except ModelError as error:
-            known = [schemas.ModelInfo(config.model, config.id)] if config.model else []
+            known = [self._model(config, name) for name in self._last_known(config)]
             failed = schemas.Error(error.code, error.message, error.hint or msgspec.UNSET)
             return schemas.ModelList(known, len(known), failed, success=False)
-        return schemas.ModelList([schemas.ModelInfo(name, config.id) for name in names], len(names))
+        return schemas.ModelList([self._model(config, one.id) for one in listed], len(listed))
+
+    def _last_known(self, config: ProviderConfig) -> list[str]:
+        names = [one.id for one in self._models.lists.models(config)]
+        return names if not config.model or config.model in names else [config.model, *names]
+
+    def _model(self, config: ProviderConfig, name: str) -> schemas.ModelInfo:
+        known = self._models.lists.facts(config, name)
+        info = schemas.ModelInfo(name, config.id, **asdict(known.facts))
+        info.chats = bool(chat_models([name]))
+        info.source = "provider" if known.reported else "table" if known.looked_up else ""
+        info.from_table = sorted(known.looked_up) if known.reported else []
+        info.as_of = AS_OF if known.looked_up else ""
+        return info
 
     async def _move_without_key(self, kept: KeptProvider) -> schemas.ProviderAnswer:
         """The row comes first: a change that could not be kept leaves the key where it was."""

@@ -583,9 +583,28 @@ export interface MessagesQuery {
   cursor?: string;
 }
 
+/** null: not known. */
 export interface ModelInfo {
   id: string;
   provider_id: string;
+  /** False where its name says that it embeds, ranks, draws or speaks */
+  chats: boolean;
+  /** Tokens that fit into a request and its reply */
+  context: number | null;
+  /** US dollars for a million tokens */
+  input_price: number | null;
+  /** US dollars for a million tokens */
+  output_price: number | null;
+  /** Takes pictures */
+  images: boolean | null;
+  /** Calls tools */
+  tools: boolean | null;
+  /** Who says so: the provider's list, or Windlass's own table */
+  source: "" | "provider" | "table";
+  /** The fields that come from the table although the provider tells others */
+  from_table: string[];
+  /** The table's date, where it is used */
+  as_of: string;
 }
 
 export interface ModelList {
@@ -907,6 +926,8 @@ export interface ProviderTest {
   hint: string;
   /** What the model can do, found by asking it */
   findings: Finding[];
+  /** Of those, what Windlass needs and the model does not do */
+  missing: string[];
   success: boolean;
 }
 

@@ -15,7 +15,7 @@ export const serverList = new Resource(async () => (await servers.list()).server
 export const searchState = new Resource(system.search);
 
 /** The models of every provider; one that does not answer leaves only its default model. */
-export const modelList = new Resource(async (): Promise<ModelInfo[]> => {
+export const modelList = new Resource(async (): Promise<Pick<ModelInfo, "id" | "provider_id">[]> => {
   const known = (await providers.list()).providers;
   const lists = await Promise.all(
     known.map(async (provider) => {

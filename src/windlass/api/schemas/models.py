@@ -68,12 +68,30 @@ class ProviderTest(Response):
     findings: Annotated[list[Finding], Meta(description="What the model can do, found by asking it")] = field(
         default_factory=list
     )
+    missing: Annotated[list[str], Meta(description="Of those, what Windlass needs and the model does not do")] = field(
+        default_factory=list
+    )
     success: bool = True
 
 
 class ModelInfo(Response):
+    """null: not known."""
+
     id: str
     provider_id: str
+    chats: Annotated[bool, Meta(description="False where its name says that it embeds, ranks, draws or speaks")] = True
+    context: Annotated[int | None, Meta(description="Tokens that fit into a request and its reply")] = None
+    input_price: Annotated[float | None, Meta(description="US dollars for a million tokens")] = None
+    output_price: Annotated[float | None, Meta(description="US dollars for a million tokens")] = None
+    images: Annotated[bool | None, Meta(description="Takes pictures")] = None
+    tools: Annotated[bool | None, Meta(description="Calls tools")] = None
+    source: Annotated[
+        Literal["", "provider", "table"], Meta(description="Who says so: the provider's list, or Windlass's own table")
+    ] = ""
+    from_table: Annotated[
+        list[str], Meta(description="The fields that come from the table although the provider tells others")
+    ] = field(default_factory=list)
+    as_of: Annotated[str, Meta(description="The table's date, where it is used", examples=["2026-11-18"])] = ""
 
 
 class ModelList(Response):

@@ -7,6 +7,7 @@ import { Banner, Button, Fold, Tag, duration, plural } from "../../parts";
 import { Problem } from "../Problem";
 import { Sure } from "../Sure";
 import { useLoaded } from "../useLoaded";
+import { factsOf, sourceOf } from "./facts";
 import { Abilities } from "./Abilities";
 import { ProviderForm } from "./ProviderForm";
 import { useTest } from "./useTest";
@@ -191,9 +192,12 @@ function ModelsOf({ provider, busy, onUse }: ModelsProps) {
       {open && !error && !value && <p className="dim">Asking for the list…</p>}
       {open && value && (
         <ul className="model-list">
-          {shown.map(({ id }) => (
+          {shown.map(({ id, ...facts }) => (
             <li key={id}>
               <code className="mono cut">{id}</code>
+              <span className="dim num" title={sourceOf(facts)}>
+                {factsOf(facts)}
+              </span>
               <span className="grow" />
               {id === provider.model ? (
                 <Tag>in use</Tag>

@@ -9,6 +9,7 @@ const TEST = {
   message: "Hello",
   hint: "",
   findings: [],
+  missing: [],
   success: true,
 };
 
