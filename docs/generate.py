@@ -15,6 +15,7 @@ from tests.proof.incidents import INCIDENTS, NOT_OURS, PAINS
 from windlass.api.route import Route
 from windlass.api.routes import ROUTES
 from windlass.cli.program import VERBS, run
+from windlass.services.v1_parameters import PARAMETERS
 
 DOCS = Path(__file__).parent
 
@@ -26,6 +27,7 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     written = {"routes.md": _routes(), "cli.md": _cli(), "incidents.md": _incidents()}
+    written["openai-parameters.md"] = _parameters()
     return {**written, "public-names.txt": listing(), "openapi.json": description()}
 
 
@@ -57,6 +59,18 @@ def _scope(route: Route[..., Any]) -> str:
 def _name(shape: Any) -> str:
     name = getattr(shape, "__name__", "")
     return f"`{name}`" if name and name != "Annotated" else ""
+
+
+def _parameters() -> str:
+    head = (
+        "# Parameters of `/v1/chat/completions`\n\nMade from `services/v1_parameters.py` by `docs/generate.py`."
+        " *Passed*: sent to the model's provider with every\nrequest of the turn, as you wrote it. *Honoured*: Windlass"
+        " does it. *Refused*: 400 with `param` and the reason. A parameter\nthat is not listed here, such as `top_k` or"
+        " `thinking`, is passed: your provider may know it, and a provider that does not\nrefuses it by name, which you"
+        " get as a 400. `null` counts as left out. [openai-clients.md](openai-clients.md) has the rest.\n"
+    )
+    rows = "".join(f"| `{one.name}` | {one.treatment} | {one.note} |\n" for one in PARAMETERS)
+    return f"{head}\n| parameter | | |\n|---|---|---|\n{rows}"
 
 
 def _incidents() -> str:

@@ -28,6 +28,13 @@ GONE: dict[str, str] = {
         ),
         "`then` is given in every answer beside `approval`, its successor; a request may leave either out",
     ),
+    **dict.fromkeys(
+        (
+            *(f"POST /v1/chat/completions v1_begin {status}" for status in (409, 422)),
+            *(f"POST /v1/chat/completions v1_begin {status} application/json" for status in (409, 422)),
+        ),
+        "a request that cannot be right is a 400 under /v1, as OpenAI's clients expect",
+    ),
     "access_log_in token required": "a login key may stand in its place",
 }
 RENAMED = {"windlass.testing: windlass.testing.ScriptedModel.reply(1 emit)"}  # what stands in its place

@@ -72,7 +72,7 @@ async def test_unknown_ids_are_404_with_a_hint_on_every_route(site: Site) -> Non
     }
     wrong = []
     for route in ROUTES:
-        if "{" not in route.path:
+        if "{" not in route.path or route.group == "v1":  # errors of /v1 have OpenAI's form
             continue
         path = "/".join("nothing-here" if part.startswith("{") else part for part in route.path.split("/"))
         query = "?server_id=x&tool_name=x" if route.operation == "tools_disable" else ""

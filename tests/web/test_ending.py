@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit.waiting import PATIENCE_S, until
 from tests.web.kit import Events, Site
-from windlass.testing import StrictLLM, hang
+from windlass.testing import StrictLLM, hang, say
 
 Ending = Callable[[Site, dict[str, str], str], Awaitable[object]]
 
@@ -97,5 +97,19 @@ async def test_a3_a_completion_ends_with_its_token_as_if_its_caller_had_gone(
     await revoke(site, {}, "")
     async with asyncio.timeout(PATIENCE_S):
         reply = await asking
-    assert (reply.status == 200 and "[DONE]" not in reply.text) if stream else reply.status == 401
+    assert reply.status == 401  # nothing was sent yet, so the status can say it
     await until(lambda: site.app.runner.running == 0, "the turn to end")
+
+
+async def test_a3_a_streamed_completion_that_has_begun_breaks_off_with_its_token(
+    site: Site, strict_llm: StrictLLM
+) -> None:
+    strict_llm.then(say("One ") + hang())
+    body = {"model": "strict-model", "stream": True, "messages": [{"role": "user", "content": "Hello"}]}
+    headers = {"Authorization": f"Bearer {site.token('chat', name='phone')}"}
+    async with site.session.post(f"{site.url}/v1/chat/completions", json=body, headers=headers) as answer:
+        first = await answer.content.readany()
+        await revoke(site, {}, "")
+        async with asyncio.timeout(PATIENCE_S):
+            rest = await answer.content.read()
+    assert answer.status == 200 and b"data: " in first and b"[DONE]" not in first + rest

@@ -163,6 +163,9 @@ class v1:
     begin = row("POST", "/v1/chat/completions", "Chat in OpenAI's form, whole or streamed",
                 s.Completion, s.CompletionRequest, kind="v1", scope="chat")
     models = row("GET", "/v1/models", "List models and personas in OpenAI's form", s.V1Models, kind="v1")
+    model = row("GET", "/v1/models/{model}", "Look one of them up", s.V1Model, str, kind="v1")
+    embeddings = row("POST", "/v1/embeddings", "Turn texts into vectors, by the model's provider",
+                     s.Embeddings, s.EmbeddingsRequest, kind="v1", scope="chat")
 
 
 class access:

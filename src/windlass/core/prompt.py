@@ -27,7 +27,7 @@ def prompt_of(view: TurnView, past: tuple[PastTurn, ...], forced: str, fence: Fe
         current.append(_answer_now(forced))
     if is_bare(view):
         earlier = [message for turn in past for message in turn.messages]
-        return Prompt(asked.system, (), tuple(_without_calls((*earlier, *current))), "none", offers=False)
+        return Prompt(asked.system, (), tuple(without_calls((*earlier, *current))), "none", offers=False)
     return Prompt(asked.system, past, tuple(current), "none" if forced else "auto" if view.rounds else asked.choice)
 
 
@@ -151,7 +151,7 @@ def _answer_now(limit: str) -> ChatMessage:
     return ChatMessage("user", LIMIT_TEXTS[limit].answer_now)
 
 
-def _without_calls(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
+def without_calls(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     """The same as plain talk: models that see calls go on calling, and some servers refuse calls without tools."""
     results: list[str] = []
     for message in messages:

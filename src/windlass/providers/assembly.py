@@ -14,6 +14,7 @@ from windlass.core.errors import ModelError
 from windlass.core.messages import SourceLink, Toolset, Usage
 from windlass.core.ports import DraftCall, Emit, Reply
 from windlass.providers.calls import CallParts
+from windlass.providers.extras import Extras
 from windlass.providers.failures import CUT, FILTERED, INVALID, NO_REPLY, OVERFLOW, Kind, failure, shown, stream_failure
 from windlass.providers.markup import LEAKED, DeltaBuffer, MarkupFilter, recover_calls
 from windlass.providers.thoughts import split_thoughts
@@ -45,7 +46,9 @@ class Assembly:
         provider: str = "",
         finish_reasons: tuple[tuple[str, str], ...] = (),
         backoff_s: float = 0,
+        extras: bool = False,
     ) -> None:
+        """`extras`: what an API client may ask for is kept too, such as the probabilities of tokens."""
         self._offered = offered
         # Its methods are passed on, not ours: a reference cycle would wait for the garbage collector.
         self._deltas = DeltaBuffer(emit, attempt)
@@ -63,6 +66,7 @@ class Assembly:
         self._model = ""
         self._finish = ""
         self._chosen = False
+        self._extras = Extras() if extras else None
         self._filter = MarkupFilter(self._deltas.text, self._deltas.reasoning, calls=bool(offered.tools))
         self.done = False
 
@@ -122,7 +126,7 @@ class Assembly:
         try:
             choice = choices[0]
             delta = choice["delta"]
-            if len(delta) > 1 or choice["finish_reason"] is not None:
+            if len(delta) > 1 or choice["finish_reason"] is not None or choice.get("logprobs"):
                 return False
             text = delta["content"]
         except (KeyError, TypeError):
@@ -186,6 +190,7 @@ class Assembly:
             self._raw() if repaired else "",
             tuple(self._sources.values()),
             first_ms,
+            self._extras.text() if self._extras else "",
         )
 
     def interrupted(self, detail: str = "") -> ModelError:
@@ -244,6 +249,8 @@ class Assembly:
             self._usage = _usage(usage)
         if found := chunk.get("web_search"):
             self._cite(found)
+        if self._extras:
+            self._extras.take(chunk)
         choices = chunk.get("choices")
         if isinstance(choices, list) and choices:
             if isinstance(choices[0], dict):

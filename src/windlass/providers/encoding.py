@@ -1,6 +1,7 @@
 """Request bodies, joined from bytes that were encoded before: past turns once per revision, tools once per toolset."""
 
 import json
+from collections.abc import Container
 from dataclasses import replace
 
 import msgspec
@@ -14,6 +15,7 @@ OPTIONAL = (
     *("stream_options", "tool_choice", "tool_stream", "thinking"),
     *("temperature", "do_sample", "reasoning_content", "stream"),
 )
+_OWN = frozenset({"model", "messages", "tools", "stream", "stream_options"})
 _dumps = msgspec.json.Encoder().encode
 
 
@@ -35,15 +37,19 @@ class Encoder:
             profile = replace(profile, reasoning_field="")
         parts = [b'{"model":', _dumps(model), b',"messages":[', self._messages(request, profile), b"]"]
         tools = self._tools(request.tools, profile.searches) if request.prompt.offers and request.tools.tools else b""
-        for name, value in self._fields(request, profile, temperature, bool(tools)):
-            if not dropped or name not in dropped:
-                parts += (b',"', name.encode(), b'":', value)
+        fields = self._fields(request, profile, temperature, bool(tools))
+        sent = {name: value for name, value in fields if not dropped or name not in dropped}
+        if request.settings.parameters:
+            sent |= _parameters(request, profile, sent, bool(tools))
+        for name, value in sent.items():
+            parts += (_dumps(name).join((b",", b":")), value)
+        left_out = {*(dropped or ()), *sent} if request.settings.parameters else dropped
         if profile.body:
-            parts += _extras(profile.body, dropped)
+            parts += _extras(profile.body, left_out)
         if tools:
             parts += (b',"tools":', tools)
             if profile.tools_body:
-                parts += _extras(profile.tools_body, dropped)
+                parts += _extras(profile.tools_body, left_out)
         parts.append(b"}")
         return b"".join(parts)
 
@@ -88,7 +94,7 @@ class Encoder:
             wire["tool_calls"] = [self._call(call) for call in message.calls]
         if message.role == "tool":
             wire["tool_call_id"] = message.call_id
-        elif message.role == "user" and message.name:
+        elif message.role in ("user", "assistant") and message.name:
             wire["name"] = message.name
         if message.reasoning and profile.reasoning_field:
             wire[profile.reasoning_field] = message.reasoning
@@ -113,6 +119,18 @@ class Encoder:
             own = tuple(tool for tool in toolset.tools if searches or tool.server != "provider")
             held = self._cache.keep(key, encoded_tools(toolset if searches else Toolset("", own)) if own else b"")
         return held
+
+
+def _parameters(request: ModelRequest, profile: Profile, sent: Container[str], tools: bool) -> dict[str, bytes]:
+    """Those that an API client asked for, as it wrote them. What has a setting of its own stands in `sent` already,
+    unless the model's profile leaves it out: then its server decides."""
+    given: dict[str, object] = json.loads(request.settings.parameters)
+    if not tools:
+        given.pop("parallel_tool_calls", None)  # servers refuse it in a request that offers no tools
+    top_p = given.get("top_p")
+    if isinstance(top_p, int | float) and profile.temperature and profile.temperature.open:
+        given["top_p"] = profile.temperature.fit(top_p)
+    return {name: _json(value) for name, value in given.items() if name not in sent and name not in _OWN}
 
 
 def _json(value: object) -> bytes:
@@ -140,7 +158,8 @@ def encoded_tools(toolset: Toolset) -> bytes:
             continue
         description = b',"description":' + _json(tool.description) if tool.description else b""
         head = b'{"type":"function","function":{"name":' + _dumps(tool.name) + description
-        tools.append(head + b',"parameters":' + tool.schema.encode(errors="replace") + b"}}")
+        strict = b',"strict":true}}' if tool.strict else b"}}"
+        tools.append(head + b',"parameters":' + tool.schema.encode(errors="replace") + strict)
     return b"[" + b",".join(tools) + b"]"
 
 

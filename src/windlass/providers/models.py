@@ -9,12 +9,15 @@ from windlass.core.ports import Emit, Model, ModelRequest, Reply
 from windlass.providers.catalog import ListedModel
 from windlass.providers.config import ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
+from windlass.providers.embeddings import fetch_embeddings
 from windlass.providers.encoding import ByteCache
 from windlass.providers.lookup import FoundModel
 from windlass.providers.model_facts import ModelFacts
 from windlass.providers.model_lists import ModelLists
 from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, probe
+from windlass.providers.profiles import profile_for
+from windlass.providers.structured import structured_reply
 
 log = logging.getLogger("windlass")
 DEMO = "demo"
@@ -81,10 +84,19 @@ class Models:
             count = len(current) + sum(len(turn.messages) for turn in request.prompt.past)
             log.info("Sending tool results to model (messages: %d)", count)
         try:
-            return await self.model(request.settings.provider).reply(request, emit)
+            return await self._ask(request, emit)
         except ModelError as error:
             error.message, error.partial = self._redact(error.message), self._redact(error.partial)
             raise
+
+    async def _ask(self, request: ModelRequest, emit: Emit) -> Reply:
+        settings = request.settings
+        model = self.model(settings.provider)
+        if not settings.output:
+            return await model.reply(request, emit)
+        config = self.config(settings.provider)
+        profile = profile_for(config.base_url, settings.model or config.model, config.profile)
+        return await structured_reply(model, profile, request, emit)
 
     def model(self, provider: str = "") -> Model:
         config = self.config(provider)
@@ -127,6 +139,13 @@ class Models:
     def facts(self, config: ProviderConfig, model: str) -> ModelFacts:
         """What is known of a model, from its server or from the table."""
         return self.lists.facts(config, model).facts
+
+    async def embeddings(self, provider: str, request: dict[str, object]) -> dict[str, object]:
+        try:
+            return await fetch_embeddings(self.config(provider), request)
+        except ModelError as error:
+            error.message = self._redact(error.message)
+            raise
 
     async def probe(self, provider: str = "", model: str = "") -> Findings:
         """Ask the model a few small questions and see what it can do."""

@@ -1,5 +1,6 @@
 """The chat-completions wire: one provider, asked over HTTP, its answer streamed."""
 
+import json
 import re
 import time
 
@@ -90,6 +91,7 @@ class OpenAIChat:
             provider=self.config.id,
             finish_reasons=self.profile(model).finish,
             backoff_s=self.config.patience.backoff(request.attempt),
+            extras=bool(request.settings.parameters),
         )
         body = self.body(request)
         began = time.monotonic()
@@ -97,7 +99,7 @@ class OpenAIChat:
             first_at = await self._exchange(body, assembly, attempt)
             reply = assembly.reply(max(0, round((first_at - began) * 1000)))
         except ModelError as error:
-            self._learn(error, body, model)
+            self._learn(error, body, model, request.settings.parameters)
             raise self._named(error, attempt) from error.__cause__
         first_s, usual_s = reply.first_ms / 1000, self._usual_s.get(model)
         self._usual_s[model] = first_s if usual_s is None else usual_s + (first_s - usual_s) / 8
@@ -141,11 +143,13 @@ class OpenAIChat:
             self._transport.give_back(connection)
         return deadline.first_at
 
-    def _learn(self, error: ModelError, body: bytes, model: str) -> None:
-        """A server that refuses an optional field by its name is asked again without it."""
+    def _learn(self, error: ModelError, body: bytes, model: str, parameters: str) -> None:
+        """A server that refuses an optional field by its name is asked again without it; but a field that an API client
+        asked for is not left out behind its back."""
         if error.code != BAD_REQUEST.cause:
             return
-        for field in OPTIONAL:
+        asked_for = json.loads(parameters or "{}").keys()
+        for field in [field for field in OPTIONAL if field not in asked_for]:
             if re.search(rf"\b{field}(ing)?\b", error.message) and f'"{field}":'.encode() in body:
                 self._encoder.drop(field, model)
                 error.retryable = True

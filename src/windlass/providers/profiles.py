@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import Literal
 
 from windlass.core.messages import Choice
 from windlass.core.values import value_object
+
+Format = Literal["json_object", "json_schema"]
 
 
 @value_object
@@ -39,9 +42,12 @@ class Profile:
     tools_body: str = ""  # the same, for requests with tools
     finish: tuple[tuple[str, str], ...] = ()  # the server's own finish reasons, and ours for them
     searches: bool = False  # has a web search of its own, run by the provider
+    formats: frozenset[Format] = frozenset({"json_object", "json_schema"})  # values of `response_format` it takes
+    format_beside_tools: bool = False  # it takes one in a request that offers tools
 
 
 _AUTO_OR_NONE: frozenset[Choice] = frozenset({"auto", "none"})
+_NO_SCHEMA: frozenset[Format] = frozenset({"json_object"})
 
 DEFAULT = Profile("default")
 
@@ -55,10 +61,11 @@ GLM = Profile(
     usage_option=False,
     finish=(("model_context_window_exceeded", "context_overflow"),),
     searches=True,
+    formats=_NO_SCHEMA,
 )
 _GLM_THINKING = replace(GLM, body='"thinking":{"type":"enabled"}')
 _GLM_STREAMS_CALLS = replace(_GLM_THINKING, tools_body='"tool_stream":true')
-_OPENAI = Profile("openai", "*//api.openai.com*", most_field="max_completion_tokens")
+_OPENAI = Profile("openai", "*//api.openai.com*", most_field="max_completion_tokens", format_beside_tools=True)
 
 PROFILES: tuple[Profile, ...] = (
     replace(_GLM_STREAMS_CALLS, model="glm-4.6*"),
@@ -77,16 +84,18 @@ PROFILES: tuple[Profile, ...] = (
         reasoning_field="reasoning_content",
         choices=_AUTO_OR_NONE,
         finish=(("insufficient_system_resource", "interrupted"),),
+        formats=_NO_SCHEMA,
     ),
     Profile(
         "deepseek",
         "*deepseek.com*",
         reasoning_field="reasoning_content",
         finish=(("insufficient_system_resource", "interrupted"),),
+        formats=_NO_SCHEMA,
     ),
-    Profile("qwen", "*dashscope*", choices=_AUTO_OR_NONE, temperature=Range(0, 1.99)),
+    Profile("qwen", "*dashscope*", choices=_AUTO_OR_NONE, temperature=Range(0, 1.99), formats=_NO_SCHEMA),
     Profile("ollama", "*:11434*", choices=frozenset({"auto"}), reasoning_field="reasoning"),
-    Profile("lmstudio", "*:1234*"),
+    Profile("lmstudio", "*:1234*", formats=frozenset({"json_schema"})),
     Profile("llama.cpp", "*:8080*", reasoning_field="reasoning_content"),
     Profile("vllm", "*:8000*", reasoning_field="reasoning_content"),
     Profile("glm-elsewhere", model="*glm-*", reasoning_field="reasoning_content"),

@@ -10,7 +10,7 @@ import msgspec
 
 from windlass.api import routes, schemas
 from windlass.api.route import serves
-from windlass.core.errors import Conflict, NotFound
+from windlass.core.errors import BadInput, Conflict, NotFound
 from windlass.servers import Servers, ServerStatus
 from windlass.services.slices import sliced
 from windlass.store import Store
@@ -96,6 +96,29 @@ class ConversationTools:
                     continue
                 with suppress(NotFound, Conflict):
                     await self._toolbox.enable(conversation_id, one.offer.server.id, one.offer.tool.name, named=named)
+
+    async def choose(self, conversation_id: str, patterns: Sequence[str], *, must_exist: bool = True) -> None:
+        """Switch on exactly what these name, as `server.tool` with `*`, and off what is on by default. To choose a tool
+        for one request is not to approve its calls: that is decided as if a pattern had switched it on."""
+        slugs = {pattern.partition(".")[0] for pattern in patterns}
+        for status in self._servers.statuses():
+            if status.state == "starting" and status.config.slug in slugs:
+                await self._started(status.config.id)
+        available = [
+            (f"{one.offer.server.slug}.{one.offer.tool.name}", one) for one in self._toolbox.available(conversation_id)
+        ]
+        for pattern in patterns if must_exist else ():
+            if not any(fnmatchcase(name, pattern) for name, one in available if not one.changed):
+                raise BadInput(
+                    f"windlass.tools: No tool is available as {pattern[:80]!r}.", detail={"path": "windlass.tools"}
+                )
+        for name, one in available:
+            server, tool = one.offer.server.id, one.offer.tool.name
+            wanted = not one.changed and any(fnmatchcase(name, pattern) for pattern in patterns)
+            if wanted and not one.enabled:
+                await self._toolbox.enable(conversation_id, server, tool, named=False)
+            elif one.enabled and not wanted:
+                await self._toolbox.disable(conversation_id, server, tool)
 
     def unavailable(self, conversation_id: str) -> list[schemas.UnavailableServer]:
         """Servers whose enabled tools cannot be offered now."""

@@ -2,6 +2,7 @@
 model without a network, whose lines are made by `scripted.say` and `scripted.call`."""
 
 from windlass.providers import ScriptedModel, scripted
+from windlass.testing.heeding import heed
 from windlass.testing.recording import RecordedRequest as ChatRequest
 from windlass.testing.recording import read_recording
 from windlass.testing.replies import (
@@ -45,6 +46,7 @@ __all__ = [
     "error",
     "hang",
     "headers",
+    "heed",
     "history_faults",
     "loop",
     "raw_call",

@@ -103,6 +103,10 @@ class Answering:
     whole_arguments: bool = False
     reasoning: bool = True
     web_search: tuple[dict[str, str], ...] = field(default=())
+    choices: int = 1  # of an answer that is not streamed
+    logprobs: bool = False
+    top_logprobs: int = 0
+    marks: dict[str, str] = field(default_factory=dict)  # top-level fields that repeat something of the request
 
     @property
     def completion_id(self) -> str:
@@ -164,8 +168,10 @@ def _completion(reply: ScriptedReply, answering: Answering) -> dict[str, object]
         message["tool_calls"] = [_whole_call(call, index, answering) for index, call in enumerate(reply.calls)]
     else:
         message["content"] = reply.text
-    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply)}
-    body = {**_envelope(answering, "chat.completion"), "choices": [choice]}
+    texts = [part.text for part in reply.parts if isinstance(part, Text)]
+    choice = {"message": message, "finish_reason": _finish_reason(reply), "logprobs": _logprobs(texts, answering)}
+    choices = [{"index": index, **choice} for index in range(answering.choices)]
+    body: dict[str, object] = {**_envelope(answering, "chat.completion"), "choices": choices}
     if usage := _usage(reply, answering):
         body["usage"] = usage
     if answering.web_search:
@@ -247,12 +253,26 @@ def _chunk(
     finish_reason: str | None = None,
     extra: dict[str, object] | None = None,
 ) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    choice: dict[str, object] = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    if answering.logprobs and isinstance(text := delta.get("content"), str) and text:
+        choice["logprobs"] = _logprobs([text], answering)
     return _event({**_envelope(answering, "chat.completion.chunk"), "choices": [choice], **(extra or {})})
 
 
 def _envelope(answering: Answering, kind: str) -> dict[str, object]:
-    return {"id": answering.completion_id, "object": kind, "created": 1_700_000_000, "model": answering.model}
+    envelope = {"id": answering.completion_id, "object": kind, "created": 1_700_000_000, "model": answering.model}
+    return {**envelope, **answering.marks}
+
+
+def _logprobs(tokens: Iterable[str], answering: Answering) -> dict[str, object] | None:
+    """Each piece of text counts as one token, of which the model was sure."""
+    if not answering.logprobs:
+        return None
+    top = [{"token": f"other{n}", "logprob": -9.0 - n, "bytes": None} for n in range(answering.top_logprobs)]
+    return {
+        "content": [{"token": token, "logprob": -0.1, "bytes": None, "top_logprobs": top} for token in tokens],
+        "refusal": None,
+    }
 
 
 def _finish_reason(reply: ScriptedReply) -> str | None:

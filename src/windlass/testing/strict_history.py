@@ -16,7 +16,8 @@ TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 OPENAI_PARAMETERS = frozenset(
     "model messages tools tool_choice parallel_tool_calls stream stream_options temperature top_p max_tokens "
     "max_completion_tokens n stop seed user metadata store logprobs top_logprobs logit_bias frequency_penalty "
-    "presence_penalty response_format reasoning_effort service_tier prompt_cache_key safety_identifier".split()
+    "presence_penalty response_format reasoning_effort service_tier prompt_cache_key safety_identifier verbosity "
+    "prediction web_search_options modalities audio functions function_call prompt_cache_retention".split()
 )
 ZAI_PARAMETERS = frozenset(
     "model messages tools tool_choice stream stream_options tool_stream thinking reasoning_effort temperature top_p "
@@ -66,11 +67,39 @@ def parameter_faults(request: Mapping[str, object], rules: Rules = OPENAI) -> li
         value = request.get(key, 1)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             faults.append(f"{key}: must be a whole number of at least 1, got {value!r}")
+    faults += _sampling_faults(request)
     if not isinstance(request.get("stream", False), bool):
         faults.append("stream: must be true or false")
     if "stream_options" in request and request.get("stream") is not True:
         faults.append("stream_options: only allowed with stream: true")
     return faults
+
+
+def _sampling_faults(request: Mapping[str, object]) -> Iterator[str]:
+    for key in ("frequency_penalty", "presence_penalty"):
+        yield from _interval_faults(key, request, (-2.0, 2.0), False)
+    for key, low, high in (("seed", -(2**63), 2**63 - 1), ("n", 1, 128), ("top_logprobs", 0, 20)):
+        value = request.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high):
+            yield f"{key}: must be a whole number between {low} and {high}, got {value!r}"
+    if request.get("top_logprobs") is not None and request.get("logprobs") is not True:
+        yield "top_logprobs: only allowed with logprobs: true"
+    stop = request.get("stop")
+    if stop is not None and not _is_text(stop) and not (isinstance(stop, list) and 0 < len(stop) <= 4):
+        yield "stop: must be a text or up to 4 of them"
+    if request.get("parallel_tool_calls") is not None and "tools" not in request:
+        yield "parallel_tool_calls: only allowed with tools"
+    yield from _format_faults(request.get("response_format") or {"type": "text"})
+
+
+def _format_faults(form: object) -> Iterator[str]:
+    kind = _value_of(form, "type")
+    if kind not in ("text", "json_object", "json_schema"):
+        yield f"response_format.type: unknown value {kind!r}"
+    elif kind == "json_schema":
+        named = _value_of(form, "json_schema")
+        if not _text_of(named, "name") or not isinstance(_value_of(named, "schema"), dict):
+            yield "response_format.json_schema: a name and a schema are required"
 
 
 def tool_faults(request: Mapping[str, object], rules: Rules = OPENAI) -> list[str]:

@@ -21,6 +21,7 @@ from aiohttp import web
 
 from windlass.testing import chat_wire
 from windlass.testing.chat_wire import Answering, Step, answer_steps, limited, resliced
+from windlass.testing.embedding import embedding_faults, embeddings
 from windlass.testing.recording import RecordedRequest, Recording
 from windlass.testing.replies import Failure, Hang, Headers, Pause, RawBody, Scripted, ScriptedReply
 from windlass.testing.scripts import Script
@@ -62,6 +63,7 @@ class StrictLLM:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._runner: web.AppRunner | None = None
         self.searches: list[Mapping[str, Any]] = []
+        self.embedded: list[Mapping[str, Any]] = []
         self.refused: list[str] = []
 
     @property
@@ -95,6 +97,7 @@ class StrictLLM:
         base = self._dialect.base_path
         app.router.add_post(f"{base}/chat/completions", self._chat)
         app.router.add_get(f"{base}/models", self._list_models)
+        app.router.add_post(f"{base}/embeddings", self._embed)
         if self._dialect.name == "zai":
             app.router.add_post(f"{base}/web_search", self._web_search)
         app.add_routes(self._routes)
@@ -205,6 +208,10 @@ class StrictLLM:
             whole_arguments=zai and request.body.get("tool_stream") is not True,
             reasoning=(request.body.get("thinking") or {}).get("type") != "disabled",
             web_search=tuple(self._found(request.user_text)) if self._searches_itself(request) else (),
+            choices=request.body.get("n") or 1,
+            logprobs=request.body.get("logprobs") is True,
+            top_logprobs=request.body.get("top_logprobs") or 0,
+            marks=_marks(request.body),
         )
 
     def _found(self, query: str) -> Sequence[SearchResult]:
@@ -216,6 +223,15 @@ class StrictLLM:
         names = self._models or ["strict-model"]
         models = [{"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "tests"} for name in names]
         return web.json_response({"object": "list", "data": models})
+
+    async def _embed(self, http: web.Request) -> web.StreamResponse:
+        if problem := self._key_refusal(http.headers.get("Authorization", "")):
+            return self._failure(problem)
+        body = await _json_object(http)
+        if body is None or (faults := embedding_faults(body)):
+            return self._failure(self._dialect.refusal("parameter", "; ".join(faults) if body else "no JSON object"))
+        self.embedded.append(body)
+        return web.json_response(embeddings(body))
 
     async def _web_search(self, http: web.Request) -> web.StreamResponse:
         if problem := self._key_refusal(http.headers.get("Authorization", "")):
@@ -266,6 +282,11 @@ async def _send_steps(
     else:
         await response.write_eof()
     return response
+
+
+def _marks(body: Mapping[str, Any]) -> dict[str, str]:
+    found = {"service_tier": body.get("service_tier"), "system_fingerprint": body.get("seed")}
+    return {name: str(value) for name, value in found.items() if value is not None}
 
 
 def _search_faults(body: Mapping[str, Any]) -> list[str]:

@@ -1,29 +1,17 @@
 """Tool schemas: which can be used at all, what of them a model is shown, and whether arguments fit. All that a server
 writes here may be hostile, so references stay inside the document, sizes are capped, patterns run in bounded time."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import jsonschema_rs
-
 from windlass.core.errors import BadInput
+from windlass.json_schema import DATA, check_bounds, compiled, errors_of
 
-LARGEST = 128 << 10
-DEEPEST = 40
 MOST_NODES = 20_000
-MOST_ERRORS = 5
-_REGEX_BYTES = 1 << 20
-_ENGINES = (
-    jsonschema_rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES),
-    # Look-around is common in ordinary schemas; this engine supports it, and gives up after so many steps.
-    jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES),
-)
 _NOT_FOR_MODELS = frozenset({"$schema", "$id", "$anchor", "$comment", "$defs", "definitions", "examples"})
 _COMBINING = ("allOf", "anyOf", "oneOf")
 _NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-_DATA = frozenset({"const", "enum", "default", "examples", "required"})
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
@@ -32,17 +20,12 @@ class Checker:
 
     def __init__(self, schema: Mapping[str, Any] | None) -> None:
         self.schema = _usable(schema)
-        self._validator = _compiled(self.schema)
+        self._validator = compiled(self.schema)
         self.shown = shown(self.schema)
 
     def errors(self, arguments: object) -> list[str]:
         """What does not fit, each with the JSON pointer to it."""
-        found: list[str] = []
-        for error in self._validator.iter_errors(arguments):
-            found.append(f"{_pointer(error.instance_path)}: {_shortened(error.message)}")
-            if len(found) == MOST_ERRORS:
-                break
-        return found
+        return errors_of(self._validator, arguments, "(arguments)")
 
 
 def shown(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,46 +55,8 @@ def _usable(schema: Mapping[str, Any] | None) -> dict[str, Any]:
         raise BadInput("Its schema is not an object.")
     if schema.get("type", "object") not in ("object", ["object"]):
         raise BadInput("Its schema does not describe an object.")
-    try:
-        size = len(json.dumps(schema))
-    except (ValueError, RecursionError, TypeError):
-        raise BadInput("Its schema is nested too deep.") from None
-    if size > LARGEST:
-        raise BadInput(f"Its schema is too big: {size:,} bytes.")
-    if any(depth > DEEPEST for _, depth in _nodes(schema)):
-        raise BadInput("Its schema is nested too deep.")
-    for node, _ in _nodes(schema):
-        _refuse_far_references(node)
+    check_bounds(schema)
     return schema
-
-
-def _nodes(schema: object) -> Iterator[tuple[dict[str, Any], int]]:
-    """Every object that may be a schema, without recursion: the text may be nested deeper than our stack."""
-    waiting: list[tuple[object, int]] = [(schema, 0)]
-    while waiting:
-        node, depth = waiting.pop()
-        if isinstance(node, dict):
-            yield node, depth
-            waiting += [(value, depth + 1) for key, value in node.items() if key not in _DATA]
-        elif isinstance(node, list):
-            waiting += [(value, depth + 1) for value in node]
-
-
-def _refuse_far_references(node: dict[str, Any]) -> None:
-    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
-        target = node.get(keyword)
-        if isinstance(target, str) and (not target.startswith("#") or keyword != "$ref"):
-            raise BadInput(f"Its schema refers to {target[:100]!r}, outside of itself.")
-
-
-def _compiled(schema: dict[str, Any]) -> jsonschema_rs.Validator:
-    failure = ""
-    for engine in _ENGINES:
-        try:
-            return jsonschema_rs.validator_for(schema, pattern_options=engine, offline=True)
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            failure = str(error).partition("\n")[0]
-    raise BadInput(f"Its schema is invalid: {_shortened(failure)}")
 
 
 class _Budget:
@@ -143,7 +88,7 @@ def _clean(node: Any, root: Mapping[str, Any], within: tuple[str, ...], budget: 
 def _cleaned_value(key: str, value: Any, root: Mapping[str, Any], within: tuple[str, ...], budget: _Budget) -> Any:
     if key in _NAMED and isinstance(value, dict):  # these keys are names in the tool, not keywords of JSON Schema
         return {name: _clean(inner, root, within, budget) for name, inner in value.items()}
-    return value if key in _DATA else _clean(value, root, within, budget)
+    return value if key in DATA else _clean(value, root, within, budget)
 
 
 def _followed(
@@ -167,11 +112,3 @@ def _resolved(target: str, root: Mapping[str, Any]) -> Any:
     if found is root:
         raise BadInput("Its schema refers to itself.")
     return found
-
-
-def _pointer(path: list[str | int]) -> str:
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path) or "(arguments)"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 300 else f"{text[:200]} … {text[-80:]}"

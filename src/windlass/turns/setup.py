@@ -44,7 +44,10 @@ class TurnRequest:
     extra_tools: tuple[ToolSpec, ...] = ()
     only_extra: bool = False  # and one of them must be called
     no_tools: bool = False  # neither extra ones nor the conversation's own
+    server_tools: bool = True  # False: extra ones alone
     max_tokens: int | None = None
+    parameters: str = ""
+    output: str = ""
     asks: Literal["wait", "refuse"] = "wait"
 
 
@@ -98,6 +101,8 @@ class TurnBuilder:
             asks=wanted.asks,
             system_parts=tuple(f"{name}:{_digest(text)}" for name, text in parts.items()),
             note=note_for(intent),
+            parameters=wanted.parameters,
+            output=wanted.output,
         )
         return TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
 
@@ -140,7 +145,7 @@ class TurnBuilder:
         return asked(text, mode, self._web_search.prefix, backend)
 
     def _toolset(self, conversation_id: str, intent: Intent, wanted: TurnRequest) -> Toolset:
-        if wanted.only_extra:
+        if wanted.only_extra or not wanted.server_tools:
             return self._toolbox.freeze_only(wanted.extra_tools)
         if wanted.no_tools or intent.small_talk:
             return Toolset()

@@ -47,8 +47,8 @@ class Path:
         endpoint = self._routes.get(scope["method"])
         if endpoint is None:
             allow = sorted(self._routes)
-            await send_error(send, NotAllowed(f"{scope['method']} is not possible here.", detail={"allow": allow}))
-            return
+            refused = NotAllowed(f"{scope['method']} is not possible here.", detail={"allow": allow})
+            return await send_error(send, refused, scope["path"])
         try:
             if endpoint.counts:
                 self._rates.count(address_of(scope))

@@ -5,7 +5,7 @@ import logging
 
 import msgspec
 
-from windlass.api.schemas import Error, Failed
+from windlass.api.schemas import Error, Failed, V1Error, V1Failed
 from windlass.core.errors import (
     BadInput,
     Conflict,
@@ -105,6 +105,33 @@ def failed(error: WindlassError) -> Failed:
             detail=msgspec.UNSET if error.detail is None else error.detail,
         )
     )
+
+
+V1_KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
+def v1_status_of(error: WindlassError) -> int:
+    """OpenAI's clients know 400 for all that is wrong with a request."""
+    status = status_of(error)
+    if isinstance(error, ModelError) and error.code in V1_REQUEST_FAULTS:
+        return V1_REQUEST_FAULTS[error.code]
+    return 400 if status in (409, 422) else status
+
+
+# Failures of a model call whose fault is in the request, as a provider's server sees it.
+V1_REQUEST_FAULTS = {"bad_request": 400, "context_overflow": 400, "content_filter": 400, "unknown_model": 404}
+
+
+def v1_failure(error: WindlassError) -> tuple[int, V1Failed]:
+    status = v1_status_of(error)
+    path = error.detail.get("path") if isinstance(error.detail, dict) else None
+    hint = f" {error.hint}" if error.hint and status != 404 else ""
+    return status, v1_failed(status, f"{error.message}{hint}", error.code, path)
+
+
+def v1_failed(status: int, message: str, code: str, param: str | None) -> V1Failed:
+    kind = V1_KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
+    return V1Failed(V1Error(message, kind, code, param))
 
 
 def unforeseen(error: Exception) -> WindlassError:

@@ -86,7 +86,7 @@ class RequestGuard:
         try:
             self._check(scope, origin)
         except WindlassError as error:
-            await send_error(headed, error)
+            await send_error(headed, error, path)
             return
         if origin.forwarded and not is_this_machine(origin.address):
             await self._answer_forwarded(scope, receive, headed, origin.address)
@@ -97,7 +97,7 @@ class RequestGuard:
         try:
             leave = scope["state"]["accepted"] = self._open_requests.enter(address)
         except WindlassError as error:
-            await send_error(send, error)
+            await send_error(send, error, scope["path"])
             return
         try:
             await self._app(scope, receive, send)

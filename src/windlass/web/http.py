@@ -6,7 +6,7 @@ import msgspec
 from starlette.types import Scope, Send
 
 from windlass.core.errors import BadInput, WindlassError
-from windlass.web.errors import failed, status_of
+from windlass.web.errors import failed, status_of, v1_failure
 
 Headers = list[tuple[bytes, bytes]]
 encode = msgspec.json.Encoder().encode
@@ -16,8 +16,15 @@ async def send_json(send: Send, status: int, body: object, headers: Headers | No
     await send_bytes(send, status, b"application/json", encode(body), headers)
 
 
-async def send_error(send: Send, error: WindlassError) -> None:
+async def send_error(send: Send, error: WindlassError, path: str = "") -> None:
+    """In OpenAI's form where the request's path is one of theirs."""
+    if path == "/v1" or path.startswith("/v1/"):
+        return await send_v1_error(send, error)
     await send_json(send, status_of(error), failed(error), headers_of(error))
+
+
+async def send_v1_error(send: Send, error: WindlassError) -> None:
+    await send_json(send, *v1_failure(error), headers_of(error))
 
 
 def headers_of(error: WindlassError) -> Headers:

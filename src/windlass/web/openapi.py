@@ -196,7 +196,7 @@ def _content(route: Route[..., Any], given: dict[str, Any]) -> dict[str, Any]:
     match route.kind:
         case "events":
             return {"text/event-stream": {"schema": {**EVENT, "description": given.get("description", "")}}}
-        case "chat" | "v1" if route.takes is not None:
+        case "chat" | "v1" if route.kind == "chat" or route.takes is schemas.CompletionRequest:
             return {"application/json": {"schema": given}, **events}
         case "export":
             return {"application/json": {"schema": given}, "text/markdown": {"schema": {"type": "string"}}}
@@ -209,13 +209,13 @@ def _failures(route: Route[..., Any]) -> list[int]:
     found = [403, 503]
     if not route.public or route.takes is schemas.LogIn:
         found += [401, 429]
-    if "{" in route.path or route.group == "permissions" or route.takes is schemas.CompletionRequest:
+    if "{" in route.path or route.group in {"permissions", "v1"}:
         found += [404]
-    if route.method != "GET":
+    if route.method != "GET" and route.group != "v1":
         found += [409]
     if route.takes is not None:
         found += [400, 413, 415]
-    if route.takes is not None or route.query is not None:
+    if (route.takes is not None or route.query is not None) and route.group != "v1":
         found += [422]
     if route.group == "v1":
         found += [502, 504]

@@ -7,6 +7,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
+from windlass.api import routes
 from windlass.api.route import BODY, IMPORT, Route
 from windlass.api.routes import ROUTES
 from windlass.core.errors import BadInput, NotFound
@@ -23,7 +24,7 @@ from windlass.web.endpoints import (
 from windlass.web.guard import Rates, RequestGuard
 from windlass.web.http import send_error, send_json
 from windlass.web.links import LinkEndpoint, Links
-from windlass.web.openai_compat import CompletionEndpoint, V1Endpoint
+from windlass.web.openai_compat import CompletionEndpoint, EmbeddingsEndpoint, V1Endpoint
 from windlass.web.openapi import openapi
 from windlass.web.origin import NOWHERE, Reach, browser_origin
 from windlass.web.sessions import SessionEndpoint
@@ -58,9 +59,11 @@ def build(
         endpoint.sudo = sudo if route.sudo else None
         by_path.setdefault(route.path, {})[route.method] = endpoint
     page, rates = Static(), Rates(requests_min)
-    routes = [StarletteRoute(path, Path(methods, access, rates)) for path, methods in _literal_first(by_path)]
-    routes += [StarletteRoute(path, page) for path in ("/", "/ui", "/ui/{rest:path}", "/docs", "/docs/{file}")]
-    router = links.router = Router(routes, redirect_slashes=False, default=_not_found)
+    matched = [
+        StarletteRoute(_pattern(path), Path(methods, access, rates)) for path, methods in _literal_first(by_path)
+    ]
+    matched += [StarletteRoute(path, page) for path in ("/", "/ui", "/ui/{rest:path}", "/docs", "/docs/{file}")]
+    router = links.router = Router(matched, redirect_slashes=False, default=_not_found)
     return RequestGuard(router, hosts, version, reach=reach, any_port=not access.open_to_all)
 
 
@@ -83,8 +86,10 @@ def _endpoint(
             return LinkEndpoint(route, links, most)
         case "description":
             return DescriptionEndpoint(route, Description(version).read, most)
-        case "v1" if route.takes is not None:
+        case "v1" if route is routes.v1.begin:
             return CompletionEndpoint(route, services.v1, most)
+        case "v1" if route is routes.v1.embeddings:
+            return EmbeddingsEndpoint(route, services.v1, most)
         case "chat":
             return ChatEndpoint(route, services.method(route), services.turns.chat_watched, most)
         case kind:
@@ -117,5 +122,11 @@ def _literal_first(by_path: Mapping[str, dict[str, Endpoint]]) -> list[tuple[str
     return sorted(by_path.items(), key=lambda item: "{" in item[0].rpartition("/")[2])
 
 
+def _pattern(path: str) -> str:
+    """Ids of models may hold slashes."""
+    return path.replace("{model}", "{model:path}")
+
+
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
-    await send_error(send, NotFound(f"No route matches {scope['path'][:200]}.", hint="See /docs."))
+    path = scope["path"]
+    await send_error(send, NotFound(f"No route matches {path[:200]}.", hint="See /docs."), path)

@@ -63,7 +63,8 @@ export type ErrorCode =
   | "turn_running"
   | "unauthorized"
   | "unavailable"
-  | "unknown_model";
+  | "unknown_model"
+  | "unsupported_parameter";
 
 export type Scope = "ops" | "read" | "chat" | "approve" | "admin";
 

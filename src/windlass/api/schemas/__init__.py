@@ -157,7 +157,11 @@ from windlass.api.schemas.v1 import (
     Annotation,
     Chunk,
     Completion,
+    CompletionDetails,
     CompletionRequest,
+    Embeddings,
+    EmbeddingsRequest,
+    PromptDetails,
     StreamOptions,
     UrlCitation,
     V1Call,
@@ -170,6 +174,7 @@ from windlass.api.schemas.v1 import (
     V1Model,
     V1Models,
     V1Usage,
+    WindlassOptions,
 )
 
 __all__ = [
@@ -188,6 +193,7 @@ __all__ = [
     "ChatRequest",
     "Chunk",
     "Completion",
+    "CompletionDetails",
     "CompletionRequest",
     "Confirm",
     "ConfirmSession",
@@ -203,6 +209,8 @@ __all__ = [
     "Decision",
     "Deleted",
     "Description",
+    "Embeddings",
+    "EmbeddingsRequest",
     "EnableTool",
     "EnabledTool",
     "EnabledTools",
@@ -261,6 +269,7 @@ __all__ = [
     "PieceQuery",
     "Policy",
     "PolicyAnswer",
+    "PromptDetails",
     "PromptQuery",
     "PromptSent",
     "Provider",
@@ -330,4 +339,5 @@ __all__ = [
     "V1Models",
     "V1Usage",
     "WaitQuery",
+    "WindlassOptions",
 ]
