@@ -40,7 +40,7 @@ def test_a_provider_gets_its_authority_and_its_deadlines(tmp_path: Path) -> None
 
 def test_a_server_gets_its_sandbox_and_the_times_of_its_tools(tmp_path: Path) -> None:
     (tmp_path / "windlass.toml").write_text(
-        '[servers.files]\ncommand = "npx"\nsandbox = "bwrap"\ntimeout_s = 9\n'
+        '[servers.files]\ncommand = "npx"\nsandbox = "bwrap"\ntimeout_s = 9\nprogress_s = 90\n'
         '[servers.files.inside]\nread = ["/docs"]\nwrite = ["/drafts"]\nnetwork = true\nkeep_home = true\n'
         "[servers.files.tools.slow]\ntimeout_s = 60\nretries = 2\n"
     )
@@ -48,6 +48,7 @@ def test_a_server_gets_its_sandbox_and_the_times_of_its_tools(tmp_path: Path) ->
     home = str(tmp_path / "sandboxes" / "files")
     assert (server.sandbox, server.sandbox_rules) == ("bwrap", SandboxRules(("/docs",), ("/drafts",), True, home))
     assert (server.timeout_of("slow"), server.timeout_of("quick"), server.retries_of("slow")) == (60, 9, 2)
+    assert server.longest_s == 90
 
 
 @pytest.mark.parametrize("place", ["[provider]", "[[providers]]", "environment"])

@@ -145,7 +145,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
         open_to_all=not config.auth,
     )
     search_backends = SearchBackends(config.web_search, models, servers, config.secret)
-    toolbox = Toolbox(store, servers, search_backends.for_turn, policy_of(config))
+    toolbox = Toolbox(store, servers, search_backends.for_turn, policy_of(config), config.limits.result_chars)
     for function in functions:
         toolbox.functions.add(function)
     turn_builder = TurnBuilder(store, models, toolbox, config.limits, config.web_search)
@@ -296,6 +296,7 @@ def _server(slug: str, server: settings.ServerSettings, config: Config) -> Serve
         tools=tools if isinstance(tools, str) else ",".join(tools),
         overrides={name: _override(one) for name, one in single.items()},
         timeout_s=server.timeout_s,
+        longest_s=server.progress_s,
         retries=server.retries,
         parallel=server.parallel,
         sandbox=server.sandbox,

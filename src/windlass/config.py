@@ -86,6 +86,7 @@ class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: str | list[str] | dict[str, ToolSettings] = ""
     approval: Approval | None = None
     timeout_s: float = 120
+    progress_s: float = 600  # progress renews timeout_s, up to this
     retries: int = 0
     parallel: int = 8
     sandbox: Literal["default", "strict", "off", "bwrap"] = "default"  # "bwrap": strict, as it was called before
@@ -107,6 +108,7 @@ class WebSearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     argument: str = ""  # of that tool, for the question; found in its schema where it is not set
     allow_hosts: list[str] = []  # private hosts that pages may be fetched from
     timeout_s: float = 240
+    pages: Annotated[int, msgspec.Meta(ge=0, le=10)] = 3  # of the hits, read in full
 
     @property
     def says_keyless(self) -> bool:
@@ -137,6 +139,11 @@ class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounds: int = 10
     calls: int = 128
     attempts: int = 4
+    repeats: Annotated[int, msgspec.Meta(ge=2)] = 8
+    bad_arguments: Annotated[int, msgspec.Meta(ge=1)] = 3
+    crashes: Annotated[int, msgspec.Meta(ge=1)] = 3
+    result_chars: Annotated[int, msgspec.Meta(ge=2_000)] = 16_000
+    message_chars: Annotated[int, msgspec.Meta(ge=1_000)] = 1_000_000
     turn_s: float = 1800
     turn_tokens: int | None = None
     day_tokens: int | None = None

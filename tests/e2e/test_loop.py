@@ -129,3 +129,26 @@ async def test_tools_fail_in_every_way_and_the_turn_goes_on(server: WindlassProc
 async def test_an_empty_result_says_so(server: WindlassProcess, strict_llm: StrictLLM) -> None:
     strict_llm.then(call("odd", kind="empty"), say("done"))
     assert await results(server, await chat(server)) == ["(no output)"]
+
+
+async def test_the_operators_limits_hold_for_repeats_results_and_messages(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    home = tmp_path / "home"
+    with_ledger(home, ledger)
+    limits = "\n[limits]\nrepeats = 2\nresult_chars = 2000\nmessage_chars = 1000\nbad_arguments = 1\n"
+    with (home / "windlass.toml").open("a") as file:
+        file.write(limits)
+    async with windlass(home, env=model_settings(strict_llm.base_url)) as server:
+        await server.running("ledger")
+        strict_llm.then(call("echo", text="pending"), call("echo", text="pending"), say("Still pending."))
+        polled = await chat(server)
+        assert (polled["outcome"], polled["error"]["code"]) == ("limit", "repeats")
+        strict_llm.then(call("echo", text="x" * 5000), say("Long."))
+        [shown] = await results(server, await chat(server))
+        assert len(shown) <= 2000 and "characters left out" in shown
+        strict_llm.then(raw_call("echo", '{"text": 7}'), say("I cannot."))
+        assert (await chat(server))["error"]["code"] == "bad_arguments"
+        refused = await chat(server, "y" * 1001)
+        assert (refused["status"], refused["error"]["code"]) == (422, "message_too_long")
+        assert "limits.message_chars" in refused["error"]["hint"] and not strict_llm.unused

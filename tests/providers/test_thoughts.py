@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kit.recorder import Recorder
+from tests.providers.kit import Recorder
 from tests.providers.test_assembly import assembled, chunk
 from windlass.core.ports import ReasoningDelta, TextDelta
 from windlass.providers.thoughts import split_thoughts

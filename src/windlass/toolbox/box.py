@@ -26,6 +26,7 @@ from windlass.toolbox.offers import Offer, Offers, Pin, Pins, offered_name, offe
 from windlass.toolbox.permission_rows import PermissionRows
 from windlass.toolbox.permissions import Grant, PolicyRule, RuleBook
 from windlass.toolbox.questions import KeptQuestion, Questions
+from windlass.toolbox.results import LONGEST
 from windlass.toolbox.turn import ToolContext, TurnTools
 
 T = TypeVar("T")
@@ -97,7 +98,14 @@ class CallTrial:
 
 
 class Toolbox:
-    def __init__(self, store: Store, servers: Servers, search_for: SearchFor, rules: Sequence[PolicyRule] = ()) -> None:
+    def __init__(
+        self,
+        store: Store,
+        servers: Servers,
+        search_for: SearchFor,
+        rules: Sequence[PolicyRule] = (),
+        result_chars: int = LONGEST,
+    ) -> None:
         self.questions = Questions(store.documents("question", KeptQuestion))
         self.functions = Functions()
         self._store = store
@@ -121,6 +129,7 @@ class Toolbox:
             lambda conversation_id: named_in(store.conversations.naming_events(conversation_id)),
             self.pins.agreed,
             store.keep_result,
+            result_chars,
         )
 
     def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> TurnTools:

@@ -19,8 +19,7 @@ from windlass.servers.values import CallResult, EmbeddedPart, LinkPart, MediaPar
 NO_REDACTION = NoRedaction()
 Keep = Callable[[bytes, str], Awaitable[str]]
 JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
-LONGEST = 16_000
-_HEAD, _TAIL, _SHAPE = 9_000, 4_000, 2_000
+LONGEST = 16_000  # characters, where no limit is set
 _PARSED = 2_000_000  # parsing longer ones would block the event loop
 _TEXT_BEGINS = re.compile(rb'"text"\s*:\s*"')
 MOST_SOURCES = 20
@@ -40,17 +39,18 @@ async def tool_output(
     keep: Keep,
     redaction: Redaction = NO_REDACTION,
     *,
+    longest: int = LONGEST,
     untrusted: bool = False,
     foreign: bool = False,
 ) -> ToolOutput:
     """`keep` stores the whole and gives its result id; it is only called where the model is not shown everything.
     Secrets are taken out first: where a text is cut, half of one would not be known."""
     if result.spilled:
-        return replace(await _spilled(result, keep, redaction), untrusted=untrusted, foreign=foreign)
+        return replace(await _spilled(result, keep, redaction, longest), untrusted=untrusted, foreign=foreign)
     text, only_text = await redaction.long_text(text_of(result)), _only_text(result)
     whole, mime = (_bytes(text), PLAIN) if only_text else (await redaction.long_body(_bytes(_structure(result))), JSON)
-    result_id = "" if only_text and len(text) <= LONGEST else await keep(whole, mime)
-    short = text if len(text) <= LONGEST else preview(text, result_id)
+    result_id = "" if only_text and len(text) <= longest else await keep(whole, mime)
+    short = text if len(text) <= longest else preview(text, result_id, longest)
     return ToolOutput(
         short,
         result_id,
@@ -121,7 +121,7 @@ def _block(part: Part) -> dict[str, object]:
             return {"type": "resource", "resource": {"uri": uri, "mimeType": mime, **held}}
 
 
-async def _spilled(result: CallResult, keep: Keep, redaction: Redaction) -> ToolOutput:
+async def _spilled(result: CallResult, keep: Keep, redaction: Redaction, longest: int) -> ToolOutput:
     """An answer too long to be parsed is kept as the server wrote it, and shown by its two ends."""
     line = result.spilled
     assert line is not None and line.file is not None  # noqa: S101 - only kept lines become results
@@ -130,7 +130,7 @@ async def _spilled(result: CallResult, keep: Keep, redaction: Redaction) -> Tool
     result_id = await keep(whole, JSON)
     failed = b'"isError":true' in line.head or b'"isError":true' in line.tail
     return ToolOutput(
-        raw_preview(whole, result_id),
+        raw_preview(whole, result_id, longest),
         result_id,
         len(whole),
         shortened=True,
@@ -161,26 +161,33 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def preview(text: str, result_id: str) -> str:
-    """At most `LONGEST` characters."""
-    left_out = len(text) - _HEAD - _TAIL
+def preview(text: str, result_id: str, longest: int = LONGEST) -> str:
+    """At most `longest` characters."""
+    head, tail = _ends(longest)
+    left_out = len(text) - head - tail
     parts = [
         f"[This result has {len(text):,} characters; {left_out:,} in the middle are left out here. "
         f'Read on with result_read or result_search, result_id "{result_id}".]',
-        *([f"[Shape: {found}]"] if (found := _shape_of_text(text)) else []),
-        text[:_HEAD],
+        *([f"[Shape: {found}]"] if (found := _shape_of_text(text)[: longest // 8]) else []),
+        text[:head],
         f"[… {left_out:,} characters left out …]",
-        text[-_TAIL:],
+        text[-tail:],
     ]
     return "\n".join(parts)
 
 
-def raw_preview(whole: bytes, result_id: str) -> str:
+def _ends(longest: int) -> tuple[int, int]:
+    """How much is shown of the beginning and the end; the rest is for the words around them."""
+    return longest * 9 // 16, longest // 4
+
+
+def raw_preview(whole: bytes, result_id: str, longest: int = LONGEST) -> str:
     """Of an answer that was never parsed: the first text in it, unescaped where that is easy."""
     begins = _TEXT_BEGINS.search(whole, 0, 4096)
     start = begins.end() if begins else 0
-    head = _decoded(whole[start : start + _HEAD], escaped=begins is not None)
-    tail = _decoded(whole[-_TAIL:], escaped=False)
+    head_bytes, tail_bytes = _ends(longest)
+    head = _decoded(whole[start : start + head_bytes], escaped=begins is not None)
+    tail = _decoded(whole[-tail_bytes:], escaped=False)
     return "\n".join(
         [
             f"[This result is very long: {len(whole):,} bytes, kept as the server wrote it. "
@@ -196,7 +203,7 @@ def _shape_of_text(text: str) -> str:
     if len(text) > _PARSED or text.lstrip()[:1] not in ("{", "["):
         return ""
     try:
-        return shape(json.loads(text))[:_SHAPE]
+        return shape(json.loads(text))
     except (ValueError, RecursionError):
         return ""
 

@@ -45,7 +45,7 @@ class SearchBackends:
 
     def for_provider(self, provider: ProviderConfig) -> WebSearch:
         backends = chosen(backend_at(self.config.backend, provider.base_url), self.backends(provider))
-        return WebSearch(backends, self._fetch, SearchCaps(seconds=self.config.timeout_s))
+        return WebSearch(backends, self._fetch, SearchCaps(seconds=self.config.timeout_s, pages=self.config.pages))
 
     async def _fetch(self, url: str) -> Page:
         late = await asyncio.to_thread(import_module, "windlass.search.guard")  # with it comes a whole HTTP client

@@ -50,6 +50,7 @@ class ToolContext:
     named_addresses: Callable[[str], NamedAddresses]  # conversation -> addresses that were written or found in it
     agreed: Callable[[Offer], str]  # the hash of the accepted definition
     keep: Callable[[str, str, bytes, str], Awaitable[str]]  # conversation, turn, body, mime -> result id
+    result_chars: int = LONGEST  # of a result, as the model is shown it
 
 
 class TurnTools:
@@ -139,14 +140,20 @@ class TurnTools:
             raise
         except Exception as error:  # a person's own code; a long message of its must not flood the prompt either
             message = f"{type(error).__name__}: {error}"
-            if len(message) <= LONGEST:
+            longest = self._context.result_chars
+            if len(message) <= longest:
                 raise
-            raise ToolError(f"{message[:LONGEST]}...", cause="tool_error") from error
+            raise ToolError(f"{message[:longest]}...", cause="tool_error") from error
 
     async def _output(self, result: CallResult, *, untrusted: bool = False, foreign: bool = False) -> ToolOutput:
         try:
             return await tool_output(
-                result, self._keep, self._context.servers.redaction, untrusted=untrusted, foreign=foreign
+                result,
+                self._keep,
+                self._context.servers.redaction,
+                longest=self._context.result_chars,
+                untrusted=untrusted,
+                foreign=foreign,
             )
         except (OSError, Unavailable) as error:  # the call was carried out: it must not pass for one that failed
             raise ToolError(f"The result could not be kept: {error}", cause="not_kept", sent=True) from error

@@ -20,7 +20,6 @@ from windlass.toolbox import Toolbox
 from windlass.turns.history_window import Budget, kept_within
 from windlass.turns.personas import ASSISTANT, BUILT_IN, ContextRow, PersonaRow, WebSearch
 
-LONGEST_MESSAGE = 1_000_000
 _CLOSING = re.compile(r"<(?=\s*/\s*context\b)", re.IGNORECASE)
 LIST_S = 5.0
 SHOWN_MODELS = 20
@@ -132,10 +131,10 @@ class TurnBuilder:
         if not wanted.opening:
             return Intent("", "off")
         text = wanted.opening[-1].content or ""
-        if len(text) > LONGEST_MESSAGE:
+        if len(text) > self._limits.message_chars:
             raise BadInput(
-                f"content: at most {LONGEST_MESSAGE:,} characters; these are {len(text):,}.",
-                hint="Shorten it, or send it in parts.",
+                f"content: at most {self._limits.message_chars:,} characters; these are {len(text):,}.",
+                hint="Shorten it, or send it in parts; limits.message_chars in windlass.toml sets this.",
                 code="message_too_long",
             )
         if wanted.origin == "v1" and persona.web_search != "on":
@@ -211,6 +210,9 @@ class TurnBuilder:
             rounds=wanted.max_rounds or limits.rounds,
             calls=limits.calls,
             attempts=limits.attempts,
+            claims=limits.crashes,
+            bad_tries=limits.bad_arguments,
+            repeats=limits.repeats,
             work_s=limits.turn_s,
             tokens=limits.turn_tokens,
         )
