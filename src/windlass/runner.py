@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ from windlass.core.faults import reach
 from windlass.core.fold import CallView, TurnView, fold
 from windlass.core.ids import new_id
 from windlass.core.messages import ToolCall, ToolOutput, Toolset
-from windlass.core.ports import Emit, Model, Tools, Waiting
+from windlass.core.ports import Emit, Model, Reply, Tools, Waiting
 from windlass.core.steps import AwaitPerson, Close, Done, next_step
 from windlass.store import HEAD, Created, Store, TurnLog
 
@@ -279,6 +279,9 @@ class NoTools:
 
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         return CallJudged(call.id, "refuse", refusal="unknown_tool", reason="This turn is being closed.")
+
+    async def completed(self, view: TurnView, replying: Awaitable[Reply], forced: str) -> Reply:
+        return await replying
 
     async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         raise ToolError("This turn is being closed.")

@@ -1,14 +1,16 @@
 """A log in memory and small scripted parts, for tests of the core alone."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from windlass.core.errors import Fenced, ModelError
 from windlass.core.events import CallJudged, Event, Settings, TurnClaimed, TurnFinished, TurnStarted
+from windlass.core.fold import TurnView
 from windlass.core.messages import ChatMessage, PastTurn, ToolCall, ToolOutput, Toolset
 from windlass.core.ports import DraftCall, Emit, LiveEvent, ModelRequest, Reply
+from windlass.search.rules import completed
 from windlass.store.fence import KeyedFence
 
 
@@ -99,6 +101,9 @@ class Script:
 
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         return self.judge_as(call)
+
+    async def completed(self, view: TurnView, replying: Awaitable[Reply], forced: str) -> Reply:
+        return await completed(view, replying, forced)
 
     async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         self.ran.append(call)

@@ -172,6 +172,29 @@ async def test_a_search_is_not_forced_when_the_provider_searched_or_the_model_di
     assert (len(own.ran), len(asked.ran)) == (0, 1)
 
 
+async def test_a_reply_that_only_announces_a_search_is_asked_for_again_and_then_must_be_an_answer() -> None:
+    log = MemoryLog(started("weather", Settings(search="due", query="weather")))
+    script = Script(
+        [says("", "web_search"), says("Let me search again."), says("I'll look it up."), says("12 degrees")]
+    )
+    await drive(log, script)
+    assert [reply.promised for reply in log.events if isinstance(reply, ModelReplied)] == [False, True, True, False]
+    assert [request.prompt.choice for request in script.asked] == ["auto", "auto", "auto", "none"]
+    assert [message.role for message in script.asked[2].prompt.current] == [
+        *("user", "assistant", "tool", "assistant", "user"),
+    ]
+    assert (outcome(log).outcome, outcome(log).cause) == ("limit", "promises")
+
+
+async def test_a_finish_without_its_call_is_made_up_for_by_the_search_that_is_due_and_else_a_failure() -> None:
+    missing = ModelError("missing_call", "no call came", partial="I'll search.")
+    due = Script([missing, says("12 degrees")])
+    await drive(log := MemoryLog(started("weather", Settings(search="due", query="weather"))), due)
+    assert (len(due.ran), outcome(log).outcome) == (1, "answered")
+    await drive(log := MemoryLog(), Script([missing]))
+    assert outcome(log).cause == "missing_call"
+
+
 async def test_ten_rounds_then_the_forced_answer_with_the_same_tools() -> None:
     log = MemoryLog()
     script = Script([*(says("", "a") for _ in range(10)), says("what I have")])

@@ -161,6 +161,17 @@ def second_call(call_id: str) -> list[Event]:
     ]
 
 
+def test_what_a_promise_was_answered_with_stays_in_the_prompt_and_is_not_searched() -> None:
+    log: list[Event] = [started(), ModelReplied("Let me search.", promised=True), ModelReplied("12 degrees")]
+    assert [message.role for message in prompt_for(log, (), FENCE).current] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
+    assert "announced" not in searchable_text(log)
+
+
 def test_c3_what_is_searched_holds_no_code() -> None:
     text = searchable_text(failed("s", "ok", "</result> a rope"))
     assert "</result> a rope" in text

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,9 +29,11 @@ from windlass.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from windlass.core.fold import TurnView
 from windlass.core.messages import ChatMessage, ToolCall, ToolOutput, Toolset
 from windlass.core.ports import DraftCall, Emit, ModelRequest, Reply
 from windlass.core.steps import AwaitPerson, next_step
+from windlass.search.rules import completed
 from windlass.store import ConversationRow, Store, TurnLog
 from windlass.store.turnlog import TurnLogs
 
@@ -71,6 +73,9 @@ class World:
         self.names[call.id] = call.name
         self.moment()
         return CallJudged(call.id, "ask" if call.name == "delete" else "auto", "rule 1", safe=call.name in SAFE)
+
+    async def completed(self, view: TurnView, replying: Awaitable[Reply], forced: str) -> Reply:
+        return await completed(view, replying, forced)
 
     async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         self.ran[call.id] += 1

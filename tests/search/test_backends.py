@@ -483,6 +483,6 @@ async def test_the_providers_own_search_is_not_run_here() -> None:
 
 
 def test_the_providers_own_tool_is_written_as_it_documents() -> None:
-    entry = json.loads(PROVIDER_SEARCH.schema)
+    entry = json.loads(PROVIDER_SEARCH.entry)
     assert entry["type"] == "web_search" and entry["web_search"]["enable"] == "True"
-    assert PROVIDER_SEARCH.server == "provider"
+    assert PROVIDER_SEARCH.server == "windlass"  # a call of it is run here

@@ -36,7 +36,7 @@ QUESTION = "what's the weather in Nanaimo?"
 def test_what_a_message_asks_for(text: str, mode: Mode, prefix: bool, backend: str, search: Search, left: str) -> None:
     intent = asked(text, mode, prefix, backend)
     assert (intent.search, intent.text, intent.small_talk) == (search, left, False)
-    assert intent.query == ("" if search == "off" else " ".join(left.split()))
+    assert intent.query == ("" if search == "off" and not intent.unmet else " ".join(left.split()))
 
 
 def test_a_wish_that_the_settings_forbid_is_known_as_such() -> None:

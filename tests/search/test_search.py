@@ -60,7 +60,7 @@ def every(*missing: str) -> tuple[Backend, ...]:
         ("auto", ("brave", "searxng", "mcp", "a new one", "zai", "ddgs"), []),
         ("zai", (), ["zai"]),
         ("zai", ("zai",), ["zai"]),
-        ("builtin", (), ["builtin"]),
+        ("builtin", ("brave", "mcp"), ["builtin", "searxng", "a new one", "zai", "ddgs"]),
         ("unknown", (), []),
         ("off", (), []),
     ],

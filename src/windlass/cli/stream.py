@@ -14,6 +14,7 @@ from rich.text import Text
 
 from windlass.api import schemas
 from windlass.api.events import TurnEvent
+from windlass.api.schemas.turns import COMPLETED
 from windlass.cli.approvals import Mode, answer_pending
 from windlass.cli.options import ANSWERED, FAILED, LIMIT, STOPPED
 from windlass.cli.output import clean, err, line, note, shown_arguments
@@ -98,6 +99,8 @@ def report_end(turn: schemas.Turn) -> None:
         note(f"{line(call.name)} {step}", "yellow")
     if turn.outcome == "stopped":
         note("Stopped.", "yellow")
+    if turn.outcome == "answered" and turn.message != COMPLETED:
+        note(line(turn.message, 400), "yellow")
     if turn.error:
         note(turn.error.message, "red")
         if isinstance(turn.error.hint, str):
@@ -145,6 +148,7 @@ class TurnPrinter:
             case ModelReplied(text=text, calls=calls):
                 self._write(text[len(self._shown) :] if text.startswith(self._shown) else "")
                 self._shown, self._failures = "", 0
+                self._break_line()
                 self._names.update(
                     {call.id: f"{line(call.name)} {shown_arguments(call.arguments)}".strip() for call in calls}
                 )

@@ -2,7 +2,6 @@
 approving and stopping are one path."""
 
 import asyncio
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -23,8 +22,8 @@ from windlass.core.faults import reach
 from windlass.core.fold import Folding, TurnView
 from windlass.core.ids import call_id
 from windlass.core.messages import PastTurn, ToolCall, ToolOutput
-from windlass.core.ports import DraftCall, Emit, History, Log, Model, ModelRequest, Reply, ReplyReset, Tools, Waiting
-from windlass.core.prompt import history_digest, prompt_of, why_moved
+from windlass.core.ports import Emit, History, Log, Model, ModelRequest, Reply, ReplyReset, Tools, Waiting
+from windlass.core.prompt import history_digest, numbered_sources, prompt_of, why_moved
 from windlass.core.steps import UNKNOWN, AwaitPerson, CallModel, Close, Done, RunTools, Step, Wait, step_of
 
 SEARCH_TOOL = "web_search"
@@ -126,8 +125,9 @@ async def _ask(run: TurnRun, seen: Sequence[Event], view: TurnView, step: CallMo
     try:
         past = await run.history.before(run.log.turn_id, view.history_from)
         prompt = prompt_of(view, past, step.forced, run.history.fence)
-        request = ModelRequest(run.log.turn_id, view.asked, prompt, run.tools.toolset, step.attempt, tries)
-        reply = await run.model.reply(request, run.emit)
+        cited = tuple(source.url for source, _ in numbered_sources(view))
+        request = ModelRequest(run.log.turn_id, view.asked, prompt, run.tools.toolset, step.attempt, tries, cited)
+        reply = await run.tools.completed(view, run.model.reply(request, run.emit), step.forced)
         replied = _as_event(run.log.turn_id, view, reply, past, _ms(began))
     except ModelError as error:
         run.facts = await _failure(run, seen, error, _ms(began))
@@ -155,14 +155,14 @@ async def _failure(run: TurnRun, seen: Sequence[Event], error: ModelError, took_
 
 
 def _as_event(turn_id: str, view: TurnView, reply: Reply, past: Sequence[PastTurn], took_ms: int) -> ModelReplied:
-    number, drafts = len(view.rounds) + 1, reply.calls or _search_due(view, reply)
-    if not reply.text and not drafts:
+    number = len(view.rounds) + 1
+    if not reply.text and not reply.calls:
         raise ModelError(
             "empty_reply", "The model returned empty content.", hint="Ask again, or try another model.", retryable=True
         )
     calls = tuple(
         ToolCall(call_id(turn_id, number, n), d.name, d.arguments, d.wire_id, d.raw, d.broken, d.repairs, d.extra)
-        for n, d in enumerate(drafts)
+        for n, d in enumerate(reply.calls)
     )
     return ModelReplied(
         reply.text,
@@ -176,21 +176,12 @@ def _as_event(turn_id: str, view: TurnView, reply: Reply, past: Sequence[PastTur
         reply.sources,
         reply.first_ms,
         took_ms,
+        promised=reply.promised,
         extra=reply.extra,
         provider=view.asked.provider,
         history=history_digest(past),
         moved=why_moved(view, past),
     )
-
-
-def _search_due(view: TurnView, reply: Reply) -> tuple[DraftCall, ...]:
-    """A search was asked for and the model answers without one: the search runs all the same."""
-    settings = view.started.settings
-    searched = any(call.call.name == SEARCH_TOOL for call in view.calls) or bool(reply.sources)
-    if settings.search != "due" or searched:
-        return ()
-    arguments = json.dumps({"query": settings.query}, ensure_ascii=False)
-    return (DraftCall(SEARCH_TOOL, arguments, repairs=("the search that was asked for",)),)
 
 
 def _judged(run: TurnRun, seen: Sequence[Event], view: TurnView, replied: ModelReplied) -> list[CallJudged]:

@@ -36,7 +36,7 @@ class Settings:
     persona: str = ""
     system: str = ""
     search: Search = "off"
-    query: str = ""  # what to search for when the model, asked to, does not
+    query: str = ""  # what to search for when the model, asked to, does not; with `search` off: asked for in vain
     toolset: str = ""
     history_from: str = ""  # the first earlier turn the prompt shows; "" shows all of the path
     limits: Limits = Limits()
@@ -79,6 +79,7 @@ class ModelReplied:
     first_ms: int = 0
     took_ms: int = 0
     blanked: bool = False
+    promised: bool = False  # it only announces a search: the model is asked again
     extra: str = ""  # what else came with the reply and only an API client asked for, as a JSON object
     provider: str = ""  # that was asked
     history: str = ""  # digest of the earlier turns that the request showed

@@ -25,6 +25,7 @@ from windlass.core.messages import ToolCall, Usage
 
 FEWER_ATTEMPTS = {"empty_reply": 2, "context_overflow": 2}  # a retry rarely helps; a trimmed history is worth one
 FAILS_ANYWHERE = {"bad_request", "context_overflow", "content_filter", "bad_output", "stopped"}  # no fallback helps
+PROMISES = 2  # replies that only announce a search; after so many the model must answer
 
 
 @dataclass(slots=True)
@@ -230,6 +231,8 @@ def force(view: TurnView) -> str:
         return "repeats"
     if len(view.rounds) >= limits.bad_tries and _bad_tries(view) >= limits.bad_tries:
         return "bad_arguments"
+    if sum(round_.reply.promised for round_ in view.rounds) >= PROMISES:
+        return "promises"
     return ""
 
 
@@ -297,6 +300,10 @@ LIMIT_TEXTS = {
     "bad_arguments": LimitText(
         "The last calls were not run: their arguments do not fit the tool. Answer now without that tool.",
         "Stopped after consecutive calls whose arguments do not match the tool's schema.",
+    ),
+    "promises": LimitText(
+        "No more searches are made in this turn. Answer now with what was found; say what is missing.",
+        "The model announced a search again and again without making it.",
     ),
     "length": LimitText(
         "",

@@ -104,6 +104,7 @@ class ToolSpec:
     kind: ToolClass = "changes"  # guessed, or as a person corrected it
     named: bool = False  # enabled one by one, by its name, rather than by a pattern
     address: str = ""  # the argument with the address, of a tool that does nothing but fetch it
+    entry: str = ""  # for a tool the provider can run itself: its whole entry in a request's `tools`, as JSON
     strict: bool = False  # an API client wants arguments that match the schema exactly
 
 

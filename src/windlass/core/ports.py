@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, Protocol
 
 from windlass.core.events import CallJudged, Event, ModelFailed, Settings
+from windlass.core.fold import TurnView
 from windlass.core.messages import ChatMessage, Choice, PastTurn, SourceLink, ToolCall, ToolOutput, Toolset, Usage
 from windlass.core.values import value_object
 
@@ -51,6 +52,7 @@ class ModelRequest:
     tools: Toolset
     attempt: int = 1
     failures: tuple[ModelFailed, ...] = ()  # of the attempts before this one at the same model
+    cited: tuple[str, ...] = ()  # addresses that have a number in this turn, in the order of the numbers
 
 
 @value_object
@@ -81,6 +83,7 @@ class Reply:
     sources: tuple[SourceLink, ...] = ()
     first_ms: int = 0
     extra: str = ""
+    promised: bool = False
 
 
 @value_object
@@ -190,6 +193,9 @@ class Tools(Protocol):
 
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         """Whether the call may run: at once, after a person's approval, or not at all."""
+
+    async def completed(self, view: TurnView, replying: Awaitable[Reply], forced: str) -> Reply:
+        """The reply with what the turn still needs of it, such as a search that the model did not make."""
 
     async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         """Return the result or raise `ToolError`; must be safe to cancel."""

@@ -13,6 +13,7 @@ from windlass.core.messages import NO_RESULT, PYTHON, ChatMessage, PastTurn, Sen
 from windlass.core.ports import Fence, Prompt
 
 LONGEST_TITLE, LONGEST_URL = 200, 2000
+KEEP_PROMISE = "You announced a search but made no call. Make the call now, or answer with what was found."
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -128,6 +129,8 @@ def _messages(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
             yield ChatMessage("assistant", reply.text or None, calls, reasoning=reply.reasoning)
         for call, speakable in zip(round_.calls, calls, strict=True):
             yield ChatMessage("tool", _numbered_result(call, numbers, fence), call_id=speakable.id, name=speakable.name)
+        if reply.promised and fence:
+            yield ChatMessage("user", KEEP_PROMISE)
     if view.stop and view.failures and view.failures[-1].partial:
         yield ChatMessage("assistant", view.failures[-1].partial)
 

@@ -61,7 +61,7 @@ def step_of(view: TurnView) -> Step:
 def _end(view: TurnView) -> TurnFinished | None:
     """The turn's end, if it is due. Order matters: a complete answer beats a later stop."""
     last = view.rounds[-1] if view.rounds else None
-    if last and not last.calls:
+    if last and not last.calls and not last.reply.promised:
         cut = last.forced or ("length" if last.reply.finish == "length" else "")
         return TurnFinished("limit", cut, LIMIT_TEXTS[cut].ended) if cut else TurnFinished("answered")
     if view.stop:

@@ -17,6 +17,7 @@ from windlass.providers.calls import CallParts
 from windlass.providers.extras import Extras
 from windlass.providers.failures import CUT, FILTERED, INVALID, NO_REPLY, OVERFLOW, Kind, failure, shown, stream_failure
 from windlass.providers.markup import LEAKED, DeltaBuffer, MarkupFilter, recover_calls
+from windlass.providers.references import ReferenceFilter, References
 from windlass.providers.thoughts import split_thoughts
 
 RAW_CAP = 64 * 1024
@@ -32,6 +33,9 @@ _SPENT = Kind(
     "{model} used its whole output limit on reasoning",
     "Ask for less at once, or raise the model's output limit.",
 )
+_NO_CALL = Kind(
+    "missing_call", "the model announced a tool call, but none came", "Ask again, or try another model.", True
+)
 
 
 class Assembly:
@@ -43,6 +47,7 @@ class Assembly:
         emit: Emit,
         *,
         attempt: int = 1,
+        cited: tuple[str, ...] = (),
         provider: str = "",
         finish_reasons: tuple[tuple[str, str], ...] = (),
         backoff_s: float = 0,
@@ -67,7 +72,9 @@ class Assembly:
         self._finish = ""
         self._chosen = False
         self._extras = Extras() if extras else None
-        self._filter = MarkupFilter(self._deltas.text, self._deltas.reasoning, calls=bool(offered.tools))
+        self._references = References(cited) if any(tool.entry for tool in offered.tools) else None
+        shown = ReferenceFilter(self._deltas.text, self._references).feed if self._references else self._deltas.text
+        self._filter = MarkupFilter(shown, self._deltas.reasoning, calls=bool(offered.tools))
         self.done = False
 
     @property
@@ -162,6 +169,7 @@ class Assembly:
         text, thought, repair = split_thoughts(self.text)
         reasoning = "\n\n".join(filter(None, ("".join(self._thoughts), thought)))
         text, leaked = recover_calls(text, self._offered)
+        text = self._references.numbered(text) if self._references else text
         calls = self._calls.drafts(self._provider)
         if not (text or calls or leaked):
             reasoning, leaked = recover_calls(reasoning, self._offered)
@@ -210,9 +218,7 @@ class Assembly:
 
     def _check(self, finish: str, text: str, reasoning: str, calls: list[DraftCall]) -> None:
         if finish == "tool_calls" and not calls and not self._calls.foreign:
-            raise failure(
-                INVALID, "the finish reason is tool_calls, but no call came", wait_s=self.backoff_s, partial=text
-            )
+            raise failure(_NO_CALL, wait_s=self.backoff_s, partial=text)
         if finish == "length" and not text and not calls:
             raise failure(_SPENT, partial=reasoning)
 
@@ -336,6 +342,8 @@ class Assembly:
             url, title = entry.get("link") or entry.get("url"), entry.get("title")
             if isinstance(url, str) and url.startswith(("http://", "https://")):
                 self._sources.setdefault(url, SourceLink(title if isinstance(title, str) and title else url, url))
+                if self._references:
+                    self._references.learn(one.get("refer"), url)
 
     def _unexpected(self, value: object) -> ModelError:
         if isinstance(value, dict) and value.keys() & _COMPLAINTS:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
-from windlass.core.messages import ChatMessage, PastTurn, ToolCall, Toolset
+from windlass.core.messages import ChatMessage, PastTurn, ToolCall, Toolset, ToolSpec
 from windlass.core.ports import ModelRequest
 from windlass.providers.profiles import Profile
 
@@ -16,6 +16,7 @@ OPTIONAL = (
     *("temperature", "do_sample", "reasoning_content", "stream"),
 )
 _OWN = frozenset({"model", "messages", "tools", "stream", "stream_options"})
+ENTRIES = "tools"  # as a dropped field: the entries of tools that the provider runs
 _dumps = msgspec.json.Encoder().encode
 
 
@@ -36,7 +37,8 @@ class Encoder:
         if dropped and profile.reasoning_field in dropped:
             profile = replace(profile, reasoning_field="")
         parts = [b'{"model":', _dumps(model), b',"messages":[', self._messages(request, profile), b"]"]
-        tools = self._tools(request.tools, profile.searches) if request.prompt.offers and request.tools.tools else b""
+        searches = profile.searches and not (dropped and ENTRIES in dropped)
+        tools = self._tools(request.tools, searches) if request.prompt.offers and request.tools.tools else b""
         fields = self._fields(request, profile, temperature, bool(tools))
         sent = {name: value for name, value in fields if not dropped or name not in dropped}
         if request.settings.parameters:
@@ -112,12 +114,13 @@ class Encoder:
         return wire
 
     def _tools(self, toolset: Toolset, searches: bool) -> bytes:
-        """A search tool of the provider's own is left out for a fallback that has none; "" where nothing is left."""
+        """For a provider that does not search itself its search tool is a function, or left out where a toolset of the
+        first edition holds nothing else of it; "" where nothing is left."""
         key = ("tools", toolset.hash, searches)
         held = self._cache.get(key) if toolset.hash else None
         if held is None:
             own = tuple(tool for tool in toolset.tools if searches or tool.server != "provider")
-            held = self._cache.keep(key, encoded_tools(toolset if searches else Toolset("", own)) if own else b"")
+            held = self._cache.keep(key, encoded_tools(Toolset("", own), searches) if own else b"")
         return held
 
 
@@ -149,18 +152,23 @@ def _extras(fields: str, dropped: set[str] | None) -> list[bytes]:
     return [b",", _dumps(kept)[1:-1]] if kept else []
 
 
-def encoded_tools(toolset: Toolset) -> bytes:
-    """The `tools` array. Schemas are JSON text already; that of a provider's own tool is its whole entry."""
+def encoded_tools(toolset: Toolset, searches: bool = True) -> bytes:
+    """The `tools` array. Schemas are JSON text already. `searches`: the provider runs its own search tool itself."""
     tools = []
     for tool in toolset.tools:
-        if tool.server == "provider":
-            tools.append(tool.schema.encode(errors="replace"))
+        if searches and (entry := entry_of(tool)):
+            tools.append(entry.encode(errors="replace"))
             continue
         description = b',"description":' + _json(tool.description) if tool.description else b""
         head = b'{"type":"function","function":{"name":' + _dumps(tool.name) + description
         strict = b',"strict":true}}' if tool.strict else b"}}"
         tools.append(head + b',"parameters":' + tool.schema.encode(errors="replace") + strict)
     return b"[" + b",".join(tools) + b"]"
+
+
+def entry_of(tool: ToolSpec) -> str:
+    """The entry of a tool that the provider runs; toolsets of the first edition hold it as the schema."""
+    return tool.schema if tool.server == "provider" else tool.entry
 
 
 class ByteCache:

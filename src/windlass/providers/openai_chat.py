@@ -12,7 +12,7 @@ from windlass.providers.answer import Deadline, read_answer, read_up_to
 from windlass.providers.assembly import Assembly
 from windlass.providers.attempt import Attempt
 from windlass.providers.config import ProviderConfig, endpoint_for
-from windlass.providers.encoding import OPTIONAL, ByteCache, Encoder
+from windlass.providers.encoding import ENTRIES, OPTIONAL, ByteCache, Encoder
 from windlass.providers.failures import (
     BAD_REQUEST,
     NAMELESS,
@@ -30,6 +30,8 @@ from windlass.providers.profiles import Profile, profile_for
 
 ERROR_CAP = 64 * 1024
 GATHER_S = 0.1  # after a pause, so that those who were refused together line up in order before one is let in
+_PROVIDER_SEARCH = b'{"type":"web_search"'
+_ABOUT_TOOLS = re.compile(r"web_?search|tool|parameter|\b1210\b", re.IGNORECASE)
 
 
 class OpenAIChat:
@@ -88,6 +90,7 @@ class OpenAIChat:
             request.tools,
             attempt.emit,
             attempt=request.attempt,
+            cited=request.cited,
             provider=self.config.id,
             finish_reasons=self.profile(model).finish,
             backoff_s=self.config.patience.backoff(request.attempt),
@@ -147,6 +150,11 @@ class OpenAIChat:
         """A server that refuses an optional field by its name is asked again without it; but a field that an API client
         asked for is not left out behind its back."""
         if error.code != BAD_REQUEST.cause:
+            return
+        if _PROVIDER_SEARCH in body and _ABOUT_TOOLS.search(error.message):
+            self._encoder.drop(ENTRIES, model)
+            error.retryable = True
+            error.hint = "Asked again without the provider's own search."
             return
         asked_for = json.loads(parameters or "{}").keys()
         for field in [field for field in OPTIONAL if field not in asked_for]:

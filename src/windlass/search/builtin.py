@@ -1,27 +1,21 @@
 """The provider's own search. Nothing runs here: choosing it means that the provider's tool is offered with the
-request, and its results come back with the reply."""
+request, and its results come back with the reply. Where none come, the next backend searches."""
 
-from windlass.core.engine import SEARCH_TOOL
-from windlass.core.messages import ToolSpec
+from dataclasses import replace
+
 from windlass.core.values import value_object
 from windlass.search.backend import Hit, failed
+from windlass.search.tool import WEB_SEARCH
 from windlass.search.zai import is_zai
 
 BUILTIN = "builtin"
-# Server "provider": its schema is the whole entry of the request's `tools`, not the parameters of a function.
-PROVIDER_SEARCH = ToolSpec(
-    name=SEARCH_TOOL,
-    server="provider",
-    tool=SEARCH_TOOL,
-    schema=(
+# A call of this name is run here, as a call of the function tool: models make such calls all the same.
+PROVIDER_SEARCH = replace(
+    WEB_SEARCH,
+    entry=(
         '{"type":"web_search","web_search":{"enable":"True","search_engine":"search_pro","search_result":"True",'
         '"count":"5","search_recency_filter":"noLimit","content_size":"high"}}'
     ),
-    hash=SEARCH_TOOL,
-    safe=True,
-    read_only=True,
-    open_world=True,
-    kind="reads",
 )
 
 

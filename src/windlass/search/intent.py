@@ -45,8 +45,7 @@ def asked(text: str, mode: Mode = "auto", prefix_enabled: bool = True, backend: 
     if is_small_talk(plain):
         return Intent(plain, "off", small_talk=True)
     if backend == "off":
-        return Intent(plain, "off", unmet=True)
-    # The provider's own search cannot be run by us when the model does without it.
+        return Intent(plain, "off", query=_query(plain), unmet=True)
     return Intent(plain, "offered" if backend == BUILTIN else "due", query=_query(plain))
 
 

@@ -15,6 +15,8 @@ from windlass.search.tool import Reading, report
 
 Read = Callable[[str], Awaitable[Page]]
 Progress = Callable[[str], None]
+NO_SEARCH = "The web search failed."
+TOLD_TO_MODEL = "Do not make up results: say that the search failed."
 
 
 @value_object
@@ -37,10 +39,13 @@ class Trial:
 
 def chosen(setting: str, backends: Sequence[Backend]) -> tuple[Backend, ...]:
     """The backends to ask, in order; none for "off". A backend chosen by name is asked alone: an operator with an
-    instance of their own does not want the query to go elsewhere when it fails."""
+    instance of their own does not want the query to go elsewhere when it fails. The provider's own search comes with
+    the model's reply or not at all, so after it the others are asked."""
+    if setting == BUILTIN:
+        own = tuple(backend for backend in backends if backend.name == BUILTIN)
+        return (*own, *chosen("auto", backends))
     if setting != "auto":
         return tuple(backend for backend in backends if backend.name == setting)
-    # The provider's own search runs with the model's reply, so a search of ours cannot ask it.
     return tuple(backend for backend in backends if backend.name != BUILTIN and backend.ready() is None)
 
 
@@ -130,7 +135,7 @@ def _no_search(failures: list[str]) -> ToolError:
             "No web search is configured.", cause="search_failed", hint="Set web_search.backend, or install ddgs."
         )
     return ToolError(
-        f"The web search failed. {' '.join(failures)} Do not make up results: say that the search failed.",
+        f"{NO_SEARCH} {' '.join(failures)} {TOLD_TO_MODEL}",
         cause="search_failed",
         hint="`windlass search test TEXT` shows which backend works.",
     )

@@ -35,8 +35,8 @@ class StrictLLM:
     """An async context manager; `base_url` is known once it is entered.
 
     `rules` widens or narrows what is accepted (see `strict_history.Rules`), `api_key` makes any other key a 401,
-    `models` makes any other model unknown, `search` is what the Z.AI dialect finds on the web; None: its plan has no
-    search endpoint. `routes` are further ones at the same origin.
+    `models` makes any other model unknown, `search` is what the Z.AI dialect finds on the web; None: its plan
+    has no search. `routes` are further ones at the same origin.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class StrictLLM:
             return refuse("history", "; ".join(faults))
         if self._models is not None and request.model not in self._models:
             return refuse("model", f"the model '{request.model}' does not exist")
-        if self._searches_itself(request) and not self._dialect.searches:
+        if self._searches_itself(request) and (self._search is None or not self._dialect.searches):
             return refuse("parameter", "tools: this plan has no built-in web_search")
         return None
 

@@ -16,7 +16,7 @@ from windlass.core.values import value_object
 from windlass.providers import Models, ProviderConfig
 from windlass.search.backend import Backend, Hit
 from windlass.search.brave import Brave
-from windlass.search.builtin import Builtin, searches_itself
+from windlass.search.builtin import BUILTIN, Builtin, searches_itself
 from windlass.search.ddgs import DDGS
 from windlass.search.exa import Exa
 from windlass.search.intent import backend_at
@@ -41,7 +41,9 @@ class SearchBackends:
     secret: Callable[[str], str] = resolve_secret
 
     def for_turn(self, settings: Settings) -> WebSearch:
-        return self.for_provider(self.models.config(settings.provider))
+        """Without the provider's own: where a call is made, that one was asked with the reply before."""
+        search = self.for_provider(self.models.config(settings.provider))
+        return replace(search, backends=tuple(one for one in search.backends if one.name != BUILTIN))
 
     def for_provider(self, provider: ProviderConfig) -> WebSearch:
         backends = chosen(backend_at(self.config.backend, provider.base_url), self.backends(provider))

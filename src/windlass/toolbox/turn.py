@@ -7,9 +7,11 @@ from typing import Any
 
 from windlass.core.errors import BadInput, ToolError, Unavailable
 from windlass.core.events import CallJudged, Event, Settings
+from windlass.core.fold import TurnView
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
-from windlass.core.ports import Emit, ToolProgress, Waiting
+from windlass.core.ports import Emit, Reply, ToolProgress, Waiting
 from windlass.core.values import value_object
+from windlass.search.rules import completed
 from windlass.servers import InputReply, Question, Servers
 from windlass.servers.values import CallResult, TextPart
 from windlass.toolbox.addresses import MOST as MOST_FETCHED
@@ -97,6 +99,9 @@ class TurnTools:
 
     def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
         return self._clock.alarm(limit_s, sound)
+
+    async def completed(self, view: TurnView, replying: Awaitable[Reply], forced: str) -> Reply:
+        return await completed(view, replying, forced)
 
     async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         spec = self.toolset.by_name[call.name]

@@ -11,6 +11,7 @@ import msgspec
 
 from windlass.api import schemas
 from windlass.api.events import NAMES
+from windlass.api.schemas.turns import COMPLETED
 from windlass.core.engine import SEARCH_TOOL
 from windlass.core.events import (
     Event,
@@ -27,12 +28,13 @@ from windlass.core.messages import ChatMessage, ToolCall, Usage
 from windlass.core.ports import InputNeeded, Waiting
 from windlass.core.prompt import numbered_sources, result_text
 from windlass.core.steps import AwaitPerson, next_step
+from windlass.search.search import NO_SEARCH, TOLD_TO_MODEL
 from windlass.turns.citations import citations
 
 CallStateShown = Literal["queued", "awaiting_approval", "running", "ok", "error", "denied", "cancelled", "unknown"]
 TurnState = Literal["running", "awaiting_person", "finished"]
 PendingKind = Literal["approval", "unknown", "input"]
-COMPLETED = "Chat completed successfully"
+LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def turn_shown(record: TurnRecord) -> schemas.Turn:
         started_at=iso(record.rows[0].at),
         finished_at=iso(finished.at) if finished else None,
         waiting=_waiting(record),
+        message=_summary(view) if finished else "",
     )
 
 
@@ -120,7 +123,7 @@ def chat_answer(record: TurnRecord, unavailable: Sequence[schemas.UnavailableSer
         success=end is not None and end.outcome in {"answered", "added", "handed_over"},
         user_message=next((message for message in messages if message.role == "user"), None),
         assistant_message=_final(view, messages),
-        message=_summary(end),
+        message=_summary(view),
         turn_id=record.id,
         outcome=end.outcome if end else "awaiting_person",
         sources=record.sources,
@@ -391,20 +394,34 @@ def _slug(record: TurnRecord, call: CallView) -> str:
 
 def _final(view: TurnView, messages: Sequence[schemas.Message]) -> schemas.Message | None:
     """The answer: the last reply, if it made no calls. What broke off or was stopped is no answer."""
-    if not view.rounds or view.rounds[-1].reply.calls or view.rounds[-1].reply.blanked:
-        return None
-    return messages[-1]
+    last = view.rounds[-1].reply if view.rounds else None
+    return None if last is None or last.calls or last.blanked or last.promised else messages[-1]
 
 
 def _answer(view: TurnView) -> str | None:
     last = view.rounds[-1].reply if view.rounds else None
-    return last.text if last and not last.calls and not last.blanked else None
+    return last.text if last and not last.calls and not last.blanked and not last.promised else None
 
 
-def _summary(end: TurnFinished | None) -> str:
+def _summary(view: TurnView) -> str:
+    end = view.finished
     if end is None:
         return "Waiting for a person"
-    return COMPLETED if end.outcome == "answered" else end.message or end.outcome.replace("_", " ").capitalize()
+    if end.outcome == "answered":
+        return search_problem(view) or COMPLETED
+    return end.message or end.outcome.replace("_", " ").capitalize()
+
+
+def search_problem(view: TurnView) -> str:
+    """Why an answer that was to come from the web does not, for a person; "" where it does or need not."""
+    settings = view.started.settings
+    if not settings.query or _searched(view) or not view.finished:
+        return ""
+    if settings.search == "off":
+        return "Web search is off, so no search was made."
+    ends = [call.finished for call in view.calls if call.call.name == SEARCH_TOOL and call.finished]
+    why = ends[-1].output.text.removeprefix(NO_SEARCH).partition(TOLD_TO_MODEL)[0] if ends else ""
+    return f"{NO_SEARCH} {' '.join(why.split())[:LONGEST_REASON]}".strip()
 
 
 def _searched(view: TurnView) -> bool:

@@ -1395,6 +1395,8 @@ export interface Turn {
   /** The provider of `model` */
   provider: string;
   waiting: TurnWaiting | null;
+  /** How it ended, in words; also that its web search failed */
+  message: string;
 }
 
 export interface TurnAnswer {

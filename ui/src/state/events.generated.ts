@@ -148,6 +148,7 @@ export interface ModelReplied extends EventHeader {
   first_ms?: number;
   took_ms?: number;
   blanked?: boolean;
+  promised?: boolean;
   extra?: string;
   provider?: string;
   history?: string;

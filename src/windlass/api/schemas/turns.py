@@ -19,6 +19,8 @@ from windlass.api.schemas.conversations import Message, Source, TokenUsage
 from windlass.api.schemas.tools import UnavailableServer
 from windlass.core.ports import WaitingFor
 
+COMPLETED = "Chat completed successfully"  # as `message` of a turn that simply answered
+
 
 class ChatRequest(Request):
     content: MessageText
@@ -138,6 +140,7 @@ class Turn(Response):
     finished_at: Time | None
     provider: Annotated[str, Meta(description="The provider of `model`")] = ""
     waiting: TurnWaiting | None = None
+    message: Annotated[str, Meta(description="How it ended, in words; also that its web search failed")] = ""
 
 
 class TurnAnswer(Response):
