@@ -19,6 +19,8 @@ from tests.kit.app import RunningApp
 from windlass.cli import checks
 from windlass.testing import StrictLLM, error, say
 
+HEADS = ["check", "result", "time", "detail"]
+
 
 @pytest.fixture
 def home(alone: Commands) -> Path:
@@ -268,3 +270,19 @@ def test_a_model_that_answers_is_well(alone: Commands, home: Path) -> None:
     levels = {one["about"]: one["level"] for one in done.json}
     assert levels["model environment"] == "ok", done
     assert levels["model environment abilities"] == "warn", "it neither streams nor calls a tool"
+
+
+def test_a_live_check_prints_a_table_without_the_key_and_its_exit_code_tells(alone: Commands, home: Path) -> None:
+    settings(home, '[web_search]\nbackend = "off"\n')
+    with model_server(say("ready")) as url:
+        env = {"OPENAI_API_KEY": "key-canary-of-the-test", "OPENAI_BASE_URL": url, "LLM_MODEL": "m"}
+        done = alone("doctor", "--live", **env)
+    title, head, *rows = done.out.splitlines()
+    assert "m at 127.0.0.1/v1" in title and title.endswith("6 requests") and head.split() == HEADS
+    assert [" ".join(row.split()[:2]) for row in rows[:3]] == ["chat ok", "stream no", "tools failed"]
+    assert done.code == 1 and "key-canary" not in done.out + done.err
+
+
+def test_there_is_nothing_to_check_live_without_an_account(alone: Commands) -> None:
+    done = alone("doctor", "--live")
+    assert done.code == 1 and "the demo model answers" in done.err and "OPENAI_API_KEY" in done.err

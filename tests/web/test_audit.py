@@ -17,7 +17,7 @@ from windlass.testing import StrictLLM, call, say
 
 NAME = "kitchen"
 CANARY = "canary-7Qz9-secret"
-CHANGES_NOTHING = {"providers.test", "search.test"}
+CHANGES_NOTHING = {"providers.check", "providers.test", "search.test"}
 OF_OTHER_SCOPES = {  # who came in, what is gone for good, what runs unasked
     *("access.log_in", "access.log_out", "access.confirm"),
     *("conversations.delete", "messages.delete", "tools.enable"),

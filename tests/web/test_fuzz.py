@@ -35,6 +35,7 @@ SEED = 5
 # reach for addresses that the fuzzer made up.
 NOT_IN_CHAINS = {
     "/conversations/{conversation_id}/events",
+    "/providers/{provider_id}/check",
     "/providers/{provider_id}/test",
     "/providers/{provider_id}/models",
     "/servers/{server}/start",

@@ -128,6 +128,8 @@ class providers:
     delete = row("DELETE", "/providers/{provider_id}", "Delete a provider and its key", s.Acknowledged, str,
                  audit="provider.delete")
     test = row("POST", "/providers/{provider_id}/test", "Send a one-word test request", s.ProviderTest, str, audit="")
+    check = row("POST", "/providers/{provider_id}/check", "Try its account with at most 12 small requests",
+                s.LiveReport, str, audit="")
     models = row("GET", "/providers/{provider_id}/models", "List its models", s.ModelList, str)
 
 

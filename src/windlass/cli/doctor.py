@@ -8,6 +8,7 @@ import typer
 
 from windlass.cli.checks import CheckResult, folder_findings, live_findings, settings_findings
 from windlass.cli.isolation_checks import isolation_findings
+from windlass.cli.live import check_live
 from windlass.cli.options import FAILED, Options, options_of
 from windlass.cli.output import as_json, note
 from windlass.cli.session import opened
@@ -21,8 +22,14 @@ def doctor(
     ctx: typer.Context,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Do not ask models or start servers.")] = False,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Try the default provider's account with at most 12 small requests, and no more."),
+    ] = False,
 ) -> None:
     """Check the set-up and explain how to fix each problem. Exit code 1 when there is one."""
+    if live:
+        check_live(ctx, json)
     found: list[CheckResult] = []
     for finding in _findings(ctx, offline):
         found.append(finding)

@@ -291,6 +291,10 @@ class ProvidersResource(Resource):
     async def test(self, provider_id: str) -> schemas.ProviderTest:
         return await self._transport.call(routes.providers.test, provider_id)
 
+    async def check(self, provider_id: str) -> schemas.LiveReport:
+        """Try its account with at most 12 small requests."""
+        return await self._transport.call(routes.providers.check, provider_id)
+
     async def local(self) -> LocalRows:
         """Model servers that answer on the machine Windlass runs on."""
         return (await self._transport.call(routes.providers.local)).servers

@@ -12,6 +12,7 @@ from windlass.providers.models import DEMO, Models
 from windlass.providers.openai_chat import OpenAIChat
 from windlass.providers.probe import Findings, ProbeFinding
 from windlass.providers.profiles import PROFILES, Profile, profile_for
+from windlass.providers.raw_request import post_chat
 from windlass.providers.scripted import ScriptedModel
 
 __all__ = [
@@ -37,5 +38,6 @@ __all__ = [
     "chat_models",
     "detect_local",
     "first_edition",
+    "post_chat",
     "profile_for",
 ]

@@ -37,7 +37,7 @@ class Models:
         self, providers: Iterable[ProviderConfig] = (), default: str = "", redact: Callable[[str], str] = str
     ) -> None:
         """`redact` takes secrets out of errors: some servers quote the key that they refuse."""
-        self._redact = redact
+        self.redact = redact
         self._configs: dict[str, ProviderConfig] = {}
         self._models: dict[str, Model] = {}
         self._built: set[str] = set()  # of those, the ones this class made
@@ -86,7 +86,7 @@ class Models:
         try:
             return await self._ask(request, emit)
         except ModelError as error:
-            error.message, error.partial = self._redact(error.message), self._redact(error.partial)
+            error.message, error.partial = self.redact(error.message), self.redact(error.partial)
             raise
 
     async def _ask(self, request: ModelRequest, emit: Emit) -> Reply:

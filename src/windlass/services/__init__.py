@@ -17,6 +17,7 @@ from windlass.services.audit import Audit
 from windlass.services.completions import Completions
 from windlass.services.context import Context
 from windlass.services.conversations import Conversations
+from windlass.services.live_check import LiveChecks
 from windlass.services.messages import Messages
 from windlass.services.permissions import Permissions
 from windlass.services.personas import Personas
@@ -67,6 +68,7 @@ class Services:
         self.messages = Messages(store, bus, records)
         self.servers = McpServers(store, servers, toolbox, vault, deleted_servers, config.home)
         self.providers = Providers(store, models, vault, patience_of(limits))
+        self.live_checks = LiveChecks(models, search_backends)
         self.personas = Personas(store)
         self.conversations = Conversations(
             store, runner, records, self.context, self.tools, self.personas, self.providers

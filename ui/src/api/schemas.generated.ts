@@ -517,6 +517,30 @@ export interface LinkMade {
   success: boolean;
 }
 
+/** What an account can do, found by trying. It holds no secret and may be passed on. */
+export interface LiveReport {
+  provider: string;
+  address: string;
+  model: string;
+  version: string;
+  /** ISO 8601, UTC */
+  at: string;
+  rows: LiveRow[];
+  /** That were sent to models and searches; 12 at most */
+  requests: number;
+  /** No row failed */
+  ok: boolean;
+  success: boolean;
+}
+
+export interface LiveRow {
+  check: string;
+  /** `no`: the account or the model does not have it */
+  result: "failed" | "no" | "ok" | "skipped";
+  detail: string;
+  took_ms: number;
+}
+
 export interface LocalServer {
   name: string;
   base_url: string;

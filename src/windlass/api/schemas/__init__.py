@@ -47,6 +47,8 @@ from windlass.api.schemas.conversations import (
 )
 from windlass.api.schemas.models import (
     Finding,
+    LiveReport,
+    LiveRow,
     LocalServer,
     LocalServers,
     ModelInfo,
@@ -236,6 +238,8 @@ __all__ = [
     "LimitList",
     "LinkMade",
     "Linked",
+    "LiveReport",
+    "LiveRow",
     "LocalServer",
     "LocalServers",
     "LogIn",

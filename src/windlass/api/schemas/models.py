@@ -74,6 +74,29 @@ class ProviderTest(Response):
     success: bool = True
 
 
+class LiveRow(Response):
+    check: Annotated[str, Meta(examples=["tools"])]
+    result: Annotated[
+        Literal["ok", "no", "failed", "skipped"], Meta(description="`no`: the account or the model does not have it")
+    ]
+    detail: str
+    took_ms: int
+
+
+class LiveReport(Response):
+    """What an account can do, found by trying. It holds no secret and may be passed on."""
+
+    provider: str
+    address: str
+    model: str
+    version: str
+    at: Time
+    rows: list[LiveRow]
+    requests: Annotated[int, Meta(description="That were sent to models and searches; 12 at most")]
+    ok: Annotated[bool, Meta(description="No row failed")]
+    success: bool = True
+
+
 class ModelInfo(Response):
     """null: not known."""
 
