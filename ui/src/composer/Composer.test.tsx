@@ -1,8 +1,10 @@
 import { act, fireEvent, render, screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 
+import { searchState } from "../app/resources";
 import { serve } from "../testing/server";
 import { Composer } from "./Composer";
+import { useMessageHint } from "./searchHint";
 
 const nothing = () => undefined;
 
@@ -44,11 +46,30 @@ test.each([
   [{ prefix: true, ready: true, reason: "" }, "Searches the web first. The slashes are not sent."],
   [
     { prefix: true, ready: false, reason: "Brave needs a key: web_search.brave_key." },
-    "The web cannot be searched now. Brave needs a key: web_search.brave_key.",
+    "No search runs. Brave needs a key: web_search.brave_key.",
   ],
-  [{ prefix: false, ready: true, reason: "" }, /Slashes mean nothing here/],
+  [{ prefix: false, ready: true, reason: "" }, /^No search runs: slashes are plain text here/],
+  [
+    { backend: "off", prefix: true, ready: false, reason: "The web search is off in windlass.toml." },
+    "No search runs. The web search is off in windlass.toml.",
+  ],
 ])("slashes say whether they search, and why not (%#)", async (state, words) => {
   serve({ "GET /search": { backend: "auto", ...state } });
   draw("// newest release of SQLite");
   expect(await screen.findByText(words)).toBeTruthy();
+});
+
+function Hint() {
+  return <p>hint: {useMessageHint()}</p>;
+}
+
+test.each([
+  [{ prefix: true, ready: true, reason: "" }, "hint: Message, or // to search the web"],
+  [{ prefix: false, ready: true, reason: "" }, "hint: Message"],
+  [{ backend: "off", prefix: true, ready: false, reason: "The web search is off." }, "hint: Message"],
+])("slashes are offered only where they search (%#)", async (state, words) => {
+  serve({ "GET /search": { backend: "auto", ...state } });
+  render(<Hint />);
+  await act(() => searchState.refresh());
+  expect(screen.getByText(words)).toBeTruthy();
 });

@@ -8,10 +8,10 @@ import {
   type SyntheticEvent,
 } from "react";
 
-import type { SearchState } from "../api";
 import { useResource } from "../app/resource";
 import { searchState } from "../app/resources";
 import { Icon, LinkButton } from "../parts";
+import { SEARCHES, slashesText } from "./searchHint";
 import { useAwake } from "./useAwake";
 
 interface Props {
@@ -130,16 +130,9 @@ function SearchNote() {
   return (
     <p className={off ? "note warn" : "note"} role="status">
       <Icon name={off ? "alert" : "globe"} />
-      <span>{value ? searchText(value) : SEARCHES}</span>
+      <span>{value ? slashesText(value) : SEARCHES}</span>
     </p>
   );
-}
-
-const SEARCHES = "Searches the web first. The slashes are not sent.";
-
-function searchText({ prefix, ready, reason }: SearchState): string {
-  if (!prefix) return "Slashes mean nothing here: web_search.prefix is off in windlass.toml.";
-  return ready ? SEARCHES : `The web cannot be searched now. ${reason}`;
 }
 
 function useGrowth(box: RefObject<HTMLTextAreaElement | null>, text: string): void {

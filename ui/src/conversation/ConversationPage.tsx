@@ -4,6 +4,7 @@ import { conversations, type ConversationInfo } from "../api";
 import { Resource, useResource } from "../app/resource";
 import { modelList, personaList, providerList, serverList } from "../app/resources";
 import { isAt, navigate, paths, useRoute } from "../app/router";
+import { useMessageHint } from "../composer/searchHint";
 import { Composer } from "../composer/Composer";
 import { Controls, type Choice } from "../composer/Controls";
 import { readDraft, takeAway, useDraft, writeDraft } from "../composer/draft";
@@ -82,6 +83,7 @@ function OpenThread({
   const { scroller, content, atEnd, toEnd } = useStick();
   const last = path.at(-1);
   const running = last !== undefined && phaseOf(last).kind !== "finished";
+  const hint = useMessageHint();
   const waiting = last ? waitingCalls(last).length : 0;
   useEffect(refreshSoon, [waiting]); // a question of a tool is no event of the log, which the list follows else
   const [text, setText] = useDraft(store.id);
@@ -147,7 +149,7 @@ function OpenThread({
             onStop={stopTurn}
             running={running}
             busy={letter.stage === "going"}
-            placeholder={running ? "Queue a message" : "Message, or // to search the web"}
+            placeholder={running ? "Queue a message" : hint}
             controls={<Controls conversationId={store.id} choice={choice} onChoose={choose} />}
             queued={queue.text}
             onUnqueue={queue.take}
@@ -161,6 +163,7 @@ function OpenThread({
 }
 
 function NewPage() {
+  const hint = useMessageHint();
   const [text, setText] = useDraft("new");
   const [choice, setChoice] = useState<Choice>({ persona: "", provider: "", model: "" });
   const sending = useVerb();
@@ -205,7 +208,7 @@ function NewPage() {
             onStop={() => undefined}
             running={false}
             busy={sending.busy}
-            placeholder="Message, or // to search the web"
+            placeholder={hint}
             controls={
               <Controls
                 conversationId=""

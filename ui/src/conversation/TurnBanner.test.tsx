@@ -15,6 +15,35 @@ const EVENTS = [
   { type: "model_failed", turn_id: "t1", seq: 2, at, cause: "busy", message: "Busy", wait_s: 60 },
 ] as unknown as Event[];
 
+const FAILED = "The web search failed. SearXNG cannot be reached. Do not make up results: say so.";
+
+test.each([
+  ["due", "error", "The web search failed. SearXNG cannot be reached."],
+  ["offered", "error", "The web search failed. SearXNG cannot be reached."],
+  ["off", "none", "Web search is off, so no search was made."],
+  ["due", "ok", ""],
+])("an answer whose search (%s) ended as %s says so", (search, state, words) => {
+  const call = { id: "c1", name: "web_search", arguments: "{}" };
+  const calls: object[] = [
+    { type: "model_replied", turn_id: "t1", seq: 2, at, text: "", calls: [call] },
+    { type: "tool_started", turn_id: "t1", seq: 3, at, call_id: "c1" },
+    { type: "tool_finished", turn_id: "t1", seq: 4, at, call_id: "c1", state, output: { text: FAILED } },
+  ];
+  const events = [
+    { ...EVENTS[0], settings: { search, query: "weather" } },
+    EVENTS[1],
+    ...(state === "none" ? [] : calls),
+    { type: "model_replied", turn_id: "t1", seq: 5, at, text: "I could not search." },
+    { type: "turn_finished", turn_id: "t1", seq: 6, at, outcome: "answered" },
+  ] as unknown as Event[];
+  const store = new ConversationStore("conv-1");
+  events.forEach((event) => store.put(event));
+  const turn = store.state().turns.get("t1");
+  if (!turn) throw new Error("no turn");
+  render(<TurnBanner turn={turn} />);
+  expect(screen.queryByRole("status")?.textContent ?? "").toBe(words);
+});
+
 test("a stop between two tries that did not get through is not shown as under way", async () => {
   const asked = serve({ "POST /turns/t1/stop": new Refusal(503, { code: "busy", message: "Not now." }) });
   const store = new ConversationStore("conv-1");

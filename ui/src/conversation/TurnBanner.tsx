@@ -1,7 +1,7 @@
 import { turns } from "../api";
 import { navigate, paths } from "../app/router";
 import { Banner, Button, plural, useNow, Quoted } from "../parts";
-import { callsOf, searchMissing, type ModelFailed, type Turn, type TurnFinished } from "../state";
+import { callsOf, searchProblem, type ModelFailed, type Turn, type TurnFinished } from "../state";
 import { useOpen } from "./context";
 import { WaitingLine } from "./WaitingLine";
 import { stop } from "./stop";
@@ -27,8 +27,17 @@ function Ended({ turn, finished }: { turn: Turn; finished: TurnFinished }) {
     case "failed":
       return <FailedBanner turn={turn} finished={finished} />;
     default:
-      return searchMissing(turn) ? <p className="turn-note">No search ran for this answer.</p> : null;
+      return <SearchProblem turn={turn} />;
   }
+}
+
+function SearchProblem({ turn }: { turn: Turn }) {
+  const why = searchProblem(turn);
+  return why ? (
+    <p className="turn-note" role="status">
+      <Quoted text={why} />
+    </p>
+  ) : null;
 }
 
 function LimitBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }) {

@@ -1,8 +1,10 @@
-import { cleanup, screen } from "@testing-library/react";
+import { act, cleanup, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 
+import { searchState } from "../app/resources";
 import type { Event } from "../state";
 import { drawOpen, turnOf } from "../testing/open";
+import { serve } from "../testing/server";
 import { TurnEnd } from "./TurnEnd";
 import { TurnView } from "./TurnView";
 
@@ -59,6 +61,19 @@ function draw(events: Event[]) {
   const answers = { index: 0, ids: ["turn-1"] };
   drawOpen(<TurnEnd turn={turnOf(events, "turn-1")} answers={answers} inspected={false} />);
 }
+
+test("the search of an answer is offered, or says that no search runs", async () => {
+  serve({ "GET /search": { backend: "auto", prefix: false, ready: true, reason: "" } });
+  draw(answeredBy("zai"));
+  await act(() => searchState.refresh());
+  expect(screen.getByRole("button", { name: "Search the web for this" })).toHaveProperty("disabled", false);
+  serve({
+    "GET /search": { backend: "off", prefix: true, ready: false, reason: "It is off in windlass.toml." },
+  });
+  await act(() => searchState.refresh());
+  const off = screen.getByRole("button", { name: "No search runs. It is off in windlass.toml." });
+  expect(off).toHaveProperty("disabled", true);
+});
 
 test("an answer of a fallback says whose it is", () => {
   draw(answeredBy("other"));

@@ -1,5 +1,6 @@
 import { turns } from "../api";
 import { inspect } from "../app/router";
+import { useSearchOff } from "../composer/searchHint";
 import {
   CopyButton,
   Icon,
@@ -95,14 +96,15 @@ function AddedEnd({ turn }: { turn: Turn }) {
 function Actions({ turn, answers, inspected }: Props) {
   const { run, busy, error } = useVerb();
   const reply = turn.rounds.at(-1)?.reply;
+  const searchOff = useSearchOff();
   return (
     <span className="acts">
       {error && <span className="bad">{error}</span>}
       <Pager versions={answers} what="answer" />
       <IconButton
         icon="globe"
-        label="Search the web for this"
-        disabled={busy}
+        label={searchOff || "Search the web for this"}
+        disabled={busy || searchOff !== ""}
         onClick={() => run(() => turns.retry(turn.id, { web_search: "on" }))}
       />
       <IconButton

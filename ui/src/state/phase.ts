@@ -83,11 +83,18 @@ export function answerOf(turn: Turn): string {
   return turn.draft?.text || (turn.rounds.at(-1)?.reply.text ?? "");
 }
 
-/** A search was wished for and none ran. */
-export function searchMissing(turn: Turn): boolean {
-  const wished = turn.settings.search === "due" || turn.settings.search === "offered";
-  const ran = callsOf(turn).some((call) => call.spec.name === "web_search" && lookOf(call) === "done");
-  return wished && turn.finished?.outcome === "answered" && !ran && sourcesOf(turn).length === 0;
+const NO_SEARCH = "The web search failed.";
+
+/** Why an answer that was to come from the web does not, as the server's `message` says it; "" where it does or need not. */
+export function searchProblem(turn: Turn): string {
+  const { search = "off", query = "" } = turn.settings;
+  const searches = callsOf(turn).filter((call) => call.spec.name === "web_search");
+  const searched = searches.some((call) => lookOf(call) === "done") || sourcesOf(turn).length > 0;
+  if (!query || searched || turn.finished?.outcome !== "answered") return "";
+  if (search === "off") return "Web search is off, so no search was made.";
+  const text = searches.at(-1)?.finished?.output.text ?? "";
+  const why = text.replace(NO_SEARCH, "").split("Do not make up results")[0] ?? "";
+  return `${NO_SEARCH} ${why.trim().slice(0, 300)}`.trim();
 }
 
 /**
