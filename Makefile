@@ -85,7 +85,7 @@ pins:  ## resolve all dependencies again and pin them
 	scripts/compile-pins
 
 clean:  ## remove everything that set-up made
-	rm -rf .venv .cache dist ui/node_modules tests/node/node_modules tests/conformance/node_modules src/windlass/web/static
+	rm -rf .venv .cache dist ui/node_modules tests/node/node_modules tests/conformance/node_modules tests/clients/node_modules src/windlass/web/static
 
 
 .venv/installed: pyproject.toml requirements/dev.txt
@@ -103,6 +103,7 @@ src/windlass/web/static/index.html: $(UI_SOURCES) | .venv/installed
 
 test-tools: .cache/servers/installed .cache/node/installed  ## install what the tests start: MCP servers, Chromium
 test-tools: tests/node/node_modules/.package-lock.json tests/conformance/node_modules/.package-lock.json
+test-tools: tests/clients/node_modules/.package-lock.json
 	@scripts/install-test-programs
 
 .cache/servers/installed: requirements/servers.txt

@@ -46,7 +46,7 @@ def test_running_and_developing_use_the_same_versions() -> None:
     assert {name: dev[name] for name in run} == run
 
 
-@pytest.mark.parametrize("folder", ["ui", "tests/node", "tests/conformance"])
+@pytest.mark.parametrize("folder", ["ui", "tests/node", "tests/conformance", "tests/clients"])
 def test_npm_locks_hold_hashes_and_no_download_address(folder: str) -> None:
     packages = json.loads((ROOT / folder / "package-lock.json").read_text())["packages"]
     del packages[""]
@@ -54,7 +54,7 @@ def test_npm_locks_hold_hashes_and_no_download_address(folder: str) -> None:
     assert not [name for name, package in packages.items() if "resolved" in package or "integrity" not in package]
 
 
-@pytest.mark.parametrize("folder", ["ui", "tests/node", "tests/conformance"])
+@pytest.mark.parametrize("folder", ["ui", "tests/node", "tests/conformance", "tests/clients"])
 def test_npm_locks_hold_the_builds_of_every_platform(folder: str) -> None:
     """npm leaves out what its registry lacks, and `npm ci` then refuses the lock on all machines."""
     packages = json.loads((ROOT / folder / "package-lock.json").read_text())["packages"]

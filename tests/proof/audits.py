@@ -13,8 +13,8 @@ from typing import Any
 from tests.proof.figures import add
 
 ROOT = Path(__file__).parents[2]
-NPM = ("ui", "tests/node", "tests/conformance")
-PINS = ("run", "dev", "servers", "node")
+NPM = ("ui", "tests/node", "tests/conformance", "tests/clients")
+PINS = ("run", "dev", "servers", "node", "clients")
 PATIENCE_S = 120
 
 

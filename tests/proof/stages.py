@@ -46,6 +46,7 @@ def stages() -> list[Stage]:
         Stage("coverage", "coverage of core and store", COVERING, 1, COVERED),
         Stage("page", "the page in a browser", BROWSER),
         Stage("proxies", "behind real proxies", ("tests/proof/test_proxies.py", "tests/browser/test_names.py")),
+        Stage("clients", "unchanged clients of OpenAI's API", ("tests/proof/test_clients.py", "tests/clients"), 1),
         Stage("mutations", "broken on purpose", ("tests/proof/test_mutations.py",)),
         Stage("measures", "measures", (*ALONE, *FLOOD), 1),
     ]

@@ -15,7 +15,7 @@ def embedding_faults(body: Mapping[str, Any]) -> list[str]:
         faults.append("model: a non-empty string is required")
     if not body.get("input") or not isinstance(body["input"], str | list):
         faults.append("input: must not be empty")
-    if body.get("encoding_format", "float") not in ("float", "base64"):
+    if (body.get("encoding_format") or "float") not in ("float", "base64"):
         faults.append("encoding_format: must be float or base64")
     return faults
 

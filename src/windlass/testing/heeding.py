@@ -36,8 +36,8 @@ def heed(request: RecordedRequest) -> ScriptedReply:
 
 
 def shown(body: Mapping[str, Any]) -> str:
-    """The parameters of a request, in a stable order; the limit of a reply under one name."""
-    found = {name: value for name, value in body.items() if name not in _NOT_SHOWN}
+    """The parameters of a request, in a stable order; the limit of a reply under one name. Null is left out."""
+    found = {name: value for name, value in body.items() if name not in _NOT_SHOWN and value is not None}
     if "max_completion_tokens" in body:
         found["max_tokens"] = body["max_completion_tokens"]
     return json.dumps(found, sort_keys=True, separators=(",", ":"))

@@ -50,7 +50,7 @@ class RecordedRequest:
     def user_text(self) -> str:
         """The last user message, for scripts that tell conversations apart by it."""
         texts = [message["content"] for message in self.messages if message.get("role") == "user"]
-        return str(texts[-1]) if texts else ""
+        return _flat(texts[-1]) if texts else ""
 
     @property
     def rounds(self) -> int:
@@ -71,8 +71,15 @@ class RecordedRequest:
             if message.get("role") == "user":
                 found = []
             elif message.get("role") == "tool":
-                found.append(message["content"])
+                found.append(_flat(message["content"]))
         return found
+
+
+def _flat(content: object) -> str:
+    """A text, or the texts of a list of parts."""
+    if not isinstance(content, list):
+        return str(content)
+    return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
 
 
 class Recording:

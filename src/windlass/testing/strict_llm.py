@@ -97,6 +97,7 @@ class StrictLLM:
         base = self._dialect.base_path
         app.router.add_post(f"{base}/chat/completions", self._chat)
         app.router.add_get(f"{base}/models", self._list_models)
+        app.router.add_get(f"{base}/models/{{name:.+}}", self._retrieve_model)
         app.router.add_post(f"{base}/embeddings", self._embed)
         if self._dialect.name == "zai":
             app.router.add_post(f"{base}/web_search", self._web_search)
@@ -220,9 +221,20 @@ class StrictLLM:
     async def _list_models(self, http: web.Request) -> web.StreamResponse:
         if problem := self._key_refusal(http.headers.get("Authorization", "")):
             return self._failure(problem)
+        return web.json_response({"object": "list", "data": self._known_models()})
+
+    async def _retrieve_model(self, http: web.Request) -> web.StreamResponse:
+        if problem := self._key_refusal(http.headers.get("Authorization", "")):
+            return self._failure(problem)
+        name = http.match_info["name"]
+        for model in self._known_models():
+            if model["id"] == name:
+                return web.json_response(model)
+        return self._failure(self._dialect.refusal("model", f"the model '{name}' does not exist"))
+
+    def _known_models(self) -> list[dict[str, object]]:
         names = self._models or ["strict-model"]
-        models = [{"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "tests"} for name in names]
-        return web.json_response({"object": "list", "data": models})
+        return [{"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "tests"} for name in names]
 
     async def _embed(self, http: web.Request) -> web.StreamResponse:
         if problem := self._key_refusal(http.headers.get("Authorization", "")):
