@@ -131,3 +131,11 @@ def test_a4_a_token_is_read_without_the_blanks_around_it(tmp_path: Path) -> None
     """As `$(cat file)` or an env file leaves them; a request's header has none."""
     for given, meant in ((" a-token-of-my-own\n", "a-token-of-my-own"), ("  ", "")):
         assert load(env={"WINDLASS_HOME": str(tmp_path), "WINDLASS_TOKEN": given}).token == meant
+
+
+def test_a_z_ai_key_is_used_at_a_z_ai_address_and_nowhere_else(tmp_path: Path) -> None:
+    env = {"WINDLASS_HOME": str(tmp_path), "ZAI_API_KEY": "z"}
+    [provider] = load(env={**env, "OPENAI_BASE_URL": "https://api.z.ai/api/coding/paas/v4"}).providers
+    assert (provider.api_key, provider.model) == ("z", "glm-4.7")
+    [provider] = load(env={**env, "OPENAI_BASE_URL": "https://models.example/v1"}).providers
+    assert provider.api_key == ""

@@ -286,7 +286,8 @@ def _providers(file: _File, env: Mapping[str, str]) -> list[ProviderSettings]:
         if _has_password(url):
             raise _password_in("OPENAI_BASE_URL")
         model = model or (ZAI_MODEL if _is_zai(url) else "")
-        found.append(ProviderSettings(url, model, env.get("OPENAI_API_KEY", ""), name=ENVIRONMENT))
+        key = env.get("OPENAI_API_KEY") or (env.get("ZAI_API_KEY", "") if _is_zai(url) else "")
+        found.append(ProviderSettings(url, model, key, name=ENVIRONMENT))
     elif env.get("ZAI_API_KEY"):
         found.append(ProviderSettings(ZAI_URL, model or ZAI_MODEL, env["ZAI_API_KEY"], name=ENVIRONMENT))
     in_file = [file.provider] if file.provider else []

@@ -262,7 +262,8 @@ def _nameless(session: Connected, provider: schemas.Provider) -> CheckResult:
     return CheckResult(
         f"model {provider.name}",
         "bad",
-        f"No model is named for {provider.base_url}: chats that name none are refused.",
+        f"No model is named for {provider.base_url}: chats that name none are refused."
+        + (f" Its list cannot be read: {listed.error.message}" if listed.error else ""),
         f"{fix} Its models: {names}." if names else fix,
     )
 

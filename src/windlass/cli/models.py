@@ -37,7 +37,8 @@ def list_(ctx: typer.Context, json: Json = False) -> None:
         note(f"Prices in US dollars for a million tokens. Table as of {max(dates)}.")
     for provider, listed in found:
         if listed.error:
-            note(f"{provider.name}: {listed.error.message} The last known list is shown.", "yellow")
+            known = " The last known list is shown." if listed.models else ""
+            note(f"{provider.name}: {listed.error.message}{known}", "yellow")
 
 
 def _entry(provider: schemas.Provider, listed: schemas.ModelList) -> dict[str, object]:

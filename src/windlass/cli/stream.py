@@ -25,9 +25,9 @@ from windlass.core.events import (
     CallJudged,
     CallResolved,
     HistoryTrimmed,
-    Limits,
     ModelFailed,
     ModelReplied,
+    Settings,
     StopRequested,
     ToolFinished,
     ToolStarted,
@@ -35,6 +35,7 @@ from windlass.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from windlass.core.fold import FAILS_ANYWHERE
 from windlass.core.ports import (
     CallDelta,
     InputNeeded,
@@ -126,8 +127,8 @@ class TurnPrinter:
         self._live: Live | None = None
         self._in_line = False
         self._shown = ""
-        self._attempts = Limits().attempts
-        self._failures = 0
+        self._settings = Settings()
+        self._failures = self._gave_up = 0
         self._waiting: Waiting | None = None
 
     def show(self, event: TurnEvent) -> None:  # noqa: C901 - one case for each kind of event
@@ -137,7 +138,7 @@ class TurnPrinter:
             case Waiting():
                 self._wait(event.what)
             case TurnStarted(settings=settings):
-                self._attempts = settings.limits.attempts
+                self._settings = settings
             case TextDelta(text=text):
                 self._write(text)
             case ReplySoFar(text=text):
@@ -145,17 +146,17 @@ class TurnPrinter:
             case ReplyReset():
                 self._break_line()
                 self._shown = ""
-            case ModelReplied(text=text, calls=calls):
+            case ModelReplied(text=text, calls=calls, provider=provider, model=model):
                 self._write(text[len(self._shown) :] if text.startswith(self._shown) else "")
                 self._shown, self._failures = "", 0
                 self._break_line()
                 self._names.update(
                     {call.id: f"{line(call.name)} {shown_arguments(call.arguments)}".strip() for call in calls}
                 )
-            case ModelFailed(message=message, retryable=True, wait_s=wait_s):
-                self._failures += 1
-                if self._failures < self._attempts:
-                    self._note(failed_line(message, wait_s, self._failures, self._attempts - 1))
+                if not calls and provider not in ("", self._settings.provider):
+                    self._note(f"Answered by {line(provider)}/{line(model)}.")
+            case ModelFailed():
+                self._failed(event.what)
             case ToolStarted(call_id=call_id):
                 self._begin(call_id)
             case ToolProgress():
@@ -167,8 +168,7 @@ class TurnPrinter:
             case TurnFinished():
                 self.close()
             case (
-                ModelFailed()
-                | TurnClaimed()
+                TurnClaimed()
                 | CallJudged()
                 | CallDecided()
                 | CallResolved()
@@ -202,6 +202,17 @@ class TurnPrinter:
         sys.stdout.write(clean(text))
         sys.stdout.flush()
         self._in_line = not text.endswith("\n")
+
+    def _failed(self, failed: ModelFailed) -> None:
+        """Another attempt is announced, or a fallback; what ends the turn is told with its end."""
+        self._failures += 1
+        attempts = self._settings.limits.attempts
+        if failed.retryable and self._failures < attempts:
+            self._note(failed_line(failed.message, failed.wait_s, self._failures, attempts - 1))
+        elif self._gave_up < len(self._settings.fallback) and failed.cause not in FAILS_ANYWHERE:
+            provider, model = self._settings.fallback[self._gave_up]
+            self._gave_up, self._failures = self._gave_up + 1, 0
+            self._note(f"{line(failed.message)} Asking {line(provider)}/{line(model)} instead.")
 
     def _wait(self, waiting: Waiting) -> None:
         """At a terminal a line that moves; elsewhere each thing that is waited for once. A decision is asked for, and a

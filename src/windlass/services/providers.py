@@ -215,6 +215,7 @@ class Providers:
             default=config.id == self._models.config().id,
             demo=config.wire == DEMO,
             from_config=self._kept.get(config.id) is None,
+            fallback=list(config.fallback),
         )
 
 

@@ -918,6 +918,8 @@ export interface Provider {
   /** The built-in demo model: fixed replies, no key */
   demo: boolean;
   from_config: boolean;
+  /** `provider/model`, asked in this order when this one cannot answer */
+  fallback: string[];
 }
 
 export interface ProviderAnswer {

@@ -1,4 +1,4 @@
-import { fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
 
 import { Refusal, serve } from "../testing/server";
@@ -60,4 +60,29 @@ test("a stop between two tries that did not get through is not shown as under wa
   expect(stopping()).toBe(true);
   await waitFor(() => expect(stopping()).toBe(false));
   expect(asked).toHaveLength(1);
+});
+
+test("a model that gave up is not retried: another is asked, and its attempts are counted anew", () => {
+  const settings = { provider: "zai", fallback: [["other", "m2"]] };
+  const refused = { cause: "auth", message: "The key was refused.", retryable: false, model: "glm-4.7" };
+  const busy = { cause: "busy", message: "Busy.", retryable: true, wait_s: 0, model: "m2" };
+  const store = new ConversationStore("conv-1");
+  const put = (...events: object[]) =>
+    events.forEach((event) => store.put({ turn_id: "t1", at, ...event } as unknown as Event));
+  const draw = () => {
+    const turn = store.state().turns.get("t1");
+    if (!turn) throw new Error("no turn");
+    cleanup();
+    render(
+      <OpenConversation value={{ store, naming: namingFrom([]), toolsKnown: true }}>
+        <TurnBanner turn={turn} />
+      </OpenConversation>,
+    );
+  };
+  put({ type: "turn_started", seq: 0, opening: [], settings }, { type: "model_failed", seq: 1, ...refused });
+  draw();
+  expect(screen.getByText(/Asking another model instead/)).not.toBeNull();
+  put({ type: "model_failed", seq: 2, ...busy });
+  draw();
+  expect(screen.getByText(/Retrying \(1 of 3\)/)).not.toBeNull();
 });

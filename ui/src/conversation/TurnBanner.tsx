@@ -154,7 +154,10 @@ function Retrying({ turn, failure }: { turn: Turn; failure: ModelFailed }) {
   const now = useNow(true);
   const due = Date.parse(failure.at) + (failure.wait_s ?? 0) * 1000;
   const left = Math.ceil((due - now) / 1000);
-  const count = `(${turn.failures.length} of ${turn.limits.attempts - 1})`;
+  const tries = triesOf(turn.failures);
+  const hasFallback = (turn.settings.fallback ?? []).length > 0;
+  const gaveUp = hasFallback && (failure.retryable === false || tries >= turn.limits.attempts);
+  const count = `(${tries} of ${turn.limits.attempts - 1})`;
   const [statement, details] = parts(failure.message || "The model did not answer.");
   return (
     <div className="turn-line">
@@ -167,11 +170,22 @@ function Retrying({ turn, failure }: { turn: Turn; failure: ModelFailed }) {
         }
       >
         <strong>{statement}</strong>{" "}
-        {left > 0 ? `Retrying in ${left}\u00a0s ${count}.` : `Retrying ${count}.`}
+        {gaveUp
+          ? "Asking another model instead."
+          : left > 0
+            ? `Retrying in ${left}\u00a0s ${count}.`
+            : `Retrying ${count}.`}
         {details && <span className="details"> {details}</span>}
       </Banner>
     </div>
   );
+}
+
+/** How often the model that failed last was tried: a fallback's attempts are counted by themselves. */
+function triesOf(failures: readonly ModelFailed[]): number {
+  const last = failures.at(-1);
+  const other = failures.findLastIndex(({ host, model }) => host !== last?.host || model !== last?.model);
+  return failures.length - 1 - other;
 }
 
 function FirstStrong({ text, fallback }: { text: string; fallback: string }) {

@@ -17,6 +17,7 @@ const ZAI: Provider = {
   default: true,
   demo: false,
   from_config: false,
+  fallback: [],
 };
 const DEMO = { ...ZAI, id: "demo", name: "Demo", demo: true, has_key: false };
 

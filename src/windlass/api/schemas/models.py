@@ -39,6 +39,9 @@ class Provider(Response):
     default: bool
     demo: Annotated[bool, Meta(description="The built-in demo model: fixed replies, no key")]
     from_config: bool
+    fallback: Annotated[
+        list[str], Meta(description="`provider/model`, asked in this order when this one cannot answer")
+    ] = field(default_factory=list)
 
 
 class ProviderAnswer(Response):

@@ -76,6 +76,14 @@ function Facts({ provider }: { provider: Provider }) {
       <dd>{provider.model ? <code>{provider.model}</code> : <span className="dim">none chosen</span>}</dd>
       <dt>Key</dt>
       <dd>{provider.has_key ? "Saved. Hidden for security." : <span className="dim">none</span>}</dd>
+      {provider.fallback.length > 0 && (
+        <>
+          <dt>If it cannot answer</dt>
+          <dd>
+            <code>{provider.fallback.join(", ")}</code>
+          </dd>
+        </>
+      )}
       {provider.temperature !== null && (
         <>
           <dt>Temperature</dt>
