@@ -158,7 +158,9 @@ async def test_a_cut_stream_is_an_error_that_keeps_what_was_said() -> None:
 async def test_silence_after_the_headers_is_a_timeout() -> None:
     brief = Patience(silence_s=0.05, backoff_s=0)
     async with StrictLLM([headers() + hang()]) as llm, chat_with(llm.base_url, patience=brief) as chat:
-        with pytest.raises(ModelError, match=r"Timeout: strict-model sent nothing for 0\.05 s") as caught:
+        with pytest.raises(
+            ModelError, match=r"Timeout: strict-model at 127.0.0.1:\d+ sent nothing for 0\.05 s"
+        ) as caught:
             await chat.reply(ask(), Recorder())
     assert (caught.value.code, caught.value.retryable) == ("timeout", False)
 
@@ -166,7 +168,7 @@ async def test_silence_after_the_headers_is_a_timeout() -> None:
 async def test_no_answer_at_all_is_a_timeout() -> None:
     brief = Patience(connect_s=0.05, first_byte_s=0.05, backoff_s=0)
     async with StrictLLM([hang()]) as llm, chat_with(llm.base_url, patience=brief) as chat:
-        with pytest.raises(ModelError, match=r"Timeout: strict-model did not answer within 0\.05 s"):
+        with pytest.raises(ModelError, match=r"Timeout: strict-model at 127.0.0.1:\d+ did not answer within 0\.05 s"):
             await chat.reply(ask(), Recorder())
 
 
@@ -182,7 +184,7 @@ async def test_signs_of_life_do_not_stop_the_clock(sign: bytes) -> None:
             await asyncio.sleep(0.01)  # often within the silence that is allowed
 
     async with raw_server(drip) as base_url, chat_with(base_url, patience=brief) as chat:
-        with pytest.raises(ModelError, match="Timeout: strict-model sent nothing"):
+        with pytest.raises(ModelError, match=r"Timeout: strict-model at 127.0.0.1:\d+ sent nothing"):
             await chat.reply(ask(), Recorder())
 
 
@@ -200,7 +202,7 @@ async def test_a_reply_without_end_is_a_timeout_however_much_it_says(clock: Loop
 
     async with raw_server(talk) as base_url, chat_with(base_url, patience=patience) as chat:
         with pytest.raises(
-            ModelError, match="Timeout: the reply of strict-model was not finished within 100 s"
+            ModelError, match=r"Timeout: the reply of strict-model at 127.0.0.1:\d+ was not finished within 100 s"
         ) as caught:
             await chat.reply(ask(), recorder)
     assert caught.value.partial == "and and and "

@@ -157,9 +157,8 @@ async def _failure(run: TurnRun, seen: Sequence[Event], error: ModelError, took_
 def _as_event(turn_id: str, view: TurnView, reply: Reply, past: Sequence[PastTurn], took_ms: int) -> ModelReplied:
     number = len(view.rounds) + 1
     if not reply.text and not reply.calls:
-        raise ModelError(
-            "empty_reply", "The model returned empty content.", hint="Ask again, or try another model.", retryable=True
-        )
+        empty, hint = f"{reply.model or 'The model'} returned empty content.", "Ask again, or try another model."
+        raise ModelError("empty_reply", empty, hint=hint, retryable=True)
     calls = tuple(
         ToolCall(call_id(turn_id, number, n), d.name, d.arguments, d.wire_id, d.raw, d.broken, d.repairs, d.extra)
         for n, d in enumerate(reply.calls)

@@ -62,7 +62,7 @@ class Deadline:
         self._sent_at = self._output_at = self._loop.time()
         self._answered_at = 0.0
         self._last_at = self._sent_at + patience.total_s
-        self._stage = f"{{model}} did not answer within {patience.first_byte_s:g} s{self._all}"
+        self._stage = f"{{model}} at {{host}} did not answer within {patience.first_byte_s:g} s{self._all}"
         self._at = min(self._sent_at + patience.first_byte_s - before.first_byte_s, self._last_at)
         self._is_quiet = False
         self._timer = self._loop.call_at(self._next_look(), self._check)
@@ -80,7 +80,7 @@ class Deadline:
         return self._at
 
     def answered(self) -> None:
-        self._stage = f"{{model}} sent nothing for {self._patience.silence_s:g} s{self._all}"
+        self._stage = f"{{model}} at {{host}} sent nothing for {self._patience.silence_s:g} s{self._all}"
         self._answered_at = self._set(self._silence_s)
 
     def progressed(self, assembly: Assembly) -> None:
@@ -105,7 +105,7 @@ class Deadline:
         now = self._output_at = self._loop.time()
         at = now + seconds
         if at > self._last_at:
-            self._stage = f"the reply of {{model}} was not finished within {self._patience.total_s:g} s"
+            self._stage = f"the reply of {{model}} at {{host}} was not finished within {self._patience.total_s:g} s"
             at = self._last_at
         self._at = at
         if at < self._timer.when() or self._is_quiet:

@@ -121,7 +121,7 @@ FORBIDDEN = Kind("forbidden", "{host} does not let this key use {model}", "Ask f
 FILTERED = Kind("content_filter", "The content filter of {host} stopped this", "Rephrase the request.")
 RATE = Kind("rate_limited", "{model} is rate-limited", _LATER, True)
 BUSY = Kind("overloaded", "{model} is overloaded", _LATER, True)
-SERVER = Kind("server_error", "{host} reported an error of its own", "Try again later.", True)
+SERVER = Kind("server_error", "{host} reported an internal error", "Try again later.", True)
 OVERFLOW = Kind(
     "context_overflow",
     "The conversation is too long for {model}",
