@@ -76,5 +76,5 @@ async def test_a_storm_of_refusals_drains_in_order_and_each_turn_says_why_it_wai
     assert all(abs(place - number) <= AFTER_PAUSE for place, number in enumerate(provider.accepted))
     assert sorted(provider.accepted) == list(range(COUNT))
     assert len(llm.requests) <= 2 * COUNT
-    assert all("rate_limit glm-4.7" in waits[one] for one in turns[5:])
-    assert not any(waits[one] for one in turns[:5])
+    assert all("rate_limit glm-4.7" in waits[turns[number]] for number in provider.accepted[5:])
+    assert not any(waits[turns[number]] for number in provider.accepted[:5])
