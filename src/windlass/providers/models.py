@@ -144,7 +144,7 @@ class Models:
         try:
             return await fetch_embeddings(self.config(provider), request)
         except ModelError as error:
-            error.message = self._redact(error.message)
+            error.message = self.redact(error.message)
             raise
 
     async def probe(self, provider: str = "", model: str = "") -> Findings:
