@@ -115,6 +115,14 @@ def test_ask_shows_sources(windlass: Commands) -> None:
     assert "[1] Approval of tool calls  https://modelcontextprotocol.io" in windlass("ask", "/search_docs approval").err
 
 
+def test_ask_says_that_no_search_was_made(alone: Commands) -> None:
+    alone.home.mkdir(parents=True)
+    (alone.home / "windlass.toml").write_text('[web_search]\nbackend = "off"\n')
+    done = alone("ask", "// what's the weather in Nanaimo?")
+    assert done.code == 0 and "Web search is off, so no search was made." in done.err
+    assert "no search was made" not in alone("ask", "what's the weather in Nanaimo?").err
+
+
 def test_nothing_that_moves_the_cursor_leaves_a_tool_or_a_model(alone: Commands) -> None:
     done = alone("ask", "/think \x1b[31mred\x1b]0;title\x07 \u202eback")
     assert "\x1b" not in done.out + done.err and "\x07" not in done.out and "\u202e" not in done.out

@@ -48,6 +48,8 @@ class Telemetry:
         if reply.calls:
             self._names.setdefault(turn_id, {}).update((call.id, call.name) for call in reply.calls)
             log.info("Tool calls detected: %d tools", len(reply.calls))
+        elif reply.promised:
+            log.info("A search was announced and not made; asking again")
         else:
             log.info("Final response received: %d chars", len(reply.text))
 
