@@ -368,6 +368,9 @@ async def test_embeddings_are_those_of_the_provider(tmp_path: Path) -> None:
         with pytest.raises(BadRequestError, match="encoding_format"):
             await client.embeddings.create(model="strict-model", input="a", encoding_format="hex")  # type: ignore[arg-type]
         assert llm.embedded[1]["encoding_format"] == "base64"
+        site.app.models.put(replace(site.app.models.config(), api_key="sk-another-key"))
+        refused = await site.call("POST", "/v1/embeddings", {"input": "a"})
+        assert refused.status == 502 and "sk-another-key" not in refused.text and "127.0.0.1:" in refused.text
         reading = await site.call("POST", "/v1/embeddings", {"input": "a"}, token=site.token("read"))
         assert (reading.status, set(reading.body)) == (403, {"error"})
 

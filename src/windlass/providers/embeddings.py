@@ -3,10 +3,11 @@
 import asyncio
 
 import msgspec
+from yarl import URL
 
 from windlass.providers.answer import read_up_to
 from windlass.providers.config import ProviderConfig, endpoint_for
-from windlass.providers.failures import INVALID, BadAnswer, exception_failure, failure, http_failure, shown
+from windlass.providers.failures import INVALID, BadAnswer, WireError, exception_failure, failure, http_failure, shown
 from windlass.providers.http_client import HttpClient
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -14,6 +15,16 @@ MOST_BYTES = 64 * 1024 * 1024
 
 async def fetch_embeddings(config: ProviderConfig, request: dict[str, object]) -> dict[str, object]:
     """One try: clients of this endpoint try again by themselves."""
+    try:
+        return await _fetched(config, request)
+    except WireError as error:
+        error.name(URL(config.base_url).host_port_subcomponent or "", str(request["model"]))
+        if config.api_key:  # a server may quote the key that it refuses
+            error.message = error.message.replace(config.api_key, "[key]")
+        raise
+
+
+async def _fetched(config: ProviderConfig, request: dict[str, object]) -> dict[str, object]:
     try:
         async with asyncio.timeout(config.patience.first_byte_s):
             status, headers, body = await _send(config, msgspec.json.encode(request))
