@@ -143,7 +143,7 @@ class Turns:
                 detail={"requests": len(ends)},
             )
         body, moved = await self._request(turn_id, events[: ends[query.request - 1]])
-        return schemas.PromptSent(query.request, len(ends), body, moved)
+        return schemas.PromptSent(query.request, len(ends), body, list(moved))
 
     @serves(routes.turns.stop)
     async def stop(self, turn_id: str) -> schemas.TurnAnswer:

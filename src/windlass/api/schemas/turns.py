@@ -175,12 +175,12 @@ class PromptSent(Response):
     requests: Annotated[int, Meta(description="How many requests this turn has sent")]
     body: Annotated[Object, Meta(description="The exact request")]
     moved: Annotated[
-        tuple[str, ...],
+        list[str],
         Meta(
             description="Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, "
             "system_prompt, context, date, results, trimmed, deleted. Empty: it does, or it is the first"
         ),
-    ] = ()
+    ] = field(default_factory=list)
     success: bool = True
 
 
