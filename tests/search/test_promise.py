@@ -53,6 +53,16 @@ PROMISES = [
     "もう少し調べてみます。少々お待ちください。",
     "나나이모 날씨를 검색해 보겠습니다.",
     "더 찾아볼게요.",
+    "Let me try searching for something more specific.",
+    "One moment while I search.",
+    "Let me get the latest data.",
+    "Let me see what I can find.",
+    "Looking into it now...",
+    "Je fais une recherche.",
+    "Let me dig a bit deeper.",
+    "I'll fetch the page now.",
+    "好的，我来查一下。",
+    "最新の情報を確認します。",
 ]
 ANSWERS = [
     "",
@@ -99,6 +109,13 @@ ANSWERS = [
     "The mayor said that he will look into the matter.",
     "Scientists are still searching for the cause.",
     "They found the boat after searching for three days.",
+    "Ich prüfe keine Konten.",
+    "Ich suche gern weiter, wenn du möchtest.",
+    "I'm looking forward to your next question!",
+    "I should mention that the museum is closed.",
+    "I would check the tide table first.",
+    "我可以帮您搜索其他内容。",
+    "Puedo buscar más si quieres.",
 ]
 
 

@@ -13,7 +13,7 @@ _ANSWERS = re.compile(r"\[\d|\bhttps?://|`|^\s*(?:[-*•|#>]+\s|\d+[.)])|[?？]"
 _FACT = re.compile(r"\d")
 _CONDITION = re.compile(
     r"\b(?:if|once|when|unless|whether you|let me know|would you|do you want|wenn|falls|sobald|si|cuando|quando|se você|se vuoi"
-    r"|als je|если|когда|eğer|jeśli)\b|如果|要是|若|もし|たら|よろしければ|ければ|원하시면|하시면|إذا|अगर",
+    r"|als je|если|когда|eğer|jeśli|cannot|can't|won't|nicht|kein\w*|niet|не|nie)\b|如果|要是|若|もし|たら|よろしければ|ければ|원하시면|하시면|إذا|अगर",
     re.IGNORECASE,
 )
 
@@ -48,24 +48,23 @@ _WAITING = (
     r"|um momento|aguarde|een moment|момент|одну минуту|подождите|请稍[等候]|稍等(?:一下)?|少々お待ちください"
     r"|お待ちください|잠시만 기다려 ?주세요|잠시만요)(?:,? (?:please|bitte|por favor|s'il (?:vous|te) plaît|per favore))?[.!…。！]*"
 )
-_THEN = (
-    r"(?: (?:now|just|also|then|first|next|quickly|again|try to|have to|need to|go ahead and|go and|continue to|keep))*"
-)
+_THEN = r"(?: (?:now|just|also|then|first|next|quickly|again|try|try to|have to|need to|go ahead and|go and|continue to|keep))*"
 _LOOK = (
-    r"(?:search|searching|look(?:ing)? (?:up|into|for|at|that|this|it|further|online|again)|look up|check|checking|find"
-    r"|finding|fetch|browse|google|query|dig|research|verify|pull up|gather"
+    r"(?:search(?:ing)?(?! my)|look(?:ing)? (?:up|into|for|at|that|this|it|further|online|again)|check(?:ing)?(?! in\b)"
+    r"|find(?:ing)? (?:out|more|the|that|this|it|some|a|an|current|recent|better)|fetch|browse|google|query|dig|research|verify|pull up|gather|see what i can find|get (?:the latest|more|current)"
     r"|(?:do|run|perform|make|start|conduct|try) (?:a|an|another|one more|some|more|the|further)"
     r"(?: [a-z-]+){0,3} (?:search|searches|query|queries|look-?up|research))\b"
 )
 _LANGUAGES = (
     rf"\b(?:i'll|i will|i shall|let me|let's|let us|i'm going to|i am going to|i'm now|i am now|i need to|i should|i'm"
     rf"|i am|allow me to|time to){_THEN} {_LOOK}",
-    r"^(?:okay,? |ok,? |sure,? |now )?(?:searching|looking up|looking for|checking)\b.{0,100}(?:\.\.|…|:| now\W*|again\W*)$",
+    r"\b(?:one|just a|a) (?:moment|second) while i (?:search|check|look)\b",
+    r"^(?:okay,? |ok,? |sure,? |now )?(?:searching|looking (?:up|for|into)|checking)\b.{0,100}(?:\.\.|…|:| now\W*|again\W*)$",
     r"\bich (?:suche|recherchiere|prüfe|sehe|schaue|schau|google|frage)\b.*",
     r"\b(?:ich werde|lass(?:en sie)? mich|ich muss)\b.*\b(?:suchen?|nachsehen|nachschauen|nachschlagen|recherchieren|prüfen"
     r"|herausfinden|schauen)\b",
     r"\b(?:je vais|laisse(?:z)?-moi|je dois|permettez-moi de)\b.{0,30}\b(?:chercher|rechercher|vérifier|consulter|regarder"
-    r"|recherche)\b|\bje (?:recherche|cherche|vérifie|consulte)\b",
+    r"|recherche)\b|\bje (?:recherche|cherche|vérifie|consulte|fais une recherche)\b",
     r"\b(?:voy a|déjame|dejame|déjeme|permíteme|permítame|tengo que|vamos a)\b.{0,20}\b(?:buscar|consultar|investigar"
     r"|verificar|comprobar|revisar|búsqueda)|\b(?:buscaré|estoy buscando|busco|consultaré)\b",
     r"\b(?:fammi|lasciami|mi lasci|vado a|devo|sto per)\b.{0,20}\b(?:cercare|controllare|verificare|ricerca)"
