@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import AsyncOpenAI, BadRequestError, InternalServerError, NotFoundError
+from openai import APIStatusError, AsyncOpenAI, BadRequestError, NotFoundError, UnprocessableEntityError
 
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import TOKEN, Site, open_site
@@ -222,7 +222,7 @@ async def test_an_answer_that_does_not_fit_is_asked_for_once_more_and_then_fails
         assert text == FITS
         assert "degrees" in strict_llm.requests[1].messages[-1]["content"]
         strict_llm.then(say("Twelve."), say('{"city": 7}'))
-        with pytest.raises(InternalServerError, match="form that was asked for") as failed:
+        with pytest.raises(UnprocessableEntityError, match="form that was asked for") as failed:
             await answer(client, streamed, response_format=WEATHER)
         assert failed.value.code == "bad_output" and len(strict_llm.requests) == 4
         strict_llm.then(say('{"city": "Na').ending("length"))
@@ -237,6 +237,22 @@ async def test_a_server_that_takes_no_response_format_is_asked_in_words(tmp_path
     async with StrictLLM(script) as llm, served(tmp_path / "home", llm) as (_, client):
         assert (await answer(client, False, response_format=WEATHER))[0] == FITS
         assert '"degrees"' in llm.requests[-1].messages[-1]["content"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_client_with_its_default_retries_runs_the_servers_tools_once(
+    tmp_path: Path, ledger: Ledger, streamed: bool
+) -> None:
+    ends = {"a": [error(401, "invalid_api_key", "bad key")], "b": [say("no")] * 3}
+    script = [one for effect, end in ends.items() for one in (call("record", effect_id=effect), *end)]
+    async with StrictLLM(script) as llm, served(tmp_path / "home", llm, ledger) as (site, _):
+        async with AsyncOpenAI(api_key=TOKEN, base_url=f"{site.url}/v1") as client:
+            assert client.max_retries == 2
+            for status, format in ((502, {}), (422, {"response_format": WEATHER})):
+                with pytest.raises(APIStatusError) as failed:
+                    await answer(client, streamed, **format)
+                assert failed.value.status_code == status
+    assert ledger.counts() == {"a": 1, "b": 1}
 
 
 MIXED = think("Both.") + calls(call("record", effect_id="a"), call("open_door", n=1))

@@ -118,8 +118,15 @@ def v1_status_of(error: WindlassError) -> int:
     return 400 if status in (409, 422) else status
 
 
-# Failures of a model call whose fault is in the request, as a provider's server sees it.
-V1_REQUEST_FAULTS = {"bad_request": 400, "context_overflow": 400, "content_filter": 400, "unknown_model": 404}
+# Failures of a model call whose fault is in the request, as a provider's server sees it, or that a repetition of the
+# request would only meet again after running its tools again.
+V1_REQUEST_FAULTS = {
+    "bad_request": 400,
+    "context_overflow": 400,
+    "content_filter": 400,
+    "unknown_model": 404,
+    "bad_output": 422,
+}
 
 
 def v1_failure(error: WindlassError) -> tuple[int, V1Failed]:

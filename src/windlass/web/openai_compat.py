@@ -21,6 +21,8 @@ from windlass.web.sse import HEADERS, disconnected
 
 KEEP_ALIVE_S = 15.0  # proxies cut connections on which nothing comes for a minute
 KEEP_ALIVE = b": keep-alive\n\n"
+# OpenAI's clients repeat a request that failed with 429 or 5xx twice, and every tool that ran would run again.
+DO_NOT_REPEAT = [(b"x-should-retry", b"false")]
 
 
 class V1Endpoint(Endpoint):
@@ -89,7 +91,7 @@ class CompletionEndpoint(WholeBodyEndpoint):
     async def _whole(self, turn_id: str, send: Send) -> None:
         record = await self._completions.finished(turn_id)
         if failed := why_failed(record.view):
-            await send_json(send, *failed)
+            await send_json(send, *failed, DO_NOT_REPEAT)
         else:
             await send_json(send, 200, completion(record))
 
@@ -113,7 +115,7 @@ class CompletionEndpoint(WholeBodyEndpoint):
                     await out.say(*exchange.chunks(frame))
             record = self._completions.record(turn_id)
             if not out.started and (failed := why_failed(record.view)):
-                return await send_json(out.send, *failed)
+                return await send_json(out.send, *failed, DO_NOT_REPEAT)
             await out.say(*exchange.closing(record, wants_usage))
             await out.end(b"data: [DONE]\n\n")
         finally:
