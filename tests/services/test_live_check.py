@@ -12,14 +12,15 @@ from windlass.testing import StrictLLM, call, error, say
 from windlass.testing.recording import RecordedRequest
 from windlass.testing.replies import Scripted
 
+CANARY = "4f7a91c0d2canary"
 FOUND = [{"title": "Nanaimo", "link": "https://a.test/", "content": "7 degrees."}]
 
 
-async def report(home: Path, base_url: str, model: str = "glm-4.7", **search: Any) -> schemas.LiveReport:
+async def report(home: Path, base_url: str, model: str = "glm-4.7", key: str = KEY) -> schemas.LiveReport:
     config = Config(
         home=home,
-        providers=[ProviderSettings(base_url, model, KEY, name="account")],
-        web_search=WebSearchSettings(**{"keyless": False, **search}),
+        providers=[ProviderSettings(base_url, model, key, name="account")],
+        web_search=WebSearchSettings(keyless=False),
     )
     async with open_app(config, grace_s=0) as app:
         return await app.services.live_checks.check("account")
@@ -73,8 +74,8 @@ async def test_the_coding_plan_is_the_configured_address_and_its_search_the_remo
 
 
 async def test_a_key_that_is_refused_ends_the_questions_to_the_model_and_is_not_shown(tmp_path: Path) -> None:
-    refusal = error(401, "1000", f"the key {KEY} is not valid")
+    refusal = error(401, "1000", f"{CANARY} is not valid")
     async with StrictLLM(lambda request: refusal, dialect="zai", search=None) as llm:
-        found = await report(tmp_path, llm.base_url)
+        found = await report(tmp_path, llm.base_url, key=CANARY)
     assert [row.check for row in found.rows] == ["chat", "coding endpoint", "search: zai", "search: zai-mcp"]
-    assert not found.ok and found.requests == 4 and KEY not in str(found)
+    assert not found.ok and found.requests == 4 and CANARY not in str(found)

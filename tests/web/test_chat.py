@@ -425,7 +425,7 @@ async def test_without_a_model_named_the_request_is_refused_with_those_there_are
     error = chat.body["error"]
     assert (chat.status, error["code"], error["detail"]["models"]) == (422, "model_required", listed[1:])
     assert "LLM_MODEL" in error["hint"] and "big-model, small-model" in error["hint"]
-    assert (v1.status, v1.body["error"]["code"], v1.body["error"]["param"]) == (422, "model_required", "model")
+    assert (v1.status, v1.body["error"]["code"], v1.body["error"]["param"]) == (400, "model_required", "model")
     assert named.status == 200
     assert [request.body["model"] for request in llm.requests] == ["big-model"]
 

@@ -138,7 +138,7 @@ class AccountCheck:
             outcome = await self._tried(check)
             self._requests += 0 if outcome[0] == "skipped" else requests
         took_ms = round((time.monotonic() - began) * 1000)
-        self._rows.append(schemas.LiveRow(name, outcome[0], self._without_secrets(outcome[1]), took_ms))
+        self._rows.append(schemas.LiveRow(name, outcome[0], self._models.redact(outcome[1]), took_ms))
         return outcome[0] == "ok"
 
     async def _tried(self, check: Callable[[], Awaitable[Outcome]]) -> Outcome:
@@ -220,10 +220,6 @@ class AccountCheck:
     def _body(self, content: str | list[dict[str, Any]]) -> dict[str, Any]:
         messages = [{"role": "user", "content": content}]
         return {"model": self._config.model, "messages": messages, self._profile.most_field: MOST_TOKENS}
-
-    def _without_secrets(self, text: str) -> str:
-        key = self._config.api_key
-        return self._models.redact(text.replace(key, "[key]") if key else text)
 
 
 async def _reply_or_failure(asked: Awaitable[tuple[Reply, int]]) -> Reply | str:
