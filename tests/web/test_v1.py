@@ -314,14 +314,28 @@ async def test_a_request_chooses_the_servers_tools(tmp_path: Path, ledger: Ledge
         assert not any("windlass" in sent.body for sent in llm.requests)
 
 
-async def test_a_tool_that_was_chosen_for_one_request_still_needs_its_approval(tmp_path: Path, ledger: Ledger) -> None:
+@pytest.mark.parametrize(("approval", "expected"), [(None, {"0": 1, "2": 1, "3": 1}), ("ask", {})])
+async def test_a_tool_counts_as_named_where_the_request_or_its_persona_names_it_in_full(
+    tmp_path: Path, ledger: Ledger, approval: Any, expected: dict[str, int]
+) -> None:
+    """`record` has no hints and changes something: named it runs, switched on by a pattern it would ask."""
     command, *args = ledger.argv()
-    servers = {"ledger": ServerSettings(command=command, args=args)}
-    script = [call("record", effect_id="a"), say("I may not.")]
+    servers = {"ledger": ServerSettings(command=command, args=args, tools="rec*", approval=approval)}
+    script = [part for n in range(4) for part in (call("record", effect_id=f"{n}"), say("Done."))]
     async with StrictLLM(script) as llm, open_site(tmp_path / "home", llm, servers=servers) as site:
         await site.app.servers.wait_ready("ledger", 20)
-        await site.post("/v1/chat/completions", {"messages": HELLO, "windlass": {"tools": "ledger.record"}})
-    assert ledger.effects() == [] and "error" in llm.requests[1].results[0]
+        await site.post("/personas", {"name": "Recorder", "tools": ["ledger.record"]})
+        recorder = f"windlass/{(await site.get('/personas'))['personas'][-1]['id']}"
+        asked = [
+            ("", "ledger.record"),
+            ("", "ledger.rec*"),
+            (recorder, "persona"),
+            (recorder, ""),
+        ]
+        for model, tools in asked:
+            body = {"messages": HELLO, "model": model, "windlass": {"tools": tools}}
+            await site.post("/v1/chat/completions", body)
+    assert ledger.counts() == expected
 
 
 async def test_a_tool_that_takes_long_leaves_no_stream_silent(

@@ -98,8 +98,7 @@ class ConversationTools:
                     await self._toolbox.enable(conversation_id, one.offer.server.id, one.offer.tool.name, named=named)
 
     async def choose(self, conversation_id: str, patterns: Sequence[str], *, must_exist: bool = True) -> None:
-        """Switch on exactly what these name, as `server.tool` with `*`, and off what is on by default. To choose a tool
-        for one request is not to approve its calls: that is decided as if a pattern had switched it on."""
+        """Switch on exactly what these name, as `server.tool` with `*`, and off what is on by default."""
         slugs = {pattern.partition(".")[0] for pattern in patterns}
         for status in self._servers.statuses():
             if status.state == "starting" and status.config.slug in slugs:
@@ -115,8 +114,9 @@ class ConversationTools:
         for name, one in available:
             server, tool = one.offer.server.id, one.offer.tool.name
             wanted = not one.changed and any(fnmatchcase(name, pattern) for pattern in patterns)
-            if wanted and not one.enabled:
-                await self._toolbox.enable(conversation_id, server, tool, named=False)
+            named = name in patterns
+            if wanted and (not one.enabled or (named and not one.named)):
+                await self._toolbox.enable(conversation_id, server, tool, named=named)
             elif one.enabled and not wanted:
                 await self._toolbox.disable(conversation_id, server, tool)
 
