@@ -138,3 +138,20 @@ def searching(home: Path, llm: StrictLLM, engine: Engine, backend: Any = "auto")
 async def ask(windlass: Site, text: str = f"// {QUESTION}") -> dict[str, Any]:
     conversation = await windlass.conversation()
     return dict(await windlass.post(f"/conversations/{conversation}/chat", {"content": text}))
+
+
+async def test_a_search_tool_of_an_api_client_is_its_own_affair(tmp_path: Path) -> None:
+    parameters = {"type": "object", "properties": {"q": {"type": "string"}}}
+    tool = {"type": "function", "function": {"name": "web_search", "parameters": parameters}}
+    asked = {
+        "model": "windlass/researcher",
+        "messages": [{"role": "user", "content": QUESTION}],
+        "tools": [tool],
+    }
+    script = [call("web_search", q="weather"), say("I'll search for that.")]
+    async with StrictLLM(script, dialect="zai") as llm, site(says(FOUND, kind=JSON)) as engine:
+        async with searching(tmp_path, llm, engine) as windlass:
+            handed = (await windlass.post("/v1/chat/completions", asked))["choices"][0]["message"]
+            told = (await windlass.post("/v1/chat/completions", asked))["choices"][0]["message"]
+    assert handed["tool_calls"][0]["function"]["arguments"] == '{"q": "weather"}'
+    assert told["content"] == "I'll search for that." and not engine.requests

@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from windlass.core.engine import SEARCH_TOOL
 from windlass.core.errors import BadInput, ToolError, Unavailable
 from windlass.core.events import CallJudged, Event, Settings
 from windlass.core.fold import TurnView
@@ -101,7 +102,10 @@ class TurnTools:
         return self._clock.alarm(limit_s, sound)
 
     async def completed(self, view: TurnView, replying: Awaitable[Reply], forced: str) -> Reply:
-        return await completed(view, replying, forced)
+        """An API client may have a search tool of its own, or no tools at all: then there is nothing to add."""
+        search = self.toolset.by_name.get(SEARCH_TOOL)
+        ours = search is not None and search.server == BUILT_IN
+        return await (completed(view, replying, forced) if ours else replying)
 
     async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
         spec = self.toolset.by_name[call.name]
