@@ -6,9 +6,11 @@ from windlass.api.events import TurnEvent
 from windlass.cli.output import as_json, clean, line
 from windlass.cli.program import _report
 from windlass.cli.stream import RunningCall, TurnPrinter
+from windlass.cli.waiting import waiting_line
 from windlass.core.errors import NotFound
 from windlass.core.events import ModelFailed, ModelReplied, Settings, ToolFinished, ToolStarted, TurnStarted
 from windlass.core.messages import ToolCall, ToolOutput
+from windlass.core.ports import ReplyReset, Waiting
 
 NAME = "x\r\n✓ pay  12 ms\x1b[2J\x9b31m\x7f\u2028é"
 
@@ -52,3 +54,52 @@ def test_a_fallback_is_announced_and_the_answer_says_whose_it_is(capsys: pytest.
     assert first == "The key was refused. Asking other/m2 instead."
     assert retried.startswith("No connection.") and "1 of 3" in retried
     assert answered == "Answered by other/m2."
+
+
+@pytest.mark.parametrize(
+    ("waiting", "text"),
+    [
+        (Waiting("slot", 0, ahead=3), "Waiting for a free slot. 3 turns ahead."),
+        (Waiting("slot", 0, host="api.z.ai", ahead=1), "Waiting for a free slot at api.z.ai. 1 turn ahead."),
+        (
+            Waiting("rate_limit", 0, 57, "api.z.ai", "glm-4.7", attempt=1, attempts=3),
+            "glm-4.7 is rate-limited. Retrying in 17 s (1 of 3).",
+        ),
+        (
+            Waiting("rate_limit", 0, 57, "api.z.ai", "glm-4.7", ahead=2),
+            "glm-4.7 is rate-limited. Asking in 17 s. 2 turns ahead.",
+        ),
+        (Waiting("first_token", 26, model="glm-4.7", usual_s=2.0), "Waiting for glm-4.7, 14 s. Usually 2 s."),
+        (Waiting("silence", 0, 240, model="glm-4.7"), "No text from glm-4.7 for 40 s. Gives up in 200 s."),
+        (Waiting("server", 32, server="files", call_id="c1"), "Starting files, 8 s."),
+        (Waiting("tool", 0, 120, server="files", call_id="c1"), "No progress from look for 40 s. Gives up in 80 s."),
+        (Waiting("sign_in", 0, server="drive"), "drive needs you to sign in. Calls are waiting, nothing is lost."),
+        (Waiting("person", 0), "Waiting for your decision."),
+        (Waiting("budget", 0), "Stopped at your budget."),
+    ],
+    ids=lambda value: value.for_ if isinstance(value, Waiting) else "",
+)
+def test_each_wait_is_one_line(waiting: Waiting, text: str) -> None:
+    assert waiting_line(waiting, "look" if waiting.call_id else "", now=40) == text
+
+
+def test_a_pipe_gets_one_line_for_each_thing_that_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    printer = TurnPrinter(stream=True)
+    for what in (
+        Waiting("slot", 0, ahead=2),
+        Waiting("slot", 0, ahead=1),
+        ModelFailed(
+            "rate_limited", "glm-4.7 is rate-limited. api.z.ai, HTTP 429: slow down.", retryable=True, wait_s=17
+        ),
+        Waiting("rate_limit", 0, 17, "api.z.ai", "glm-4.7", attempt=1, attempts=3),
+        ReplyReset(2),
+        ModelFailed("interrupted", "The reply of glm-4.7 broke off.", retryable=True),
+        ReplyReset(3),
+        ModelReplied("Hello"),
+    ):
+        printer.show(TurnEvent("", "turn-1", what))
+    assert capsys.readouterr().err.splitlines() == [
+        "Waiting for a free slot. 2 turns ahead.",
+        "glm-4.7 is rate-limited. Retrying in 17 s (1 of 3). api.z.ai, HTTP 429: slow down.",
+        "The reply of glm-4.7 broke off. Retrying (2 of 3).",
+    ]

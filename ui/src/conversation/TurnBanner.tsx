@@ -142,7 +142,7 @@ function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }
       >
         <strong>{statement}</strong> <Quoted text={finished.hint ?? ""} />
         {kept}
-        {details && <span className="details"> {details}</span>}
+        {details && <span className="dim"> {details}</span>}
         {error && <span className="bad"> {error}</span>}
       </Banner>
     </div>
@@ -175,7 +175,7 @@ function Retrying({ turn, failure }: { turn: Turn; failure: ModelFailed }) {
           : left > 0
             ? `Retrying in ${left}\u00a0s ${count}.`
             : `Retrying ${count}.`}
-        {details && <span className="details"> {details}</span>}
+        {details && <span className="dim"> {details}</span>}
       </Banner>
     </div>
   );
