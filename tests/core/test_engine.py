@@ -27,7 +27,7 @@ from windlass.core.events import (
 )
 from windlass.core.fold import LIMIT_TEXTS
 from windlass.core.messages import SourceLink, ToolCall, ToolOutput
-from windlass.core.ports import Emit, Reply, ReplyReset
+from windlass.core.ports import Emit, Reply, ReplyReset, Waiting
 from windlass.core.steps import AwaitPerson, Done
 
 
@@ -119,6 +119,30 @@ async def test_a_retryable_failure_is_tried_again_and_watchers_are_told() -> Non
     assert ReplyReset(2) in script.emitted
     assert any(isinstance(event, ModelFailed) and event.partial == "Hal" for event in log.events)
     assert outcome(log).outcome == "answered"
+
+
+async def test_a_pause_says_what_it_is_for_and_each_attempt_knows_those_before_it() -> None:
+    refused = ModelError("rate_limited", "429", retryable=True, wait_s=0.001)
+    refused.host, refused.model, refused.first_byte_s = "api.z.ai", "glm-4.7", 1.5
+    cut = ModelError("interrupted", "cut", retryable=True)
+    log, script = MemoryLog(), Script([refused, cut, says("hi")])
+    await drive(log, script)
+    pauses = [event for event in script.emitted if isinstance(event, Waiting)]
+    assert [(one.for_, one.host, one.model, one.attempt, one.attempts) for one in pauses] == [
+        ("rate_limit", "api.z.ai", "glm-4.7", 1, 3),
+        ("first_token", "", "", 2, 3),
+    ]
+    assert pauses[0].until and pauses[0].until - pauses[0].since == pytest.approx(0.001, abs=1e-4)
+    failures = [[(one.cause, one.first_byte_ms) for one in request.failures] for request in script.asked]
+    assert failures == [[], [("rate_limited", 1500)], [("rate_limited", 1500), ("interrupted", 0)]]
+
+
+async def test_a_fallback_begins_without_a_pause_and_with_a_time_of_its_own() -> None:
+    settings = Settings("zai", "glm-4.7", fallback=(("other", "m2"),))
+    log, script = MemoryLog(started(settings=settings)), Script([ModelError("auth", "no key"), says("hi")])
+    await drive(log, script)
+    assert not [event for event in script.emitted if isinstance(event, Waiting)]
+    assert [request.failures for request in script.asked] == [(), ()]
 
 
 async def test_a_failure_that_cannot_heal_ends_the_turn_with_its_cause() -> None:

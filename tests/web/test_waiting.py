@@ -145,3 +145,24 @@ async def test_a_turn_that_needs_a_decision_waits_for_a_person(
     if restarted:
         async with open_site(tmp_path / "home", strict_llm) as site:
             assert await waiting(site, turn_id) == before
+
+
+async def test_a_call_waits_for_its_server_to_start(site: Site, strict_llm: StrictLLM, ledger: Ledger) -> None:
+    strict_llm.then(call("destroy", effect_id="it"), say("Gone."))
+    server_id = await site.add_ledger(ledger)
+    id = await site.conversation()
+    await site.enable(id, "destroy")
+    async with chatting(site, id) as (turn_id, events):
+        call_id = (await announced(events))["call_id"]
+        await site.app.servers.restart(server_id)
+        await site.post(f"/turns/{turn_id}/calls/{call_id}/decision", {"decision": "allow"})
+        found: list[Waiting] = []
+
+        def seen() -> bool:
+            now = site.app.bus.waiting(turn_id)
+            found.extend([now] if now and now.for_ == "server" else [])
+            return bool(found)
+
+        await until(seen, "the wait for the server")
+        await events.until("turn_finished")
+    assert (found[0].server, found[0].call_id) == ("ledger", call_id)
