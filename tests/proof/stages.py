@@ -48,6 +48,7 @@ def stages() -> list[Stage]:
         Stage("proxies", "behind real proxies", ("tests/proof/test_proxies.py", "tests/browser/test_names.py")),
         Stage("clients", "unchanged clients of OpenAI's API", ("tests/proof/test_clients.py", "tests/clients"), 1),
         Stage("mutations", "broken on purpose", ("tests/proof/test_mutations.py",)),
+        Stage("seeds", "statements of the seeds made untrue", ("tests/proof/test_seeds.py",)),
         Stage("measures", "measures", (*ALONE, *FLOOD), 1),
     ]
 
