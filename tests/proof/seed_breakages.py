@@ -63,13 +63,13 @@ BREAKAGES = (
     Breakage(
         (5,),
         "providers/encoding.py",
-        'if request.tools.tools else b""',
+        'if request.prompt.offers and request.tools.tools else b""',
         'if request.tools.tools and len(request.prompt.current) < 2 else b""',
     ),
     Breakage(
         (6, 11, 17, 75),
         "core/steps.py",
-        "    if last and not last.calls:\n",
+        "    if last and not last.calls and not last.reply.promised:\n",
         "    if last and (not last.calls or last.reply.text):\n",
     ),
     Breakage(
@@ -84,7 +84,7 @@ BREAKAGES = (
         'if found := chunk.get("web_search"):',
         'if found := chunk.get("web_search_"):',
     ),
-    Breakage((10,), "core/engine.py", "reply.calls or _search_due(view, reply)", "reply.calls"),
+    Breakage((10,), "search/rules.py", "    if due and not reply.sources:\n", "    if not view:\n"),
     Breakage((12,), "search/intent.py", "plain = text[prefix.end() :].rstrip() if prefix else text", "plain = text"),
     Breakage((13, 39), "search/intent.py", "    return (len(tokens), True) in reached", "    return False"),
     Breakage((14,), "search/tool.py", "name=SEARCH_TOOL", 'name="search_web"'),
@@ -97,7 +97,7 @@ BREAKAGES = (
     Breakage(
         (18,),
         "core/steps.py",
-        "    if last and not last.calls:\n",
+        "    if last and not last.calls and not last.reply.promised:\n",
         "    if last and not last.calls and len(view.rounds) > 1:\n",
     ),
     Breakage(
@@ -119,7 +119,7 @@ BREAKAGES = (
         'log.warning("Model call failed: %s (%s)"',
         'log.debug("Model call failed: %s (%s)"',
     ),
-    Breakage((28,), "core/engine.py", "    if not reply.text and not drafts:\n", "    if reply.text is None:\n"),
+    Breakage((28,), "core/engine.py", "    if not reply.text and not reply.calls:\n", "    if reply.text is None:\n"),
     Breakage((29,), "providers/assembly.py", "unexpected keys {sorted(map(str, value))[:10]}", "a mapping"),
     Breakage((30,), "runner.py", '(StopRequested("defect"),)', '(StopRequested("person"),)'),
     Breakage(
@@ -157,8 +157,10 @@ BREAKAGES = (
     ),
     Breakage((49,), "search/intent.py", "_PREFIX.match(text) if prefix_enabled else None", "_PREFIX.match(text)"),
     Breakage((50,), "services/turns.py", 'web_search=search, origin="retry"', 'origin="retry"'),
-    Breakage((51,), "search/intent.py", 'Intent(plain, "off", unmet=True)', 'Intent(plain, "off")'),
-    Breakage((53, 72), "core/engine.py", "reply.calls or _search_due(view, reply)", "_search_due(view, reply)"),
+    Breakage((51,), "search/intent.py", "query=_query(plain), unmet=True)", "query=_query(plain))"),
+    Breakage(
+        (53, 72), "core/engine.py", "for n, d in enumerate(reply.calls)", "for n, d in enumerate(reply.calls[:0])"
+    ),
     Breakage((54,), "turns/views.py", "return f\"msg-{turn_id.partition('-')[2]}-{position}\"", "return position"),
     Breakage(
         (55,),
@@ -207,7 +209,7 @@ BREAKAGES = (
         "class ChatRequest(Request):\n    content: MessageText",
         'class ChatRequest(Request, rename={"content": "text"}):\n    content: MessageText',
     ),
-    Breakage((66,), "turns/views.py", 'COMPLETED = "Chat completed successfully"', 'COMPLETED = "Done"'),
+    Breakage((66,), "api/schemas/turns.py", 'COMPLETED = "Chat completed successfully"', 'COMPLETED = "Done"'),
     Breakage(
         (67,),
         "turns/setup.py",
@@ -239,7 +241,7 @@ BREAKAGES = (
         "            if end := ends.get(call.call.id):\n",
         "            if view.finished and (end := ends.get(call.call.id)):\n",
     ),
-    Breakage((76,), "turns/views.py", "    return messages[-1]\n", "    return None\n"),
+    Breakage((76,), "turns/views.py", "last.promised else messages[-1]", "last.promised else None"),
     Breakage(
         (77,), "turns/views.py", "        if part not in started.blanked:\n", "        if part in started.blanked:\n"
     ),
