@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.kit.fenced import unfenced
 from tests.kit.ledger_file import Ledger
@@ -190,8 +191,12 @@ async def test_a_chat_is_answered_whole_in_the_seeds_shape(site: Site, strict_ll
 
 async def test_messages_have_the_seeds_fields_in_all_four_roles(site: Site) -> None:
     conversation = await site.conversation()
-    made = {"id": "call_123", "type": "function", "function": {"name": "list_directory", "arguments": '{"path": "/"}'}}
-    given = [
+    made: dict[str, Any] = {
+        "id": "call_123",
+        "type": "function",
+        "function": {"name": "list_directory", "arguments": '{"path": "/"}'},
+    }
+    given: list[dict[str, Any]] = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "What files are in /docs?"},
         {"role": "assistant", "content": None, "tool_calls": [made]},
