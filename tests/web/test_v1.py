@@ -284,6 +284,18 @@ async def test_a_mixed_reply_gives_the_caller_its_own_call_and_comes_back_whole(
         assert [one["content"] for one in llm.requests[3].messages[-2:]] == ["my own words", "it creaks"]
 
 
+async def test_a_turn_is_put_back_once_in_a_request(tmp_path: Path, ledger: Ledger) -> None:
+    script = [call("record", effect_id="0"), MIXED, say("Open.")]
+    async with StrictLLM(script) as llm, served(tmp_path / "home", llm, ledger) as (_, client):
+        made = await _handed_over(client, False)
+        said: Any = {"role": "assistant", "content": "my own words", "tool_calls": made}
+        result: Any = {"role": "tool", "tool_call_id": made[0]["id"], "content": "it creaks"}
+        await client.chat.completions.create(model="", messages=[*HELLO, *([said, result] * 9)], tools=[DOOR])
+    called = [one["function"]["name"] for sent in llm.requests[2].messages for one in sent.get("tool_calls") or []]
+    assert called == ["record", "record", *["open_door"] * 9]
+    assert llm.requests[2].results.count("it creaks") == 9
+
+
 async def _handed_over(client: AsyncOpenAI, streamed: bool) -> list[Any]:
     if not streamed:
         done = await client.chat.completions.create(model="", messages=HELLO, tools=[DOOR])

@@ -128,8 +128,10 @@ def _name(message: dict[str, Any]) -> str:
 
 
 def _paired(messages: Sequence[tuple[int, ChatMessage]], kept: KeptRounds) -> Iterator[ChatMessage]:
-    """Each message with calls and their results, where it can be as the turn left them. Empty messages say nothing."""
+    """Each message with calls and their results, where it can be as the turn left them: once each, since a turn may be
+    far longer than the message that stands for it. Empty messages say nothing."""
     position = 0
+    put_back: set[str] = set()
     while position < len(messages):
         index, message = messages[position]
         position += 1
@@ -149,7 +151,10 @@ def _paired(messages: Sequence[tuple[int, ChatMessage]], kept: KeptRounds) -> It
         for call in message.calls:
             if call.id not in results:
                 raise _refused(f"messages[{index}].tool_calls", f"No tool message answers {call.id!r}.")
-        yield from kept(message.calls, results) or _as_written(message, results)
+        rounds = kept(message.calls, results) if put_back.isdisjoint(results) else None
+        if rounds:
+            put_back |= results.keys()
+        yield from rounds or _as_written(message, results)
 
 
 def _as_written(message: ChatMessage, results: dict[str, str]) -> Iterator[ChatMessage]:
