@@ -119,10 +119,10 @@ async def test_what_only_some_provider_knows_is_passed_on_and_wins_over_a_profil
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_what_the_provider_refuses_is_a_400_that_names_it(tmp_path: Path, streamed: bool) -> None:
     async with StrictLLM(heed) as llm, served(tmp_path / "home", llm) as (_, client):
-        for name, value in {"seed": "x", "top_k": 40}.items():
+        for name, value in {"seed": "x", "top_k": 40, "thinking": {"type": "disabled"}}.items():
             with pytest.raises(BadRequestError, match=name):
                 await answer(client, streamed, extra_body={name: value})
-        assert len(llm.requests) == 2, "nothing is asked again without what the caller wanted"
+        assert len(llm.requests) == 3, "nothing is asked again without what the caller wanted"
 
 
 REFUSALS: list[tuple[dict[str, Any], str]] = [
