@@ -2,10 +2,13 @@
 
 import pytest
 
-from tests.core.memory import started
+from tests.core.memory import MemoryLog, Script, says, started
+from windlass.core.engine import run_turn
+from windlass.core.errors import ModelError
 from windlass.core.events import Event, Limits, ModelFailed, ModelReplied, Settings, ToolFinished, TurnFinished
 from windlass.core.fold import fold
 from windlass.core.messages import ToolCall
+from windlass.core.ports import ReplyReset
 from windlass.core.steps import CallModel, Close, next_step
 
 BEGUN = started(
@@ -49,3 +52,13 @@ def test_when_none_can_answer_all_of_them_are_named_and_the_first_is_to_be_fixed
 def test_what_fails_anywhere_is_sent_to_nobody_else(cause: str) -> None:
     failed = ModelFailed(cause, "No.", "Rephrase.")
     assert next_step((BEGUN, failed)) == Close((TurnFinished("failed", cause, "No.", "Rephrase."),))
+
+
+async def test_a_fallback_begins_its_reply_anew_and_is_named_in_the_log() -> None:
+    log = MemoryLog(BEGUN)
+    script = Script([ModelError("auth", "The key was refused.", partial="Hal"), says("Hello.")])
+    await run_turn(log, script, script, script, script.emitted.append)
+    assert [request.settings.provider for request in script.asked] == ["first", "second"]
+    assert script.emitted == [ReplyReset(2)]  # at once: no pause is announced
+    [replied] = [event for event in log.events if isinstance(event, ModelReplied)]
+    assert replied.provider == "second" and log.events[-1] == TurnFinished("answered")
