@@ -127,6 +127,7 @@ async def test_what_the_provider_refuses_is_a_400_that_names_it(tmp_path: Path, 
 
 REFUSALS: list[tuple[dict[str, Any], str]] = [
     *(({one.name: {"x": 1}}, one.name) for one in REFUSED),
+    *(({name: 1}, name) for name in ("Model", "MESSAGES", "Tools", "\u017ftream", "Functions", "Windlass")),
     ({"n": 2}, "n"),
     ({"modalities": ["text", "audio"]}, "modalities"),
     ({"max_tokens": 5, "max_completion_tokens": 6}, "max_tokens"),

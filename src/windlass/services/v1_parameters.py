@@ -74,6 +74,8 @@ def read_request(body: dict[str, Any]) -> CompletionWanted:
     for name in given:
         if name in _REFUSALS:
             raise refusal(name, _REFUSALS[name])
+        if (meant := name.casefold()) != name and (meant in _HONOURED or meant in _REFUSALS):
+            raise refusal(name, f"Did you mean `{meant}`? Some servers read both as one name.")
         if not name.isprintable() or len(name) > LONGEST_NAME:
             raise refusal(name[:LONGEST_NAME], "This is not the name of a parameter.")
     request = msgspec.convert(given, schemas.CompletionRequest)
