@@ -207,6 +207,13 @@ async def test_a_reply_that_only_announces_a_search_is_asked_for_again_and_then_
     assert [message.role for message in script.asked[2].prompt.current] == [
         *("user", "assistant", "tool", "assistant", "user"),
     ]
+    assert outcome(log).outcome == "answered"
+
+
+async def test_a_model_that_only_announces_searches_ends_at_the_limit_with_no_answer() -> None:
+    log = MemoryLog(started("weather", Settings(search="due", query="weather")))
+    script = Script([says("", "web_search"), *(says("Let me search again.") for _ in range(3))])
+    await drive(log, script)
     assert (outcome(log).outcome, outcome(log).cause) == ("limit", "promises")
 
 
@@ -486,3 +493,11 @@ async def test_a_model_that_failed_is_asked_again_although_the_log_is_slow_to_sa
     async with asyncio.timeout(5):
         await drive(log, script)
     assert (len(script.asked), outcome(log).outcome) == (2, "answered")
+
+
+async def test_a_fallback_is_asked_at_once() -> None:
+    log = MemoryLog(started("x", Settings("p", "m", fallback=(("q", "n"),))))
+    script = Script([ModelError("server_error", "down", wait_s=60), says("here")])
+    await drive(log, script)
+    assert [request.settings.provider for request in script.asked] == ["p", "q"]
+    assert [type(event) for event in script.emitted] == [ReplyReset] and outcome(log).outcome == "answered"

@@ -274,6 +274,7 @@ def test_turns_that_sent_nothing_are_passed_over() -> None:
     now = fold([started("c", ASKED)])
     assert why_moved(now, [first, added]) == ()
     assert why_moved(now, [replace(first, revision=1), added]) == ("deleted",)
+    assert why_moved(now, [first, replace(added, revision=1)]) == ()  # nothing of it was ever sent
     assert why_moved(now, [added]) == ()
 
 
@@ -394,6 +395,16 @@ def _distinct(message: ChatMessage, turn: str) -> dict[str, Any]:
         ]
     assert json.dumps(body)
     return body
+
+
+def test_thoughts_go_back_to_no_other_provider() -> None:
+    asked = Settings(provider="p", model="m", fallback=(("q", "other"),))
+    log = [started("find it", asked), *log_with(ToolOutput("x"))[1:]]
+    assert [message.reasoning for message in prompt_for(log, (), FENCE).current] == ["", "I should look", ""]
+    log.append(ModelFailed("server_error", "down"))
+    assert not any(message.reasoning for message in prompt_for(log, (), FENCE).current)
+    over = past_turn("turn-1", [*log, ModelReplied("", (ToolCall("c2", "look"),), reasoning="Again")], FENCE)
+    assert (over.provider, [message.reasoning for message in over.messages if message.reasoning]) == ("q", ["Again"])
 
 
 def test_a_fallback_in_the_middle_of_a_turn_is_another_model() -> None:

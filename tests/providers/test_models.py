@@ -5,9 +5,11 @@ import asyncio
 import pytest
 from yarl import URL
 
+from tests.kit.waiting import turns_of_the_loop
 from tests.providers.kit import QUICK, Recorder, ask, raw_server
 from windlass.core.errors import ModelError
 from windlass.providers import DemoModel, FoundServer, Models, ProviderConfig, ScriptedModel, detect_local
+from windlass.providers.model_lists import ModelLists
 from windlass.providers.models import WIRES
 from windlass.providers.scripted import call, say
 from windlass.testing import StrictLLM
@@ -193,3 +195,24 @@ async def test_a_wire_that_does_not_exist_is_refused_with_those_that_do() -> Non
     with pytest.raises(ModelError) as caught:
         Models([ProviderConfig("own", wire="telegraph")]).model()
     assert caught.value.code == "unknown_wire" and "openai" in caught.value.hint
+
+
+async def test_a_provider_that_hangs_holds_up_one_look_up_and_not_those_that_follow() -> None:
+    now, hung = [0.0], asyncio.Event()
+
+    async def hang(writer: object) -> None:
+        await hung.wait()
+
+    async with raw_server(hang) as address:
+        both = [provider("a", address), ProviderConfig("b", model="m2")]
+        lists = ModelLists(lambda: now[0])
+        first = asyncio.create_task(lists.find("b/other", "a", both))
+        await turns_of_the_loop(20)
+        assert not first.done()
+        now[0] = 6.0
+        later = asyncio.create_task(lists.find("b/other", "a", both))
+        await turns_of_the_loop(20)
+        assert later.done() and later.result().model == "other"
+        first.cancel()
+        hung.set()
+        await lists.aclose()

@@ -1,6 +1,7 @@
 """The chat wire against the strict server: what is sent, what is heard, what comes back."""
 
 import asyncio
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,6 +13,7 @@ from windlass.core.errors import ModelError
 from windlass.core.messages import ChatMessage, PastTurn, ToolCall, Toolset, Usage
 from windlass.core.ports import CallDelta, DraftCall, ReasoningDelta, TextDelta
 from windlass.providers.failures import Patience
+from windlass.search.builtin import PROVIDER_SEARCH
 from windlass.testing import Gate, StrictLLM, call, error, hang, headers, raw_chunks, say, think, wait_for
 from windlass.testing import Usage as WireUsage
 
@@ -287,3 +289,25 @@ async def test_no_request_goes_out_without_a_model_name() -> None:
         assert (caught.value.code, caught.value.retryable, llm.requests) == ("model_required", False, [])
         assert "LLM_MODEL" in caught.value.hint
         assert (await chat.reply(ask(model="strict-model"), Recorder())).text == "Hi"
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters", "kept"),
+    [
+        ("1210 API parameter top_p is invalid", '{"top_p":0.5}', True),
+        ("1210 API parameters are wrong", "", False),
+        ("web_search is not available on this plan", '{"top_p":0.5}', False),
+    ],
+)
+async def test_a_callers_bad_parameter_does_not_switch_the_providers_search_off(
+    message: str, parameters: str, kept: bool
+) -> None:
+    asked = ask("Hello", tools=Toolset("h", (PROVIDER_SEARCH,)))
+    asked = replace(asked, settings=replace(asked.settings, model="glm-4.7", parameters=parameters))
+    async with (
+        StrictLLM([error(400, None, message)], dialect="zai") as llm,
+        chat_with(llm.base_url, profile="glm") as chat,
+    ):
+        with pytest.raises(ModelError):
+            await chat.reply(asked, Recorder())
+        assert (b'"type":"web_search"' in chat.body(asked)) == kept

@@ -116,6 +116,12 @@ ANSWERS = [
     "I would check the tide table first.",
     "我可以帮您搜索其他内容。",
     "Puedo buscar más si quieres.",
+    "L'incendio è sotto controllo.",
+    "Il governo ha il controllo della città.",
+    "Ich sehe dafür keine Belege.",
+    'The song is "Let Me Look at You".',
+    "Das Lied heißt \N{LEFT DOUBLE QUOTATION MARK}Let me look for it\N{RIGHT DOUBLE QUOTATION MARK}.",
+    "La obra se llama Yo busco.",
 ]
 
 

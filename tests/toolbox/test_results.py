@@ -9,8 +9,9 @@ import pytest
 from windlass.core.messages import SourceLink
 from windlass.servers import CallResult, EmbeddedPart, LinkPart, MediaPart, TextPart
 from windlass.servers.values import LongLine
+from windlass.toolbox.kept_text import kept_text
 from windlass.toolbox.local_tools import RESULT_TOOLS, read_piece, search_whole
-from windlass.toolbox.results import LONGEST, shape, tool_output
+from windlass.toolbox.results import JSON, LONGEST, shape, tool_output
 from windlass.toolbox.schemas import Checker
 
 
@@ -191,3 +192,8 @@ def test_the_built_in_tools_take_what_their_schema_says() -> None:
         given = {"result_id": "res-1", **({"query": "x"} if tool.name == "result_search" else {"offset": 3})}
         assert checker.errors(given) == [] and checker.errors({})
         assert tool.server == "windlass" and tool.safe and tool.approval == "auto"
+
+
+@pytest.mark.parametrize("body", [b'{"content": [{"type": "text", "text": "\xff"}]}', b'{"content": ' + b"[" * 5000])
+async def test_a_kept_body_that_cannot_be_read_is_given_as_it_is(body: bytes) -> None:
+    assert await kept_text(body, JSON) == body

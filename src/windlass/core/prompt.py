@@ -39,7 +39,7 @@ def past_turn(turn_id: str, log: Sequence[Event], fence: Fence, revision: int = 
         replace(message, reasoning="") if message.reasoning and not message.calls else message
         for message in _messages(view, fence)
     )
-    return PastTurn(turn_id, messages, revision, view.started.settings.provider, _sent(view))
+    return PastTurn(turn_id, messages, revision, view.asked.provider, _sent(view))
 
 
 def _sent(view: TurnView) -> SentPrompt | None:
@@ -77,7 +77,7 @@ def why_moved(view: TurnView, past: Sequence[PastTurn]) -> tuple[str, ...]:
     causes = sorted({part.partition(":")[0] for part in {*before.parts} ^ {*_parts(view.asked)}})
     if history_digest(past[:at]) != before.history:
         causes.append("trimmed" if view.history_from != before.history_from else "deleted")
-    elif any(turn.revision for turn in past[at:]):
+    elif past[at].revision:
         causes.append("deleted")
     return tuple(causes)
 
@@ -126,7 +126,8 @@ def _messages(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
             yield _answer_now(round_.forced)
         calls = tuple(_speakable(call.call) for call in round_.calls)
         if calls or reply.text:
-            yield ChatMessage("assistant", reply.text or None, calls, reasoning=reply.reasoning)
+            own = round_.asked.provider == view.asked.provider  # thoughts are for the provider that had them
+            yield ChatMessage("assistant", reply.text or None, calls, reasoning=reply.reasoning if own else "")
         for call, speakable in zip(round_.calls, calls, strict=True):
             yield ChatMessage("tool", _numbered_result(call, numbers, fence), call_id=speakable.id, name=speakable.name)
         if reply.promised and fence:

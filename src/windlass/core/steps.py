@@ -61,8 +61,9 @@ def step_of(view: TurnView) -> Step:
 def _end(view: TurnView) -> TurnFinished | None:
     """The turn's end, if it is due. Order matters: a complete answer beats a later stop."""
     last = view.rounds[-1] if view.rounds else None
-    if last and not last.calls and not last.reply.promised:
-        cut = last.forced or ("length" if last.reply.finish == "length" else "")
+    if last and not last.calls and (last.forced or not last.reply.promised):
+        kept = last.forced == "promises" and not last.reply.promised  # the answer that the others only announced
+        cut = "" if kept else last.forced or ("length" if last.reply.finish == "length" else "")
         return TurnFinished("limit", cut, LIMIT_TEXTS[cut].ended) if cut else TurnFinished("answered")
     if view.stop:
         return _stopped(view.stop.by)

@@ -14,6 +14,7 @@ from windlass.providers.lookup import FoundModel, KnownModels, decides, find_mod
 from windlass.providers.model_facts import ModelFacts, SourcedFacts, facts_about
 
 FIND_S = 5.0  # the longest that looking up a name waits for lists
+SILENT_FIND_S = 0.5  # the same for a provider whose last read failed
 OLD_S = 3600.0
 AGAIN_S = 30.0  # a list that could not be read, or did not have a name, is not read again sooner
 
@@ -38,6 +39,7 @@ class ModelLists:
         self._facts: dict[str, dict[str, ModelFacts]] = {}
         self._asked_at: dict[str, float] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
+        self._silent: set[str] = set()  # whose last read failed
 
     def restore(self, kept: KeptList) -> None:
         self._kept[kept.provider] = kept
@@ -64,6 +66,7 @@ class ModelLists:
     def refresh_if_old(self, config: ProviderConfig, age_s: float = OLD_S) -> None:
         """In the background; for the next look-up."""
         if config.base_url and self._age(config) > age_s and config.id not in self._reading:
+            self._asked_at[config.id] = self._clock()
             task = asyncio.create_task(self._read(config))
             self._reading[config.id] = task
             task.add_done_callback(lambda done: self._reading.pop(config.id, None))
@@ -81,9 +84,22 @@ class ModelLists:
         decided = decides(name, own, [self.known(config) for config in configs])
         for config in configs:
             self.refresh_if_old(config, OLD_S if decided else AGAIN_S)
-        if not decided and (reading := list(self._reading.values())):
-            await asyncio.wait(reading, timeout=FIND_S)
+        if not decided:
+            await self._wait_for_lists(configs)
         return self.find_known(name, own, configs)
+
+    async def _wait_for_lists(self, configs: Sequence[ProviderConfig]) -> None:
+        """A read is waited for once, and briefly where the one before it failed: a server that hangs holds up one
+        look-up, not all that follow."""
+        left = {
+            config.id: self._patience(config) - self._age(config) for config in configs if config.id in self._reading
+        }
+        awaited = [self._reading[id] for id, left_s in left.items() if left_s > 0]
+        if awaited:
+            await asyncio.wait(awaited, timeout=max(left.values()))
+
+    def _patience(self, config: ProviderConfig) -> float:
+        return SILENT_FIND_S if config.id in self._silent else FIND_S
 
     async def aclose(self) -> None:
         reading = list(self._reading.values())
@@ -99,4 +115,6 @@ class ModelLists:
         try:
             await self.fetch(config)
         except ModelError:  # the last known list holds
-            return
+            self._silent.add(config.id)
+        else:
+            self._silent.discard(config.id)

@@ -31,7 +31,7 @@ from windlass.providers.profiles import Profile, profile_for
 ERROR_CAP = 64 * 1024
 GATHER_S = 0.1  # after a pause, so that those who were refused together line up in order before one is let in
 _PROVIDER_SEARCH = b'{"type":"web_search"'
-_ABOUT_TOOLS = re.compile(r"web_?search|tool|parameter|\b1210\b", re.IGNORECASE)
+_ABOUT_SEARCH = re.compile(r"web_?search|\btools?\b", re.IGNORECASE)
 
 
 class OpenAIChat:
@@ -151,7 +151,8 @@ class OpenAIChat:
         asked for is not left out behind its back."""
         if error.code != BAD_REQUEST.cause:
             return
-        if _PROVIDER_SEARCH in body and _ABOUT_TOOLS.search(error.message):
+        refused = _ABOUT_SEARCH.search(error.message) or ("1210" in error.message and not parameters.strip("{}"))
+        if _PROVIDER_SEARCH in body and refused:
             self._encoder.drop(ENTRIES, model)
             error.retryable = True
             error.hint = "Asked again without the provider's own search."

@@ -13,7 +13,7 @@ from windlass.core.messages import ChatMessage, Toolset, Usage
 from windlass.core.ports import Emit, LiveEvent, Model, ModelRequest, Reply, TextDelta
 from windlass.core.prompt import without_calls
 from windlass.core.values import value_object
-from windlass.json_schema import check_bounds, compiled, errors_of
+from windlass.json_schema import DEEPEST, check_bounds, compiled, deepest_value, depth_of, errors_of
 from windlass.providers.failures import BAD_REQUEST
 from windlass.providers.profiles import Format, Profile
 
@@ -31,6 +31,7 @@ class OutputFormat:
     kind: Format
     schema: dict[str, Any]
     sent: dict[str, Any]  # as the caller wrote it
+    deepest: int = DEEPEST  # how deep an answer may be nested
 
     def problem(self, text: str) -> str:
         """Why the text is not such an answer, or "" when it is."""
@@ -38,6 +39,8 @@ class OutputFormat:
             value = json.loads(text, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             return f"It is not valid JSON: {error}"
+        if depth_of(value) > self.deepest:
+            return f"It is nested deeper than {self.deepest} levels, which cannot be checked against this schema."
         return "; ".join(errors_of(compiled(self.schema), value, "(answer)"))
 
     def for_profile(self, profile: Profile) -> dict[str, Any] | None:
@@ -67,9 +70,10 @@ def output_format(given: object) -> OutputFormat | None:
             try:
                 check_bounds(schema)
                 compiled(schema)
+                deepest = deepest_value(schema)
             except BadInput as error:
                 raise _refused(error.message) from None
-            return OutputFormat("json_schema", schema, {"type": "json_schema", "json_schema": named})
+            return OutputFormat("json_schema", schema, {"type": "json_schema", "json_schema": named}, deepest)
     raise _refused("`text`, `json_object`, or `json_schema` with a `name` and a `schema`.")
 
 

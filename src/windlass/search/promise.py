@@ -10,6 +10,9 @@ LONGEST = 400
 _SENTENCE = re.compile(r"(?<=[.!?…。！？:])\s+|(?<=[。！？])|\n+")
 # A reply with one of these says more than what it is going to do: a citation, an address, a list, code, a question.
 _ANSWERS = re.compile(r"\[\d|\bhttps?://|`|^\s*(?:[-*•|#>]+\s|\d+[.)])|[?？]", re.MULTILINE)
+_QUOTED = re.compile(
+    r"[\"\N{LEFT DOUBLE QUOTATION MARK}\N{LEFT-POINTING DOUBLE ANGLE QUOTATION MARK}][^\"]*[\"\N{RIGHT DOUBLE QUOTATION MARK}\N{RIGHT-POINTING DOUBLE ANGLE QUOTATION MARK}]"
+)
 _FACT = re.compile(r"\d")
 _CONDITION = re.compile(
     r"\b(?:if|once|when|unless|whether you|let me know|would you|do you want|wenn|falls|sobald|si|cuando|quando|se você|se vuoi"
@@ -27,6 +30,7 @@ def promises_search(text: str) -> bool:
     while len(sentences) > 1 and _waits().fullmatch(sentences[-1]):
         sentences.pop()
     *before, last = sentences or [""]
+    last = _QUOTED.sub("", last)  # what somebody else says
     if any(_FACT.search(sentence) for sentence in before):
         return False
     return bool(_announces().search(last)) and not _CONDITION.search(last)
@@ -66,9 +70,9 @@ _LANGUAGES = (
     r"\b(?:je vais|laisse(?:z)?-moi|je dois|permettez-moi de)\b.{0,30}\b(?:chercher|rechercher|vérifier|consulter|regarder"
     r"|recherche)\b|\bje (?:recherche|cherche|vérifie|consulte|fais une recherche)\b",
     r"\b(?:voy a|déjame|dejame|déjeme|permíteme|permítame|tengo que|vamos a)\b.{0,20}\b(?:buscar|consultar|investigar"
-    r"|verificar|comprobar|revisar|búsqueda)|\b(?:buscaré|estoy buscando|busco|consultaré)\b",
+    r"|verificar|comprobar|revisar|búsqueda)|\b(?:buscaré|estoy buscando|consultaré)\b|^(?:ahora )?busco\b",
     r"\b(?:fammi|lasciami|mi lasci|vado a|devo|sto per)\b.{0,20}\b(?:cercare|controllare|verificare|ricerca)"
-    r"|\b(?:cercherò|sto cercando|cerco|controllo|verifico|farò una ricerca)\b",
+    r"|\b(?:cercherò|sto cercando|farò una ricerca)\b|^(?:ora |adesso )?(?:cerco|controllo|verifico)\b",
     r"\b(?:vou|deixe-me|deixa-me|preciso)\b.{0,20}\b(?:pesquisar|procurar|buscar|verificar|consultar|pesquisa|busca)"
     r"|\b(?:estou (?:pesquisando|procurando|buscando)|pesquisarei)\b",
     r"\b(?:ik ga|ik zal|laat me|laat mij|ik moet)\b.{0,40}\b(?:zoeken|opzoeken|nakijken|controleren)|\bik zoek\b",

@@ -17,9 +17,12 @@ OWN_QUERY = "its arguments could not be used: the question was searched for"
 
 
 async def completed(view: TurnView, replying: Awaitable[Reply], forced: str) -> Reply:
-    """The reply with the search that is still due, or marked as a promise. `forced`: tools are off, so nothing is."""
-    if forced or view.started.settings.search == "off":
+    """The reply with the search that is still due, or marked as a promise. `forced`: tools are off, none is due."""
+    if view.started.settings.search == "off":
         return await replying
+    if forced:
+        reply = await replying
+        return replace(reply, promised=forced == "promises" and promises_search(reply.text))
     due = _is_due(view)
     try:
         return _amended(view, await replying, due)

@@ -53,7 +53,7 @@ async def kept_text(body: bytes, mime: str) -> bytes:
 def _text(body: bytes) -> bytes:
     try:
         found = _BODY.decode(body)
-    except DecodeError:
+    except (DecodeError, UnicodeDecodeError, RecursionError):
         return body
     found = found.result or found
     if found.content is None and not found.structured_content:

@@ -81,7 +81,8 @@ class TurnBuilder:
         intent = self._intent(wanted, persona, provider)
         opening = _cleaned(wanted.opening, intent)
         toolset = self._toolset(conversation_id, intent, wanted)
-        parts = self._system_parts(conversation, persona, context, fenced=bool(toolset.tools) or wanted.origin != "v1")
+        fenced = wanted.origin != "v1" or bool(toolset.tools) or _holds_fences(opening)
+        parts = self._system_parts(conversation, persona, context, fenced=fenced)
         system = "\n\n".join(parts.values())
         settings = Settings(
             provider=provider.id,
@@ -223,6 +224,11 @@ def _cleaned(opening: tuple[ChatMessage, ...], intent: Intent) -> tuple[ChatMess
     if not opening or opening[-1].role != "user" or opening[-1].content == intent.text:
         return opening
     return (*opening[:-1], ChatMessage("user", intent.text))
+
+
+def _holds_fences(opening: tuple[ChatMessage, ...]) -> bool:
+    """Whether results of our own servers stand in what an API client sent: rounds that were put back."""
+    return any(message.role == "tool" and (message.content or "").startswith("<result-") for message in opening)
 
 
 def _first(*values: float | None) -> float | None:
