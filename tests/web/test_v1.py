@@ -226,6 +226,8 @@ async def test_an_answer_that_does_not_fit_is_asked_for_once_more_and_then_fails
         with pytest.raises(UnprocessableEntityError, match="form that was asked for") as failed:
             await answer(client, streamed, response_format=WEATHER)
         assert failed.value.code == "bad_output" and len(strict_llm.requests) == 4
+        strict_llm.then(say("refusal"), say(FITS))
+        assert (await answer(client, streamed, response_format=WEATHER, logprobs=True))[0] == FITS, "a token like any"
         strict_llm.then(say('{"city": "Na').ending("length"))
         assert (await answer(client, streamed, response_format=WEATHER))[:2] == ('{"city": "Na', "length")
 

@@ -87,12 +87,12 @@ async def structured_reply(model: Model, profile: Profile, request: ModelRequest
     alone = not request.tools.tools
     reply = await exchange.first()
     for _ in range(1 if alone or profile.format_beside_tools else 2):
-        if reply.calls or reply.finish == "length" or '"refusal"' in reply.extra:
+        if reply.calls or _cut_or_refused(reply):
             return reply
         if not (problem := wanted.problem(reply.text)):
             return reply
         reply = await exchange.again(reply, problem)
-    if reply.finish != "length" and (problem := wanted.problem(reply.text)):
+    if not _cut_or_refused(reply) and (problem := wanted.problem(reply.text)):
         raise ModelError(
             BAD_OUTPUT,
             f"The model's answer does not have the form that was asked for. {problem}",
@@ -160,6 +160,10 @@ def _without_text(emit: Emit) -> Emit:
             emit(event)
 
     return emit_the_rest
+
+
+def _cut_or_refused(reply: Reply) -> bool:
+    return reply.finish == "length" or bool(json.loads(reply.extra or "{}").get("refusal"))
 
 
 def _unwrapped(reply: Reply) -> Reply:
