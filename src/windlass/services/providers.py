@@ -138,16 +138,15 @@ class Providers:
     async def models(self, provider_id: str) -> schemas.ModelList:
         """That the list cannot be had is an answer too: the configured model may work all the same."""
         config = self._found(provider_id)
-        failed: schemas.Error | msgspec.UnsetType = msgspec.UNSET
         try:
-            await self._models.listed_models(config.id)
+            listed = await self._models.listed_models(config.id)
         except ModelError as error:
+            known = [self._model(config, name) for name in self._last_known(config)]
             failed = schemas.Error(error.code, error.message, error.hint or msgspec.UNSET)
-        known = [self._model(config, name) for name in self._last_known(config)]
-        return schemas.ModelList(known, len(known), failed, success=not failed)
+            return schemas.ModelList(known, len(known), failed, success=False)
+        return schemas.ModelList([self._model(config, one.id) for one in listed], len(listed))
 
     def _last_known(self, config: ProviderConfig) -> list[str]:
-        """With the configured model, which may work although no list has it."""
         names = [one.id for one in self._models.lists.models(config)]
         return names if not config.model or config.model in names else [config.model, *names]
 
