@@ -70,3 +70,15 @@ async def test_the_name_windlass_is_reserved_for_personas(tmp_path: Path) -> Non
         assert (refused.status, refused.body["error"]["detail"]["path"]) == (422, "name")
         made = (await site.post("/providers", {**new, "name": "Mine"}))["provider"]["id"]
         assert (await site.call("PATCH", f"/providers/{made}", {"name": "windlass"})).status == 422
+
+
+async def test_a_chat_whose_provider_was_deleted_can_name_another_model(tmp_path: Path) -> None:
+    async with StrictLLM([say("Yes.")], models=["strict-model"]) as default, StrictLLM(models=["there"]) as other:
+        async with site_with(tmp_path / "home", default, other) as site:
+            [made] = [one["id"] for one in (await site.get("/providers"))["providers"] if one["name"] == "other-0"]
+            conversation = await site.conversation(provider=made)
+            await site.call("DELETE", f"/providers/{made}")
+            chat = f"/conversations/{conversation}/chat"
+            await site.post(chat, {"content": "Hello", "model": "strict-model"})
+            assert (await site.call("POST", chat, {"content": "Hello"})).body["error"]["code"] == "no_provider"
+    assert len(default.requests) == 1

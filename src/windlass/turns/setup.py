@@ -5,6 +5,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Literal
 
@@ -160,13 +161,16 @@ class TurnBuilder:
 
     async def _model(self, conversation: ConversationRow, persona: PersonaRow, wanted: TurnRequest) -> FoundModel:
         """The request's name, the conversation's, or the persona's; without one, the provider's own model."""
-        own = self._models.config(conversation.provider)
         name = wanted.model or conversation.model or persona.model
+        configs = self._models.configs()
+        if name and all(config.id != conversation.provider for config in configs):
+            conversation = replace(conversation, provider="")  # it was deleted since; a name can be had elsewhere
+        own = self._models.config(conversation.provider)
         if not name:
             return FoundModel(own, own.model)
         row = conversation if conversation.model else persona
         if wanted.origin in FOLLOWING if wanted.model else row.names_edition == 1:
-            return first_edition(name, own, self._models.configs())
+            return first_edition(name, own, configs)
         return await self._models.find(name, own.id)
 
     async def _model_required(self, provider: ProviderConfig) -> BadInput:
