@@ -246,7 +246,7 @@ async def test_a_server_that_takes_no_response_format_is_asked_in_words(tmp_path
 async def test_a_client_with_its_default_retries_runs_the_servers_tools_once(
     tmp_path: Path, ledger: Ledger, streamed: bool
 ) -> None:
-    ends = {"a": [error(401, "invalid_api_key", "bad key")], "b": [say("no")] * 3}
+    ends: dict[str, list[Any]] = {"a": [error(401, "invalid_api_key", "bad key")], "b": [say("no")] * 3}
     script = [one for effect, end in ends.items() for one in (call("record", effect_id=effect), *end)]
     async with StrictLLM(script) as llm, served(tmp_path / "home", llm, ledger) as (site, _):
         async with AsyncOpenAI(api_key=TOKEN, base_url=f"{site.url}/v1") as client:
