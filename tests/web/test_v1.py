@@ -427,6 +427,28 @@ async def test_a_reply_that_the_provider_filters_ends_as_it_does_straight(site: 
             assert (await answer(client, streamed))[:2] == ("So far ", "content_filter")
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_thoughts_before_a_lone_end_tag_do_not_make_the_answer_come_twice(
+    site: Site, strict_llm: StrictLLM, streamed: bool
+) -> None:
+    strict_llm.then(say("They ask for the capital. It is Paris.\n</think>\n", "Paris."))
+    async with client_of(f"{site.url}/v1") as client:
+        text = (await answer(client, streamed))[0]
+    assert text.endswith("\nParis." if streamed else "Paris.") and text.count("Paris.") == (2 if streamed else 1)
+
+
+async def test_a_stream_names_the_fallback_that_answers(tmp_path: Path) -> None:
+    first_down = StrictLLM([error(401, "invalid_api_key", "no such key")])
+    async with first_down as first, StrictLLM([say("From the second.")]) as second:
+        async with open_site(tmp_path / "home", first) as site, client_of(f"{site.url}/v1") as client:
+            own = site.app.models.config()
+            site.app.models.put(replace(own, id="second", name="second", base_url=second.base_url, model="m2"))
+            site.app.models.put(replace(own, fallback=("second/m2",)))
+            stream = await client.chat.completions.create(model="", messages=HELLO, stream=True)
+            models = [chunk.model async for chunk in stream]
+    assert models[-1] == "m2"
+
+
 async def test_a_request_without_a_system_message_of_the_same_prompt_each_time(
     site: Site, strict_llm: StrictLLM
 ) -> None:

@@ -15,6 +15,7 @@ from windlass.core.ports import ReasoningDelta, ReplyReset, TextDelta
 from windlass.core.prompt import numbered_sources
 from windlass.turns.views import TurnRecord
 from windlass.web.errors import V1_REQUEST_FAULTS, failure_status, v1_failed
+from windlass.web.stream_text import missing_text
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
 CODES = {"unknown_model": "model_not_found", "context_overflow": "context_length_exceeded"}  # ours, and OpenAI's
@@ -44,16 +45,23 @@ class Exchange:
             case ReplyReset():
                 self._held = bool(self._sent)
             case Recorded(event=ModelReplied(text=text) as reply) if not (self._checked and reply.calls):
-                missing = text.removeprefix(self._sent) if text.startswith(self._sent) else f"\n\n{text}"
+                missing = self._missing(text)
                 self._sent, self._held = "", False
+                self._head.answered_by(reply)
                 if missing:
                     yield self._head.chunk(schemas.V1Message(content=missing))
+
+    def _missing(self, text: str) -> str:
+        if not self._held:
+            return missing_text(self._sent, text)
+        return text.removeprefix(self._sent) if text.startswith(self._sent) else f"\n\n{text}"
 
     def closing(self, record: TurnRecord, wants_usage: bool) -> Iterator[schemas.Chunk | schemas.V1Failed]:
         view = record.view
         if refused := why_failed(view):
             yield refused[1]
             return
+        self._head.model = view.asked.model
         calls = [msgspec.structs.replace(call, index=index) for index, call in enumerate(_handed_over(view))]
         extra = _extra(view)
         last = schemas.V1Message(tool_calls=calls or msgspec.UNSET, annotations=_annotations(view))
@@ -73,6 +81,11 @@ class _ChunkHead:
         self.created = int(record.rows[0].at)
         self.model = record.view.asked.model
         self.marks: dict[str, Any] = {}
+        self._fallbacks = dict(reversed(record.view.started.settings.fallback))
+
+    def answered_by(self, reply: ModelReplied) -> None:
+        """A fallback's name is on the chunks from its reply on."""
+        self.model = self._fallbacks.get(reply.provider, self.model)
 
     def chunk(
         self, delta: schemas.V1Message, finish: str | None = None, *, logprobs: Any = msgspec.UNSET
