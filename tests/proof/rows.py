@@ -16,12 +16,12 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{PROVIDERS}/test_failures.py::test_the_wait_may_be_a_date",
         f"{PROVIDERS}/test_failures.py::test_a_wait_is_honoured_and_never_cut_short",
         f"{PROVIDERS}/test_failures.py::test_a_wait_that_is_too_long_is_not_waited_for_but_told",
-        f"{PROVIDERS}/test_limiter.py::test_nobody_enters_before_the_pause_is_over",
+        f"{PROVIDERS}/test_limiter.py::test_nobody_enters_before_the_pause_is_over_and_each_hears_its_place",
         f"{PROVIDERS}/test_limiter.py::test_fifty_turns_do_not_come_back_as_one",
     ),
     "L2 Z.AI's codes that pass": (
         f"{PROVIDERS}/test_failures.py::test_a_code_of_zai",
-        f"{PROVIDERS}/test_limiter.py::test_a_refusal_halves_what_is_under_way_and_success_wins_it_back",
+        f"{PROVIDERS}/test_limiter.py::test_a_refusal_halves_what_is_under_way_and_calm_wins_it_back",
     ),
     "L3 codes that do not pass": (
         f"{PROVIDERS}/test_failures.py::test_a_code_of_zai",
@@ -37,6 +37,7 @@ ROWS: dict[str, tuple[str, ...]] = {
     ),
     "L5 deadlines": (
         f"{PROVIDERS}/test_openai_chat.py::test_no_answer_at_all_is_a_timeout",
+        f"{PROVIDERS}/test_outcomes.py::test_attempts_share_the_time_for_a_first_byte_and_a_hang_is_the_last",
         f"{PROVIDERS}/test_openai_chat.py::test_signs_of_life_do_not_stop_the_clock",
         f"{PROVIDERS}/test_openai_chat.py::test_a_reply_without_end_is_a_timeout_however_much_it_says",
     ),
