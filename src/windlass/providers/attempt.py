@@ -57,6 +57,7 @@ class Attempt:
     def ended(self, deadline: Deadline) -> None:
         self.spent.first_byte_s += deadline.spent.first_byte_s
         self.spent.silence_s += deadline.spent.silence_s
+        self._deadline = None  # it knows this attempt: a circle would wait for the garbage collector
 
     def is_out_of_time(self, patience: Patience) -> bool:
         first_byte_s = self.spent_before.first_byte_s + self.spent.first_byte_s
