@@ -14,7 +14,7 @@ from openai import APIStatusError, AsyncOpenAI, BadRequestError, NotFoundError, 
 
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import TOKEN, Site, open_site
-from windlass.config import ServerSettings
+from windlass.config import LimitSettings, ServerSettings
 from windlass.services.v1_parameters import PASSED, REFUSED
 from windlass.testing import ChatRequest, StrictLLM, call, calls, error, heed, say, think
 from windlass.web import openai_compat
@@ -418,6 +418,15 @@ async def test_embeddings_are_those_of_the_provider(tmp_path: Path) -> None:
         assert refused.status == 502 and "sk-another-key" not in refused.text and "127.0.0.1:" in refused.text
         reading = await site.call("POST", "/v1/embeddings", {"input": "a"}, token=site.token("read"))
         assert (reading.status, set(reading.body)) == (403, {"error"})
+
+
+async def test_embeddings_are_part_of_the_days_budget(tmp_path: Path) -> None:
+    async with StrictLLM() as llm, open_site(tmp_path / "home", llm, limits=LimitSettings(day_tokens=1)) as site:
+        asked = {"model": "strict-model", "input": "some words"}
+        replies = [await site.call("POST", "/v1/embeddings", asked) for _ in range(2)]
+        assert [reply.status for reply in replies] == [200, 503], replies[0].text
+        assert replies[1].body["error"]["code"] == "budget_spent" and len(llm.embedded) == 1
+        assert (await site.call("POST", "/v1/chat/completions", {"messages": HELLO})).status == 503
 
 
 async def test_a_reply_that_the_provider_filters_ends_as_it_does_straight(site: Site, strict_llm: StrictLLM) -> None:

@@ -131,7 +131,10 @@ class Completions:
         found = await self._find(model)
         if not found.config.base_url or not found.model:
             raise _no_model("No model for embeddings is named, or its provider has none.")
-        return await self._models.embeddings(found.config.id, {**request, "model": found.model})
+        self._turn_builder.check_budget()
+        answer = await self._models.embeddings(found.config.id, {**request, "model": found.model})
+        self._store.conversations.count_tokens(_tokens_used(answer))
+        return answer
 
     @serves(routes.v1.model)
     async def model(self, id: str) -> schemas.V1Model:
@@ -205,6 +208,13 @@ class Completions:
             except WindlassError:
                 self._silent_since[provider] = now
         return (configured,) if configured else ()
+
+
+def _tokens_used(answer: dict[str, Any]) -> int:
+    match answer.get("usage"):
+        case {"prompt_tokens": int(used)} if used > 0:
+            return used
+    return 0
 
 
 def _no_model(message: str) -> NotFound:

@@ -291,6 +291,10 @@ class ConversationStore:
             self._spent = (moment, sum(tokens_of(decode(*row)) for row in rows) - self._logs.tokens)
         return self._spent[1] + self._logs.tokens
 
+    def count_tokens(self, used: int) -> None:
+        """Of what has no turn, such as embeddings: counted until the day or the process ends."""
+        self._logs.tokens += used
+
     def unknown_calls(self, conversation_id: str) -> list[ToolCall]:
         """Calls, as they were sent, whose outcome is unknown."""
         if conversation_id not in self._logs.doubtful:

@@ -73,7 +73,7 @@ class TurnBuilder:
     async def build(self, conversation_id: str, wanted: TurnRequest) -> TurnStarted:
         """Waits for nothing, unless a list of models has to be read for a name."""
         conversation, context = self._store.conversations.get(conversation_id), self._context.all(conversation_id)
-        self._check_budget()
+        self.check_budget()
         persona = self.persona(conversation.persona)
         found = await self._model(conversation, persona, wanted)
         provider, model = found.config, found.model
@@ -116,7 +116,7 @@ class TurnBuilder:
         known = {persona.id: persona for persona in BUILT_IN}
         return (id and self._personas.get(id)) or known.get(id) or ASSISTANT
 
-    def _check_budget(self) -> None:
+    def check_budget(self) -> None:
         limit = self._limits.day_tokens
         if limit is None:
             return
