@@ -90,7 +90,7 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{PROVIDERS}/test_failures.py::test_an_overflow_is_known_by_its_words",
     ),
     "L17 endless loops": (
-        f"{CORE}/test_steps.py::test_the_same_call_with_the_same_result_three_times_forces_the_answer",
+        f"{CORE}/test_steps.py::test_the_same_call_with_the_same_result_forces_the_answer_at_the_limit_of_repeats",
         f"{CORE}/test_steps.py::test_the_same_call_with_another_result_is_no_repetition",
         "tests/e2e/test_loop.py::test_ten_rounds_then_the_forced_answer",
     ),
