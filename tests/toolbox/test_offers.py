@@ -16,7 +16,7 @@ from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site, open_site
 from windlass.servers import ServerConfig, ToolDefinition
 from windlass.testing import StrictLLM
-from windlass.toolbox.offers import Offer, arguments_hash, first_edition_hash, offered_names, tool_hash
+from windlass.toolbox.offers import Offer, arguments_hash, first_edition_hash, is_named, offered_names, tool_hash
 
 CONFIG = ServerConfig("srv-1", "files", command="npx", args=("-y", "files@1.0.0"), env={"TOKEN": "one"})
 TOOL = ToolDefinition("read", "Read", "Read a file.", {"type": "object"}, {"type": "object"}, {"readOnlyHint": True})
@@ -170,3 +170,18 @@ def _define(file: Path, description: str) -> None:
 async def _restart(site: Site) -> None:
     await site.post("/servers/ledger/stop")
     await site.post("/servers/ledger/start")
+
+
+@pytest.mark.parametrize(
+    ("name", "patterns", "named"),
+    [
+        ("look", ["look"], True),
+        ("look", ["l*"], False),
+        ("*", ["*"], False),
+        ("files.*", ["files.*"], False),
+        ("look?", ["look?"], False),
+        ("[look]", ["[look]"], False),
+    ],
+)
+def test_a_pattern_names_no_tool_even_one_that_is_called_like_it(name: str, patterns: list[str], named: bool) -> None:
+    assert is_named(name, patterns) == named

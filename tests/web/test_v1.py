@@ -251,7 +251,7 @@ async def test_a_client_with_its_default_retries_runs_the_servers_tools_once(
     async with StrictLLM(script) as llm, served(tmp_path / "home", llm, ledger) as (site, _):
         async with AsyncOpenAI(api_key=TOKEN, base_url=f"{site.url}/v1") as client:
             assert client.max_retries == 2
-            for status, format in ((502, {}), (422, {"response_format": WEATHER})):
+            for status, format in ((422, {}), (422, {"response_format": WEATHER})):
                 with pytest.raises(APIStatusError) as failed:
                     await answer(client, streamed, **format)
                 assert failed.value.status_code == status

@@ -15,6 +15,7 @@ from windlass.servers import Servers, ServerStatus
 from windlass.services.slices import sliced
 from windlass.store import Store
 from windlass.toolbox import Toolbox
+from windlass.toolbox.offers import is_named
 
 PATIENCE_S = 15.0
 ARRIVING_S = (
@@ -91,7 +92,7 @@ class ConversationTools:
         for one in self._toolbox.available(conversation_id) if patterns else ():
             name = f"{one.offer.server.slug}.{one.offer.tool.name}"
             if not one.changed and any(fnmatchcase(name, pattern) for pattern in patterns):
-                named = name in patterns
+                named = is_named(name, patterns)
                 if one.enabled and (one.named or not named):
                     continue
                 with suppress(NotFound, Conflict):
@@ -114,7 +115,7 @@ class ConversationTools:
         for name, one in available:
             server, tool = one.offer.server.id, one.offer.tool.name
             wanted = not one.changed and any(fnmatchcase(name, pattern) for pattern in patterns)
-            named = name in patterns
+            named = is_named(name, patterns)
             if wanted and (not one.enabled or (named and not one.named)):
                 await self._toolbox.enable(conversation_id, server, tool, named=named)
             elif one.enabled and not wanted:

@@ -22,7 +22,7 @@ from windlass.store import Documents, Store
 from windlass.toolbox.addresses import named_in
 from windlass.toolbox.kept_text import kept_text
 from windlass.toolbox.local_tools import RESULT_TOOLS, Functions, SearchFor, built_in_tools
-from windlass.toolbox.offers import Offer, Offers, Pin, Pins, offered_name, offered_names
+from windlass.toolbox.offers import Offer, Offers, Pin, Pins, is_named, offered_name, offered_names
 from windlass.toolbox.permission_rows import PermissionRows
 from windlass.toolbox.permissions import Grant, PolicyRule, RuleBook
 from windlass.toolbox.questions import KeptQuestion, Questions
@@ -336,7 +336,7 @@ class Toolbox:
 
     def _is_named(self, offer: Offer, choices: dict[tuple[str, str], EnabledToolRow]) -> bool:
         choice = choices.get((offer.server.id, offer.tool.name))
-        return choice.named if choice else offer.tool.name in offer.server.enabled_tools
+        return choice.named if choice else is_named(offer.tool.name, offer.server.enabled_tools)
 
     def _corrected(self, offer: Offer) -> ToolClass | None:
         row = self._corrections().get((offer.server.id, offer.tool.name))

@@ -317,6 +317,11 @@ def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+def is_named(name: str, patterns: Collection[str]) -> bool:
+    """Whether somebody wrote this very name. A server may call its tool `*`: a pattern names nobody."""
+    return name in patterns and not any(mark in name for mark in "*?[")
+
+
 def offered_names(tools: Iterable[NameKey], reserved: Collection[str] = ()) -> dict[NameKey, str]:
     """A tool's own name where possible, `slug__name` where two would clash. Each step names only what the step before
     left ambiguous; the same tools get the same names whatever the order given, so that prompt caches hold."""

@@ -118,6 +118,8 @@ def why_failed(view: TurnView) -> tuple[int, schemas.V1Failed] | None:
     if end.outcome not in {"failed", "stopped"} or _filtered(view):
         return None
     status = V1_REQUEST_FAULTS.get(end.cause) or failure_status(end.cause)
+    if any(call.starts and not call.harmless for call in view.calls):
+        status = 422  # clients repeat requests after 429 and 5xx, and with them what was done
     code = CODES.get(end.cause, end.cause)
     param = "model" if code == "model_not_found" else None
     return status, v1_failed(status, end.message, code, param)
