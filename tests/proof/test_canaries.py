@@ -103,10 +103,12 @@ def _settings(server: WindlassProcess, canary: Canaries, ledger: Ledger, model: 
         [[providers]]
         name = "second"
         base_url = "{model}"
+        model = "m"
         api_key = "{canary["a key in toml"]}"
         [[providers]]
         name = "third"
         base_url = "{model}"
+        model = "m"
         api_key = {file}
         [servers.plain]
         command = {command}
