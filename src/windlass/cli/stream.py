@@ -146,15 +146,8 @@ class TurnPrinter:
             case ReplyReset():
                 self._break_line()
                 self._shown = ""
-            case ModelReplied(text=text, calls=calls, provider=provider, model=model):
-                self._write(text[len(self._shown) :] if text.startswith(self._shown) else "")
-                self._shown, self._failures = "", 0
-                self._break_line()
-                self._names.update(
-                    {call.id: f"{line(call.name)} {shown_arguments(call.arguments)}".strip() for call in calls}
-                )
-                if not calls and provider not in ("", self._settings.provider):
-                    self._note(f"Answered by {line(provider)}/{line(model)}.")
+            case ModelReplied():
+                self._replied(event.what)
             case ModelFailed():
                 self._failed(event.what)
             case ToolStarted(call_id=call_id):
@@ -202,6 +195,16 @@ class TurnPrinter:
         sys.stdout.write(clean(text))
         sys.stdout.flush()
         self._in_line = not text.endswith("\n")
+
+    def _replied(self, reply: ModelReplied) -> None:
+        self._write(reply.text[len(self._shown) :] if reply.text.startswith(self._shown) else "")
+        self._shown, self._failures = "", 0
+        self._break_line()
+        self._names.update(
+            {call.id: f"{line(call.name)} {shown_arguments(call.arguments)}".strip() for call in reply.calls}
+        )
+        if not reply.calls and reply.provider not in ("", self._settings.provider):
+            self._note(f"Answered by {line(reply.provider)}/{line(reply.model)}.")
 
     def _failed(self, failed: ModelFailed) -> None:
         """Another attempt is announced, or a fallback; what ends the turn is told with its end."""
