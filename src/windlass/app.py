@@ -174,6 +174,7 @@ async def _load_saved(app: App) -> None:
     app.services.providers.load()
     if not app.models.configs():
         app.models.put(await _found_or_demo(app.config))
+    app.services.limits.load()
     for server in configured_servers(app.config):
         await app.servers.put(server)
     await app.services.servers.load()

@@ -200,6 +200,7 @@ class Config(msgspec.Struct, frozen=True):
     files: list[Path] = []  # that settings and secrets were read from
     environment: Mapping[str, str] | None = None  # as it was at start; None: the process's own, as it is
     keys_read: list[str] = []  # variables of it that hold keys
+    limits_set: list[str] = []  # those that the file names, be it with their defaults
 
     @property
     def on_loopback(self) -> bool:
@@ -237,13 +238,14 @@ def load(
         servers=file.servers,
         web_search=file.web_search,
         limits=file.limits,
+        limits_set=_limits_set(path),
         policy=file.policy,
         demo=demo,
         allow_hosts=[_host_name(text) for text in (*file.server.allow_hosts, *allow_hosts)],
         public_url=_public_url(public_url or env.get("WINDLASS_PUBLIC_URL") or file.server.public_url),
         trusted_proxies=[_network(text) for text in _proxies(file, env, trusted_proxies)],
         ops_port=ops_port if ops_port is not None else _port(env, "WINDLASS_OPS_PORT", file.server.ops_port, None),
-        lines=_lines(config or home / "windlass.toml"),
+        lines=_lines(path),
         files=[path, Path(".env"), *_secret_files(file)],
         environment=dict(env),
         keys_read=[name for name in (*KEYS, *_named(file, "env:")) if name in env],
@@ -430,6 +432,12 @@ def _lines(path: Path) -> dict[str, int]:
     with suppress(OSError):
         return setting_lines(path.read_text())
     return {}
+
+
+def _limits_set(path: Path) -> list[str]:
+    with suppress(OSError):
+        return list(tomllib.loads(path.read_text()).get("limits", {}))
+    return []
 
 
 def _has_password(address: str) -> bool:

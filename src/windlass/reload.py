@@ -93,9 +93,11 @@ def changes(old: Config, new: Config) -> list[str]:
             continue
         if name in {"limits", "web_search"}:
             found += [f"{name}.{field}" for field in _differing(before, after)]
+        elif name == "limits_set":
+            found += [f"limits.{field}" for field in sorted({*before} ^ {*after})]
         else:
             found.append(name)
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _differing(before: msgspec.Struct, after: msgspec.Struct) -> list[str]:

@@ -42,6 +42,7 @@ class Runner:
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._draining = False
         self._recovery: asyncio.TimerHandle | None = None  # at most one: it serves every request that failed
+        bus.listen(CallJudged, self._judged)
 
     async def start(
         self,
@@ -243,14 +244,24 @@ class Runner:
         calls = [call for call in self._view(turn_id).calls if call.open]
         asked = [call for call in calls if call.judged and call.judged.verdict == "ask" and not call.decided]
         unknown = [call for call in calls if call.interrupted and not call.safe and not call.resolved]
-        self._store.conversations.waits(turn_id, len(asked), len(unknown))
+        self._show_waiting(turn_id, len(asked), len(unknown))
+
+    def _judged(self, turn_id: str, judged: CallJudged) -> None:
+        """A call that asks is shown in lists at once, also while others of its turn still run."""
+        if judged.verdict == "ask":
+            self._update_waiting(turn_id)
+
+    def _show_waiting(self, turn_id: str, approvals: int, unknowns: int) -> None:
+        conversation_id = self._store.conversations.turn(turn_id).conversation_id
+        written = self._store.conversations.waits(turn_id, approvals, unknowns)
+        written.add_done_callback(lambda _: self._bus.changed(conversation_id))
 
     def _record_waiting(self, conversation_id: str, turn_id: str, step: AwaitPerson | Done) -> None:
         reach("turn_settled")
         self._driving.pop(turn_id, None)
         self._bus.settled(turn_id)
         if isinstance(step, AwaitPerson):
-            self._store.conversations.waits(turn_id, len(step.approvals), len(step.unknown))
+            self._show_waiting(turn_id, len(step.approvals), len(step.unknown))
             since = self._store.conversations.log(turn_id)[-1].at
             call_id = (*step.approvals, *step.unknown)[0]
             self._bus.emit(conversation_id, turn_id, Waiting("person", since, call_id=call_id))

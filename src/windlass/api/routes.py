@@ -41,6 +41,9 @@ class conversations:
     events = row("GET", "/conversations/{conversation_id}/events", "Watch all turns of a conversation",
                  object, str, int, kind="events", request_schema=s.EventsQuery, response_schema=s.EventStream,
                  match_first=True)
+    changes = row("GET", "/events", "Watch the list of conversations change, and one of them in full",
+                  object, str, int, kind="events", request_schema=s.ChangesQuery, response_schema=s.ChangesStream,
+                  match_first=True)
     create = row("POST", "/conversations", "Start a conversation", s.ConversationAnswer, s.NewConversation, status=201,
                  scope="chat")
     recent = row("GET", "/conversations", "List conversations, newest first", s.ConversationList, s.PageQuery)
@@ -159,6 +162,10 @@ class permissions:
     test = row("POST", "/permissions/test", "What a call would do, and why", s.PermissionVerdict, s.PermissionTest,
                scope="read")
     replay = row("POST", "/permissions/replay", "Try a rule on past calls", s.Replayed, s.Replay, scope="read")
+    coverage = row("POST", "/permissions/coverage", "How many past calls a grant would cover", s.GrantCoverage,
+                   s.GrantTried, scope="read")
+    restore = row("POST", "/permissions/{permission_id}/restore", "Take a revocation back, as it was", s.Acknowledged,
+                  str, scope="approve", sudo="depends", audit="permission.restore")
 
 
 class v1:
@@ -205,6 +212,8 @@ class audit:
 class system:
     health = row("GET", "/health", "Liveness check", s.Health, public=True, operation="house_health")
     limits = row("GET", "/limits", "Read the limits in force", s.LimitList, operation="house_limits")
+    change_limits = row("PATCH", "/limits", "Change limits that windlass.toml does not set", s.LimitList, s.LimitChange,
+                        scope="admin", sudo="depends", audit="limits.change")
     search = row("GET", "/search", "Whether the web can be searched, and why not",
                  s.SearchState, operation="house_search")
     ready = row("GET", "/ready", "Readiness check: the store is writable", s.Ready, operation="house_ready",

@@ -8,8 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from windlass.bus.changes import Changes, ConversationChanged, Show
 from windlass.bus.waits import Waits
 from windlass.core.events import (
+    CallDecided,
+    CallJudged,
+    CallResolved,
     Committed,
     ModelFailed,
     ModelReplied,
@@ -18,6 +22,7 @@ from windlass.core.events import (
     ToolStarted,
     TurnClaimed,
     TurnFinished,
+    TurnStarted,
 )
 from windlass.core.ports import (
     CallDelta,
@@ -35,6 +40,7 @@ from windlass.core.ports import (
 
 MOST_QUEUED = 1000
 MOST_BYTES = 128 * 1024  # of one watcher's queue
+MOST_CHANGED = 1000  # conversations that one watcher was not told of yet
 RIDE_S = 0.03  # what no reader waits for may wait so long for company: each write to a reader costs as much as a step
 
 T = TypeVar("T")
@@ -42,6 +48,8 @@ Replay = Callable[[str, int], list[Committed]]
 
 
 _PATIENT = frozenset({CallDelta, ToolProgress})
+# These change a row of the list of conversations.
+_LISTED = (TurnStarted, TurnClaimed, CallJudged, CallDecided, CallResolved, TurnFinished)
 _HEAD_BYTES = 100  # of an event on the wire: its name, its turn, its number
 
 
@@ -53,7 +61,7 @@ class Frame:
     conversation_id: str
     turn_id: str
     parent_id: str | None
-    what: Recorded | LiveEvent | ReplySoFar | MessagesDeleted | ResultAdded
+    what: Recorded | LiveEvent | ReplySoFar | MessagesDeleted | ResultAdded | ConversationChanged
     encoded: bytes | None = None
 
 
@@ -74,7 +82,9 @@ class Bus:
         self._listeners: dict[type, list[Callable[[str, Any], None]]] = {}
         self._partial: dict[str, _Partial] = {}
         self._progress: dict[str, Frame | None] = {}  # running calls and the last progress of each
-        self._waits = Waits(self._announce)
+        self._waits = Waits(self._announce, self.changed)
+        self._list_readers: set[Watcher] = set()
+        self._changes = Changes(self._publish_changes)
         self._closed = False
         self._updates: dict[type, Callable[[str, Any], None]] = {
             ModelReplied: self._reply_over,
@@ -107,6 +117,8 @@ class Bus:
         for frame in frames[len(done.rows) :]:
             if isinstance(frame.what, InputNeeded):
                 self._waits.asked(done.conversation_id, done.turn_id, frame.what)
+        if self._list_readers and any(isinstance(row.event, _LISTED) for row in done.rows):
+            self._changes.note(done.conversation_id)
         for row in done.rows:
             for listener in self._listeners.get(type(row.event), ()):
                 listener(done.turn_id, row.event)
@@ -138,12 +150,25 @@ class Bus:
         """What the turn waits for just now, announced or not."""
         return self._waits.current(turn_id)
 
+    def announced(self, turn_id: str) -> Waiting | None:
+        """What the turn waits for, once it has lasted: for lists, where what is over at once would flicker."""
+        return self._waits.current_announced(turn_id)
+
+    def changed(self, conversation_id: str) -> None:
+        """Its row in the list is another now, and can be read."""
+        if self._list_readers:
+            self._changes.note(conversation_id)
+
+    def show_changes(self, show: Show) -> None:
+        self._changes.show = show
+
     def settled(self, turn_id: str) -> None:
         """Nobody drives the turn any more, so it waits for nothing here."""
         self._waits.forget(turn_id)
 
     def deleted(self, conversation_id: str, turn_id: str, ids: Sequence[str]) -> None:
         self._send(conversation_id, [Frame(conversation_id, turn_id, None, MessagesDeleted(tuple(ids)))], True)
+        self.changed(conversation_id)
 
     def result_added(self, conversation_id: str, turn_id: str, part: int, content: str) -> None:
         self._send(conversation_id, [Frame(conversation_id, turn_id, None, ResultAdded(part, content))], True)
@@ -155,6 +180,12 @@ class Bus:
         has no past to be read."""
         watcher = Watcher(self, conversation_id, after, turn_id, ended=self._closed, behind=not unborn)
         self._watchers.setdefault(conversation_id, set()).add(watcher)
+        return watcher
+
+    def watch_list(self, conversation_id: str = "", after: int = 0) -> "Watcher":
+        """Each conversation whose row in the list changes; of one of them, everything as `watch` gives it."""
+        watcher = self.watch(conversation_id, after, unborn=not conversation_id)
+        self._list_readers.add(watcher)
         return watcher
 
     def catch_up(self, conversation_id: str, after: int) -> list[Frame]:
@@ -182,6 +213,7 @@ class Bus:
         return frames
 
     def leave(self, watcher: "Watcher") -> None:
+        self._list_readers.discard(watcher)
         watchers = self._watchers.get(watcher.conversation_id)
         if watchers:
             watchers.discard(watcher)
@@ -214,6 +246,12 @@ class Bus:
         for listener in self._listeners.get(Waiting, ()):
             listener(turn_id, waiting)
         self._send(conversation_id, [Frame(conversation_id, turn_id, None, waiting)], True)
+        self.changed(conversation_id)
+
+    def _publish_changes(self, changes: list[ConversationChanged]) -> None:
+        frames = [Frame(change.id, "", None, change) for change in changes]
+        for watcher in self._list_readers:
+            watcher.put_changes(frames)
 
     def _claimed(self, turn_id: str, _: TurnClaimed) -> None:
         self._waits.forget(turn_id)
@@ -280,17 +318,18 @@ class Watcher:
         self._waiter: asyncio.Future[None] | None = None  # of the one reader; a second one would never wake
         self._ride: asyncio.TimerHandle | None = None
         self._nudged = False
+        self._changed: dict[str, Frame] = {}  # of the list; the newest of each conversation
 
     def put(self, frames: list[Frame], size: int, urgent: bool) -> None:
         """Words, questions and ends are urgent; the steps between them come along with the next of those."""
+        if self.ended:
+            return
         if self._behind:
             return self._wake()
         if self._queue and (len(self._queue) >= MOST_QUEUED or self.queued_bytes + size > MOST_BYTES):
             # A slow reader holds up nobody: it reads the log when it comes back. What is larger than the bound by
             # itself still reaches a reader whose queue is empty.
-            self._queue.clear()
-            self.queued_bytes = 0
-            self._behind = True
+            self._fall_behind()
         else:
             self._queue.extend(frames)
             self.queued_bytes += size
@@ -298,6 +337,15 @@ class Watcher:
             self._wake()
         elif self._waiter and self._ride is None:
             self._ride = self._loop.call_later(RIDE_S, self._wake)
+
+    def put_changes(self, frames: list[Frame]) -> None:
+        """A reader that lets too many pile up is ended: it comes back and reads the whole list."""
+        if self.ended:  # it stays among the readers until its connection is closed
+            return
+        self._changed |= {frame.conversation_id: frame for frame in frames}
+        if len(self._changed) > MOST_CHANGED:
+            return self.end()
+        self._wake()
 
     async def frames(self) -> list[Frame]:
         while True:
@@ -324,6 +372,8 @@ class Watcher:
 
     def end(self) -> None:
         self.ended = True
+        self._changed.clear()
+        self._fall_behind()
         self._wake()
 
     def close(self) -> None:
@@ -331,7 +381,19 @@ class Watcher:
             self._ride.cancel()
         self._bus.leave(self)
 
+    def _fall_behind(self) -> None:
+        self._queue.clear()
+        self.queued_bytes = 0
+        self._behind = True
+
     def _next(self) -> list[Frame]:
+        found = self._of_conversation()
+        if self._changed:
+            found = [*found, *self._changed.values()]
+            self._changed.clear()
+        return found
+
+    def _of_conversation(self) -> list[Frame]:
         if not self._behind:
             found = self._new(self._queue)
             self._queue.clear()
@@ -345,7 +407,7 @@ class Watcher:
             self._behind = False
             found = self._bus.so_far(self.conversation_id, self._turn_id)
         elif not found:
-            return self._next()
+            return self._of_conversation()
         return found
 
     def _new(self, frames: Iterable[Frame]) -> list[Frame]:

@@ -11,6 +11,7 @@ from windlass.core.ports import InputNeeded, ToolProgress, Waiting
 NAMED_AFTER_S = 3.0
 
 Announce = Callable[[str, str, Waiting], None]
+Ended = Callable[[str], None]
 
 
 @dataclass(slots=True)
@@ -25,8 +26,10 @@ class _Wait:
 class Waits:
     """Of each turn one for each running call, and one under "" for everything else."""
 
-    def __init__(self, announce: Announce) -> None:
+    def __init__(self, announce: Announce, ended: Ended = lambda _: None) -> None:
+        """`ended` is called with the conversation in which an announced wait is over."""
         self._announce = announce
+        self._ended = ended
         self._turns: dict[str, dict[str, _Wait]] = {}
         self._unannounced: dict[tuple[str, str], _Wait] = {}  # the first is due first: all of them wait equally long
         self._timer: asyncio.TimerHandle | None = None
@@ -61,6 +64,8 @@ class Waits:
     def progressed(self, turn_id: str, progress: ToolProgress) -> None:
         """The wait for this call begins again: what is waited for is its next sign of life."""
         if wait := self._turns.get(turn_id, {}).get(progress.call_id):
+            if wait.announced:
+                self._ended(wait.conversation_id)
             wait.announced, now, waiting = False, time.time(), wait.waiting
             until = now + waiting.until - waiting.since if waiting.until else None
             self.begin(wait.conversation_id, turn_id, replace(waiting, since=now, until=until))
@@ -68,8 +73,11 @@ class Waits:
     def over(self, turn_id: str, call_id: str = "") -> None:
         """The event that ends it takes an announced wait of another call from the screen as well: that is repeated."""
         waits = self._turns.get(turn_id)
-        if waits is None or waits.pop(call_id, None) is None:
+        over = waits.pop(call_id, None) if waits else None
+        if waits is None or over is None:
             return
+        if over.announced:
+            self._ended(over.conversation_id)
         self._unannounced.pop((turn_id, call_id), None)
         if not waits:
             del self._turns[turn_id]
@@ -77,13 +85,20 @@ class Waits:
             asyncio.get_running_loop().call_soon(self._repeat, turn_id)
 
     def forget(self, turn_id: str) -> None:
-        for call_id in self._turns.pop(turn_id, {}):
+        for call_id, wait in self._turns.pop(turn_id, {}).items():
             self._unannounced.pop((turn_id, call_id), None)
+            if wait.announced:
+                self._ended(wait.conversation_id)
 
     def current(self, turn_id: str) -> Waiting | None:
         """A person's answer before all else, then what has lasted longest."""
         waits = self._turns.get(turn_id)
         return _foremost(waits).waiting if waits else None
+
+    def current_announced(self, turn_id: str) -> Waiting | None:
+        waits = self._turns.get(turn_id)
+        foremost = _foremost(waits) if waits else None
+        return foremost.waiting if foremost and foremost.announced else None
 
     def announced(self, conversation_id: str, turn_id: str | None) -> Iterator[tuple[str, Waiting]]:
         """For a watcher that joins now."""

@@ -16,7 +16,7 @@ from windlass.core.errors import BadInput
 
 conversations = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Named = Annotated[str, typer.Argument(help="The conversation's id.")]
+Named = Annotated[str, typer.Argument(help="The chat's id.")]
 
 
 @conversations.command("list")
@@ -26,7 +26,7 @@ def list_(
     limit: Annotated[int, typer.Option(help="Maximum number.", min=1, max=200)] = 50,
     json: Json = False,
 ) -> None:
-    """List conversations, newest first."""
+    """List chats, newest first."""
     with opened(ctx) as session:
         if find:
             found = session.run(session.w.conversations.search(find, limit))
@@ -35,7 +35,7 @@ def list_(
     if json:
         return as_json(found)
     rows = ((one.id, one.updated_at[:16].replace("T", " "), one.outcome or one.state, one.title) for one in found)
-    table(("conversation", "changed", "", "title"), rows, "No conversations yet.")
+    table(("chat", "changed", "", "title"), rows, "No chats yet.")
 
 
 @conversations.command()
@@ -55,7 +55,7 @@ def export(
     conversation: Named,
     format: Annotated[Literal["json", "markdown"], typer.Option(help="markdown is for reading.")] = "json",
 ) -> None:
-    """Print a conversation, to archive it or import it elsewhere."""
+    """Print a chat, to archive it or import it elsewhere."""
     with opened(ctx) as session:
         if format == "markdown":
             sys.stdout.write(session.run(session.w.conversations.markdown(conversation)) + "\n")
@@ -69,7 +69,7 @@ def import_(
     file: Annotated[Path, typer.Argument(help="An export, or a list of messages in OpenAI's format; - is stdin.")],
     json: Json = False,
 ) -> None:
-    """Import a conversation. Broken histories are repaired."""
+    """Import a chat. Broken histories are repaired."""
     try:
         held = jsonlib.loads(sys.stdin.read() if str(file) == "-" else file.read_text())
     except (OSError, ValueError) as error:
@@ -90,7 +90,7 @@ def delete(
     conversation: Named,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a conversation permanently."""
+    """Delete a chat permanently."""
     if not yes and not typer.confirm(f"Delete {conversation} permanently?", err=True):
         raise typer.Exit(FAILED)
     with opened(ctx) as session:

@@ -21,7 +21,7 @@ def waiting_line(waiting: Waiting, name: str = "", now: float | None = None) -> 
         case "slot":
             return f"Waiting for a free slot{f' at {line(waiting.host, 80)}' if waiting.host else ''}.{_ahead(waiting)}"
         case "rate_limit":
-            return f"{model} is rate-limited. {_retry(waiting, now)}{_ahead(waiting)}"
+            return f"{line(waiting.host, 80) or model} is limiting requests. {_retry(waiting, now)}{_ahead(waiting)}"
         case "first_token":
             usual = f" Usually {waiting.usual_s:g} s." if waiting.usual_s else ""
             return f"Waiting for {model}, {lasted}.{usual}"

@@ -12,7 +12,7 @@ from windlass.api import routes, schemas
 from windlass.api.events import NAMES, TurnEvent
 from windlass.api.route import Route
 from windlass.app import open_app
-from windlass.bus import Frame, Stream
+from windlass.bus import ConversationChanged, Frame, Stream
 from windlass.config import Config
 from windlass.core.events import Recorded
 from windlass.core.ports import Model
@@ -125,5 +125,7 @@ def _event(frame: Frame) -> TurnEvent:
     match frame.what:
         case Recorded(number=number, event=event):
             return TurnEvent(NAMES[type(event)], frame.turn_id, event, number)
+        case ConversationChanged():
+            raise AssertionError("a stream of one turn has none of the list")
         case transient:
             return TurnEvent(NAMES[type(transient)], frame.turn_id, transient)

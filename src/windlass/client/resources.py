@@ -348,6 +348,10 @@ class PermissionsResource(Resource):
     async def revoke(self, permission_id: str) -> None:
         await self._transport.call(routes.permissions.delete, permission_id)
 
+    async def restore(self, permission_id: str) -> None:
+        """Take a revocation back: the same rule or grant, as long as Windlass was not restarted since."""
+        await self._transport.call(routes.permissions.restore, permission_id)
+
     async def test(
         self, server: str, tool: str, arguments: dict[str, Any] | None = None, *, conversation_id: str = ""
     ) -> schemas.PermissionVerdict:

@@ -246,10 +246,10 @@ def _refuse_for(conversation_id: str, tools: Collection[str] | None, persona: st
         return
     if tools is not None:
         hint = "Switch its tools with `switch_tools(conversation_id, pattern, on=...)`, or leave out `conversation_id`."
-        raise BadInput("`tools` can be given for a new conversation only.", hint=hint)
+        raise BadInput("`tools` can be given for a new chat only.", hint=hint)
     if given := "persona" if persona else "system_prompt" if system_prompt else "":
         hint = f"Set it with `conversations.change(conversation_id, {given}=...)`, or leave out `conversation_id`."
-        raise BadInput(f"`{given}` can be given for a new conversation only.", hint=hint)
+        raise BadInput(f"`{given}` can be given for a new chat only.", hint=hint)
 
 
 def _request(

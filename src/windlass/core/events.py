@@ -115,6 +115,7 @@ class CallJudged:
     step: int = 0  # of the steps of approval, 1 to 7; 0 where the call was decided before them
     permission: str = ""  # id of the rule, grant or setting that decided; "" where none did
     reads: bool = False  # it changes nothing: stopped or broken, its outcome is never in doubt
+    outside: str = ""  # what brought text from outside into the chat, where that makes it ask
 
 
 @value_object

@@ -72,6 +72,18 @@ class SourceLink:
 
 
 @value_object
+class OutputFile:
+    """Something in a result to be seen, heard, saved or followed. `at` is its position in the result's content."""
+
+    kind: Literal["image", "audio", "file", "link"]
+    at: int
+    name: str = ""
+    mime: str = ""
+    size: int = 0  # bytes, once decoded
+    uri: str = ""  # of a link
+
+
+@value_object
 class ToolOutput:
     """What a tool gave: `text` is what the model reads, the whole is kept under `result_id`."""
 
@@ -84,6 +96,7 @@ class ToolOutput:
     untrusted: bool = False  # from outside: afterwards, calls that reach out ask
     foreign: bool = False  # others wrote it; this and what is untrusted is fenced in the prompt
     failed: bool = False  # the tool itself says so
+    files: tuple[OutputFile, ...] = ()
 
 
 @value_object

@@ -1,7 +1,7 @@
 """Models behind one port: every OpenAI-compatible server, the demo model, and a scripted one for tests."""
 
-from windlass.providers.catalog import FoundServer, ListedModel, chat_models, detect_local
-from windlass.providers.config import RESERVED_NAME, ProviderConfig
+from windlass.providers.catalog import FoundServer, ListedModel, chat_models, detect_local, fetch_models
+from windlass.providers.config import RESERVED_NAME, ProviderConfig, host_of
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.failures import Patience
 from windlass.providers.lookup import FoundModel, first_edition
@@ -37,7 +37,9 @@ __all__ = [
     "ScriptedModel",
     "chat_models",
     "detect_local",
+    "fetch_models",
     "first_edition",
+    "host_of",
     "post_chat",
     "profile_for",
 ]

@@ -8,8 +8,8 @@ import msgspec
 
 from windlass.core.values import value_object
 from windlass.providers.answer import read_up_to
-from windlass.providers.config import ProviderConfig, endpoint_for
-from windlass.providers.failures import INVALID, BadAnswer, exception_failure, failure, http_failure, shown
+from windlass.providers.config import ProviderConfig, endpoint_for, host_of
+from windlass.providers.failures import INVALID, BadAnswer, WireError, exception_failure, failure, http_failure, shown
 from windlass.providers.http_client import HttpClient
 from windlass.providers.model_facts import ModelFacts, reported_by
 
@@ -39,7 +39,15 @@ class FoundServer:
 
 
 async def fetch_models(config: ProviderConfig) -> tuple[ListedModel, ...]:
-    """The entries at `/models`; none where the server has no such list."""
+    """The entries at `/models`; none where the server has no such list. An error names the host."""
+    try:
+        return await _read_models(config)
+    except WireError as error:
+        error.name(host_of(config.base_url), "")
+        raise
+
+
+async def _read_models(config: ProviderConfig) -> tuple[ListedModel, ...]:
     try:
         status, headers, body = await _fetch_list(config, LIST_S)
     except (OSError, ValueError, BadAnswer) as error:

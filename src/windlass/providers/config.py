@@ -67,6 +67,14 @@ def proxy_for(url: URL) -> tuple[URL | None, dict[str, str]]:
     return proxy.with_user(None), {"Proxy-Authorization": f"Basic {credentials}"}
 
 
+def host_of(base_url: str) -> str:
+    """As a person is told of it; "" where the address is none."""
+    try:
+        return URL(base_url).host_port_subcomponent or ""
+    except ValueError:
+        return ""
+
+
 def _url(base_url: str, path: str) -> URL:
     try:
         url = URL(base_url.rstrip("/") + path)

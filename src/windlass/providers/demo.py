@@ -120,7 +120,7 @@ def _trick(request: ModelRequest, name: str, rest: str) -> Reply:
         return again or _text_reply(request, "`/limit` needs the tool `calculate`, which is not enabled here.")
     if name in ("help", "tools"):
         return _text_reply(request, _explanation(request.tools))
-    return _text_reply(request, f"There is no tool `{name}` in this conversation.\n\n{_listed(request.tools)}")
+    return _text_reply(request, f"There is no tool `{name}` in this chat.\n\n{_listed(request.tools)}")
 
 
 def _endless_calls(asked: str, request: ModelRequest, done: int) -> Reply | None:
@@ -169,7 +169,7 @@ def _explanation(tools: Toolset) -> str:
 
 def _listed(tools: Toolset) -> str:
     if not tools.tools:
-        return "No tools are enabled in this conversation. Enable some, then ask again."
+        return "No tools are enabled in this chat. Enable some, then ask again."
     lines = [f"- `{_example(tool)}` {tool.description.partition(chr(10))[0]}".rstrip() for tool in tools.tools]
     return "Tools you can call here:\n\n" + "\n".join(lines)
 
@@ -239,10 +239,10 @@ EXAMPLES = {
 }
 
 FAILURE = "The demo model failed because it was asked to."
-FAILURE_HINT = "Nothing was lost: retry the turn, or continue the conversation."
+FAILURE_HINT = "Nothing was lost: retry the turn, or continue the chat."
 ONLY_DEMO_HINT = (
     "Connect it under Models, or with OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL, and try again. Until then choose "
-    "the model `demo` for this conversation."
+    "the model `demo` for this chat."
 )
 
 THOUGHT = (

@@ -3,10 +3,9 @@
 import asyncio
 
 import msgspec
-from yarl import URL
 
 from windlass.providers.answer import read_up_to
-from windlass.providers.config import ProviderConfig, endpoint_for
+from windlass.providers.config import ProviderConfig, endpoint_for, host_of
 from windlass.providers.failures import INVALID, BadAnswer, WireError, exception_failure, failure, http_failure, shown
 from windlass.providers.http_client import HttpClient
 
@@ -18,7 +17,7 @@ async def fetch_embeddings(config: ProviderConfig, request: dict[str, object]) -
     try:
         return await _fetched(config, request)
     except WireError as error:
-        error.name(URL(config.base_url).host_port_subcomponent or "", str(request["model"]))
+        error.name(host_of(config.base_url), str(request["model"]))
         if config.api_key:  # a server may quote the key that it refuses
             error.message = error.message.replace(config.api_key, "[key]")
         raise

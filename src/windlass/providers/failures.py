@@ -11,10 +11,11 @@ from email.utils import parsedate_to_datetime
 import msgspec
 
 from windlass.core.errors import ModelError
+from windlass.core.sentences import whole_sentences
 from windlass.core.values import value_object
 
 LONGEST_WAIT_S = 120.0
-SHOWN_CHARS = 200
+SHOWN_CHARS = 300
 
 
 class NotConnected(OSError):
@@ -76,7 +77,7 @@ class WireError(ModelError):
         """The statement, then whichever name it lacks, the status and code, and the server's own message."""
         self.host, self.model = host, model
         summary = self.kind.summary
-        statement = summary.format(host=host or "the model's server", model=model or host or "the model")
+        statement = summary.format(host=host or "the provider", model=model or host or "the model")
         names = [name for name, field in ((model, "{model}"), (host, "{host}")) if name and field not in summary]
         known = ", ".join([*names, *([self._where] if self._where else ())])
         details = ": ".join(part for part in (known, self._detail) if part)
@@ -119,12 +120,12 @@ NAMELESS = Kind(
 )
 FORBIDDEN = Kind("forbidden", "{host} does not let this key use {model}", "Ask for access, or choose another model.")
 FILTERED = Kind("content_filter", "The content filter of {host} stopped this", "Rephrase the request.")
-RATE = Kind("rate_limited", "{model} is rate-limited", _LATER, True)
+RATE = Kind("rate_limited", "{host} is limiting requests", _LATER, True)
 BUSY = Kind("overloaded", "{model} is overloaded", _LATER, True)
 SERVER = Kind("server_error", "{host} reported an internal error", "Try again later.", True)
 OVERFLOW = Kind(
     "context_overflow",
-    "The conversation is too long for {model}",
+    "The chat is too long for {model}",
     "Start a new one, or choose a model with a larger context.",
     True,
 )
@@ -319,8 +320,7 @@ def _is_api(body: bytes) -> bool:
 
 def shown(text: str) -> str:
     """The beginning of a text, on one line, for a person."""
-    line = " ".join(_LOOKS_LIKE_KEY.sub("[key]", text[: SHOWN_CHARS * 4]).split())
-    return line if len(line) <= SHOWN_CHARS else line[:SHOWN_CHARS] + "…"
+    return whole_sentences(_LOOKS_LIKE_KEY.sub("[key]", text[: SHOWN_CHARS * 4]), SHOWN_CHARS)
 
 
 def _described(error: object) -> tuple[str, str]:

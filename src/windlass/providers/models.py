@@ -2,7 +2,8 @@
 models a provider has."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from windlass.core.errors import BadInput, ModelError
 from windlass.core.ports import Emit, Model, ModelRequest, Reply
@@ -30,7 +31,7 @@ WIRES: dict[str, Callable[[ProviderConfig, ByteCache], Model]] = {
 class Models:
     """Providers come and go while turns run; a turn whose provider is gone fails with an error that says what to do.
 
-    The first real provider is the default, unless `default` names another.
+    The first real provider that has a model and is not barred is the default, unless `default` names another.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Models:
         self._built: set[str] = set()  # of those, the ones this class made
         self._cache = ByteCache()
         self.default = default
+        self.barred: set[str] = set()  # found without a model or dead: no default unless a person chooses them
         self.lists = ModelLists()
         self._warned: set[str] = set()
         for config in providers:
@@ -61,6 +63,7 @@ class Models:
 
     def remove(self, provider: str) -> None:
         self._configs.pop(provider, None)
+        self.barred.discard(provider)
         self._retire(provider)
 
     def config(self, provider: str = "") -> ProviderConfig:
@@ -70,10 +73,17 @@ class Models:
             raise ModelError(
                 "no_provider",
                 f"There is no provider '{wanted}'." if wanted else "No model provider is configured.",
-                hint=("Choose another model for this conversation, or connect one" if wanted else "Connect one")
+                hint=("Choose another model for this chat, or connect one" if wanted else "Connect one")
                 + " under Models, or with OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL.",
             )
         return self._configs[wanted]
+
+    @property
+    def default_id(self) -> str:
+        """Of the provider that new chats use; "" where none can answer."""
+        id = self.default or self._first()
+        usable = id == self.default or (id in self._configs and (self._is_ready(id) or id in self._demo()))
+        return id if usable else ""
 
     def configs(self) -> tuple[ProviderConfig, ...]:
         return tuple(self._configs.values())
@@ -163,9 +173,17 @@ class Models:
             log.warning("%s", text)
 
     def _first(self) -> str:
-        """The demo model is the default only while there is no real one."""
-        real = (id for id, config in self._configs.items() if config.wire != DEMO)
-        return next(real, next(iter(self._configs), ""))
+        """The demo model is the default only while there is no real one that could answer. Where there is no demo
+        either, one that cannot answer is asked all the same: its failure says more than that there is none."""
+        return next(chain(filter(self._is_ready, self._configs), self._demo(), self._configs), "")
+
+    def _is_ready(self, id: str) -> bool:
+        config = self._configs[id]
+        has_model = bool(config.model) or not config.base_url  # a model of the program's own needs no name
+        return config.wire != DEMO and has_model and id not in self.barred
+
+    def _demo(self) -> Iterator[str]:
+        return (id for id, config in self._configs.items() if config.wire == DEMO)
 
     def _build(self, config: ProviderConfig) -> Model:
         if config.wire not in WIRES:

@@ -4,14 +4,12 @@ import json
 import re
 import time
 
-from yarl import URL
-
 from windlass.core.errors import ModelError
 from windlass.core.ports import Emit, ModelRequest, Reply
 from windlass.providers.answer import Deadline, read_answer, read_up_to
 from windlass.providers.assembly import Assembly
 from windlass.providers.attempt import Attempt
-from windlass.providers.config import ProviderConfig, endpoint_for
+from windlass.providers.config import ProviderConfig, endpoint_for, host_of
 from windlass.providers.encoding import ENTRIES, OPTIONAL, ByteCache, Encoder
 from windlass.providers.failures import (
     BAD_REQUEST,
@@ -49,7 +47,7 @@ class OpenAIChat:
         self._transport = HttpClient(endpoint_for(config, "/chat/completions"), config.patience.connect_s)
         self._profiles: dict[str, Profile] = {}
         self._usual_s: dict[str, float] = {}  # model -> time to its first token, of late
-        self.host = URL(config.base_url).host_port_subcomponent or ""
+        self.host = host_of(config.base_url)
 
     async def reply(self, request: ModelRequest, emit: Emit) -> Reply:
         attempt = self._attempt(request, emit)

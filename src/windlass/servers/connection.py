@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from windlass.core.errors import ToolError, Unavailable, WindlassError
+from windlass.core.sentences import whole_sentences
 from windlass.servers.isolation import Isolation, Launch
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import Redaction, redacted_error, redacted_question, redacted_tools
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from windlass.servers.session import Session
 
 LISTEN_S = 5.0  # a server that neither accepts nor refuses the subscription to changes is used without it
+LONGEST_REASON = 300
 QUIET_S, LONGEST_STORM_S = 0.25, 2.0  # tools are listed again once a burst of changes pauses, or after this long
 CHECK_S = 10.0
 NEWLINE = "\n"
@@ -327,7 +329,7 @@ class Connection:
         if self._process is None:
             return "The connection was lost."
         code = self._process.returncode
-        last_line = self._process.stderr.strip().rpartition(NEWLINE)[2][:300]
+        last_line = whole_sentences(self._process.stderr.strip().rpartition(NEWLINE)[2], LONGEST_REASON)
         ended = "It closed its output" if code is None else f"It ended with code {code}"
         return f"{ended}: {last_line}" if last_line else f"{ended}."
 

@@ -136,7 +136,7 @@ def _pairs(entry: Mapping[str, Any], key: str) -> dict[str, str]:
 
 def _warnings(config: ServerConfig) -> Iterator[str]:
     if floating := floating_package(config):
-        yield f"{floating} names no version: what runs may change from one start to the next."
+        yield f"{floating}: the version isn't pinned, so it can change between starts."
     if refused := denied(config.env):
         yield f"{', '.join(refused)} can make a program run other code; only windlass.toml may set it."
     texts = (*config.argv, *config.env.values(), *config.headers.values(), config.url, config.cwd)

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from windlass.api.route import Route
 from windlass.bus import Bus
-from windlass.config import Config
+from windlass.config import Config, LimitSettings
 from windlass.core.errors import BadInput
 from windlass.providers import Models
 from windlass.runner import Runner
@@ -17,6 +17,7 @@ from windlass.services.audit import Audit
 from windlass.services.completions import Completions
 from windlass.services.context import Context
 from windlass.services.conversations import Conversations
+from windlass.services.limits import LimitsInForce
 from windlass.services.live_check import LiveChecks
 from windlass.services.messages import Messages
 from windlass.services.permissions import Permissions
@@ -71,13 +72,14 @@ class Services:
         self.live_checks = LiveChecks(models, search_backends)
         self.personas = Personas(store)
         self.conversations = Conversations(
-            store, runner, records, self.context, self.tools, self.personas, self.providers
+            store, bus, runner, records, self.context, self.tools, self.personas, self.providers
         )
         self.policy = Policies(toolbox)
         self.approval_changes = ApprovalChanges(store, toolbox, servers)
         self.permissions = Permissions(store, bus, toolbox, servers, self.servers, deleted_servers, config.lines)
-        self.retention = Retention(store, limits.keep_days)
-        self.system = System(VERSION, limits, store, bus, runner, servers, telemetry, search_backends)
+        self.retention = Retention(store, bus, limits.keep_days)
+        self.limits = LimitsInForce(store, limits, config.limits_set, partial(self._use_limits, turn_builder))
+        self.system = System(VERSION, store, bus, runner, servers, telemetry, search_backends)
         self._build_turns(store, bus, runner, turn_builder, toolbox, models, records)
         self.audit = Audit(store, partial(_name_of, servers, models, self.permissions))
         self._methods = {
@@ -85,6 +87,11 @@ class Services:
             for service in list(vars(self).values())
             for route, method in _served_by(service)
         }
+
+    def _use_limits(self, turn_builder: TurnBuilder, limits: LimitSettings) -> None:
+        turn_builder.limits = limits
+        self.providers.be_patient(patience_of(limits))
+        self.retention.keep_days = limits.keep_days
 
     def method(self, route: Route[P, R]) -> Callable[P, Awaitable[R]]:
         """The service's method that answers a route. Some are answered by the HTTP server alone."""
@@ -138,7 +145,7 @@ def _name_of(servers: Servers, models: Models, permissions: Permissions, kind: s
             return next((config.slug for config in servers.configs() if id in (config.id, config.slug)), "")
         case "provider":
             return next((config.name for config in models.configs() if config.id == id), "")
-        case "permission" if found := permissions.find(id):
+        case "permission" if found := permissions.find(id) or permissions.revoked(id):
             return f"{found.effect} {found.server}.{found.tool}"
         case _:
             return ""

@@ -78,7 +78,7 @@ class Context:
             if item.id == context_id:
                 return item
         hint = "GET /conversations/{id}/context shows those that are there."
-        raise NotFound(f"There is no context item {context_id[:100]} in this conversation.", hint=hint)
+        raise NotFound(f"There is no context item {context_id[:100]} in this chat.", hint=hint)
 
 
 def _shown(item: KeptItem) -> schemas.ContextItem:

@@ -3,6 +3,8 @@
 import asyncio
 import base64
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,24 +12,27 @@ import msgspec
 
 from windlass.api import routes, schemas
 from windlass.api.route import serves
-from windlass.bus.streams import Stream
-from windlass.core.errors import BadInput
+from windlass.bus import Bus, ConversationChanged, Stream
+from windlass.core.errors import BadInput, NotFound
 from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.ids import new_id
 from windlass.core.messages import ChatMessage
+from windlass.core.ports import Waiting
 from windlass.runner import Runner
 from windlass.services import exports
 from windlass.services.context import Context
 from windlass.services.imports import BEGAN, CHANGED, Imports, RepairedHistory, moment, repaired, spans, with_own_ids
 from windlass.services.personas import Personas
 from windlass.services.providers import Providers
+from windlass.services.search_hits import search_hit
 from windlass.services.slices import sliced
 from windlass.services.tools import ConversationTools
 from windlass.store import NAMES_EDITION, ConversationRow, Listed, Store, TurnRow
 from windlass.turns.records import OpenQuestions, TurnRecords
-from windlass.turns.views import iso
+from windlass.turns.views import iso, messages_shown, waiting_shown
 
 STOP_S = 5
+MOST_HITS = 5  # of one conversation in a search
 WRITTEN_AT_ONCE = 256 * 1024  # letters of imported turns that are written before others get their turn
 TURN_SIZE = 4096  # what a turn costs beside its text, in letters
 
@@ -36,6 +41,7 @@ class Conversations:
     def __init__(
         self,
         store: Store,
+        bus: Bus,
         runner: Runner,
         records: TurnRecords,
         context: Context,
@@ -44,6 +50,7 @@ class Conversations:
         providers: Providers,
     ) -> None:
         self._store = store
+        self._bus = bus
         self._personas = personas
         self._providers = providers
         self._runner = runner
@@ -51,6 +58,7 @@ class Conversations:
         self._context = context
         self._tools = tools
         self._imports = Imports(store)
+        bus.show_changes(self._changed)
 
     async def load(self) -> None:
         await self._imports.sweep()
@@ -61,13 +69,14 @@ class Conversations:
         tools = self._personas.tools_of(new.persona) if new.persona else ()
         made = await self._store.conversations.create(_row(new))
         await self._tools.enable_matching(made.id, tools)
+        self._bus.changed(made.id)
         return schemas.ConversationAnswer(conversation_shown(made), message="Conversation created")
 
     @serves(routes.conversations.recent)
     async def recent(self, page: schemas.PageQuery) -> schemas.ConversationList:
         listed = self._store.conversations.recent(page.limit + 1, _position(page.cursor))
         asked = self._records.open_questions()
-        shown = [_listed_shown(one, asked) for one in listed[: page.limit]]
+        shown = [self._listed_shown(one, asked) for one in listed[: page.limit]]
         more = len(listed) > page.limit
         return schemas.ConversationList(
             shown, len(shown), _cursor(listed[page.limit - 1].conversation) if more else None
@@ -76,14 +85,23 @@ class Conversations:
     @serves(routes.conversations.search)
     async def search(self, query: schemas.SearchQuery) -> schemas.ConversationList:
         text = "".join(letter if letter.isprintable() else " " for letter in query.q)
-        excerpts: dict[str, str] = {}
         await self._store.index()
+        turns: dict[str, list[str]] = {}
         for found in await self._store.conversations.search(text, query.limit):
-            excerpts.setdefault(found.conversation.id, found.snippet)
+            turns.setdefault(found.conversation_id, []).append(found.turn_id)
         asked = self._records.open_questions()
-        listed = [one for id in excerpts if (one := self._store.conversations.listed(id))]
-        shown = [_listed_shown(one, asked, excerpts[one.conversation.id]) for one in listed]
+        shown = []
+        async for id, turn_ids in sliced(turns.items()):
+            if listed := self._store.conversations.listed(id):
+                shown.append(_found_shown(self._listed_shown(listed, asked), self._hits(turn_ids, text)))
         return schemas.ConversationList(shown, len(shown))
+
+    def _hits(self, turn_ids: Sequence[str], text: str) -> list[schemas.MessageHit]:
+        hits = []
+        for turn_id in turn_ids[:MOST_HITS]:
+            with suppress(NotFound):  # deleted since it was found
+                hits.append(search_hit(messages_shown(self._records.get(turn_id)), text))
+        return [hit for hit in hits if hit]
 
     @serves(routes.conversations.get)
     async def get(self, conversation_id: str) -> schemas.ConversationAnswer:
@@ -100,6 +118,7 @@ class Conversations:
         if "model" in given:
             given["names_edition"] = NAMES_EDITION
         await self._store.conversations.change(conversation_id, given)
+        self._bus.changed(conversation_id)
         return schemas.ConversationAnswer(self._shown(conversation_id), message="Conversation changed")
 
     @serves(routes.conversations.delete)
@@ -112,6 +131,7 @@ class Conversations:
         for turn in running:
             await self._runner.settled(turn.id, STOP_S)
         await self._store.conversations.delete(conversation_id)
+        self._bus.changed(conversation_id)
         await self._store.empty_journal()
         return schemas.Acknowledged(message="Conversation deleted")
 
@@ -129,6 +149,12 @@ class Conversations:
     async def events(self, conversation_id: str, after: int) -> Stream:
         self._store.conversations.get(conversation_id)
         return self._records.stream(conversation_id, after)
+
+    @serves(routes.conversations.changes)
+    async def changes(self, conversation_id: str, after: int) -> Stream:
+        if conversation_id:
+            self._store.conversations.get(conversation_id)
+        return self._records.list_stream(conversation_id, after)
 
     @serves(routes.conversations.export)
     async def export(self, conversation_id: str, query: schemas.ExportQuery) -> schemas.Export | str:
@@ -154,6 +180,7 @@ class Conversations:
             await self._put_turns(made.id, branches, described.created_at)
             for item in _context_items(document):
                 await self._context.add(made.id, item)
+        self._bus.changed(made.id)
         repairs = [repair for _, _, history in branches for repair in history.repairs]
         count = sum(history.count for _, _, history in branches)
         return schemas.Imported(self._shown(made.id), count, repairs, message="Conversation imported")
@@ -219,6 +246,27 @@ class Conversations:
             unknowns=sum(turn.unknowns for turn in open_turns),
             questions=asked.by_conversation[conversation_id],
             head=head.id,
+            waiting=self._bus.announced(head.id),
+        )
+
+    def _changed(self, conversation_id: str) -> ConversationChanged | None:
+        listed = self._store.conversations.listed(conversation_id)
+        if listed is None:
+            return ConversationChanged(conversation_id, None)
+        if listed.conversation.hidden:
+            return None
+        return ConversationChanged(conversation_id, self._listed_shown(listed, self._records.open_questions()))
+
+    def _listed_shown(self, one: Listed, asked: OpenQuestions) -> schemas.Conversation:
+        return conversation_shown(
+            one.conversation,
+            state=asked.state(one.head, one.state),
+            outcome=one.outcome,
+            approvals=one.approvals,
+            unknowns=one.unknowns,
+            questions=asked.by_conversation[one.conversation.id],
+            head=one.head,
+            waiting=self._bus.announced(one.head),
         )
 
 
@@ -234,6 +282,7 @@ def conversation_shown(
     unknowns: int = 0,
     questions: int = 0,
     head: str = "",
+    waiting: Waiting | None = None,
 ) -> schemas.Conversation:
     return schemas.Conversation(
         id=one.id,
@@ -254,20 +303,13 @@ def conversation_shown(
         approvals=approvals,
         unknowns=unknowns,
         questions=questions,
+        waiting=waiting_shown(waiting) if waiting else None,
     )
 
 
-def _listed_shown(one: Listed, asked: OpenQuestions, excerpt: str = "") -> schemas.Conversation:
-    shown = conversation_shown(
-        one.conversation,
-        state=asked.state(one.head, one.state),
-        outcome=one.outcome,
-        approvals=one.approvals,
-        unknowns=one.unknowns,
-        questions=asked.by_conversation[one.conversation.id],
-        head=one.head,
-    )
-    shown.excerpt = excerpt or msgspec.UNSET
+def _found_shown(shown: schemas.Conversation, hits: list[schemas.MessageHit]) -> schemas.Conversation:
+    shown.hits = hits
+    shown.excerpt = "".join(hits[0].pieces) if hits else msgspec.UNSET
     return shown
 
 

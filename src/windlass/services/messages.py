@@ -134,4 +134,4 @@ def _plain(new: schemas.NewMessage) -> dict[str, object]:
 
 def _unknown(message_id: str) -> NotFound:
     hint = "GET /conversations/{id}/messages shows those that are there."
-    return NotFound(f"There is no message {message_id[:100]} in this conversation.", hint=hint)
+    return NotFound(f"There is no message {message_id[:100]} in this chat.", hint=hint)

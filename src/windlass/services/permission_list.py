@@ -11,7 +11,7 @@ from msgspec import UNSET
 from windlass.api import schemas
 from windlass.servers import Servers
 from windlass.toolbox import Toolbox
-from windlass.toolbox.permission_rows import SavedGrant
+from windlass.toolbox.permission_rows import RevokedRule, SavedGrant
 from windlass.toolbox.permissions import PolicyRule, chat_setting_id, server_setting_id, tool_setting_id
 from windlass.turns.records import DeletedServers
 from windlass.turns.views import iso
@@ -64,6 +64,16 @@ class PermissionListing:
         found = self._of_chats(chat) if chat else [*self._of_rules(), *self._of_grants(""), *self._of_servers()]
         return next((one for one in found if one.id == id), None)
 
+    def revoked(self, id: str) -> schemas.Permission | None:
+        """A rule or grant that was revoked and can be restored, as it was listed."""
+        match self._rows.revoked(id):
+            case RevokedRule(rule=rule):
+                return self._rule(rule, "policy")
+            case SavedGrant() as saved:
+                return self._grant(saved)
+            case _:
+                return None
+
     async def forget_chat_setting(self, id: str) -> None:
         chat = id.split(":")[1]
         for chat_id, row in self._toolbox.chat_settings(chat):
@@ -104,6 +114,7 @@ class PermissionListing:
         shown = self._shown(grant.id, "grant", "auto", self.slug(grant.server), tool, "decision")
         shown.by, shown.at = grant.by, _time(grant.at)
         shown.covers = covers
+        shown.hash = grant.tool_hash or UNSET
         shown.arguments = dict(grant.conditions) if grant.conditions else UNSET
         shown.expires_at = iso(grant.expires_at) if grant.expires_at else UNSET
         if saved.conversation_id:
@@ -139,7 +150,12 @@ class PermissionListing:
 
     def _shown(self, id: str, kind: Kind, effect: str, server: str, tool: str, source: Source) -> schemas.Permission:
         used = self._rows.last_used(id)
-        return schemas.Permission(id, kind, cast(Effect, effect), server, tool, "always", "", None, _time(used), source)
+        shown = schemas.Permission(
+            id, kind, cast(Effect, effect), server, tool, "always", "", None, _time(used), source
+        )
+        counts = self._rows.counts(id)
+        shown.uses = schemas.UsesCounted(counts.allowed, counts.asked, counts.stopped)
+        return shown
 
 
 def kind_of(id: str) -> Kind | Literal[""]:

@@ -10,12 +10,14 @@ from windlass.core.errors import Conflict, NotFound
 from windlass.core.events import CallJudged
 from windlass.servers import Servers
 from windlass.services.permission_list import FILE, PermissionListing, kind_of
-from windlass.services.permission_replay import replayed
+from windlass.services.permission_replay import coverage, replayed, rules_with
 from windlass.services.policy import rule_of
 from windlass.services.servers import McpServers
 from windlass.store import Store
 from windlass.toolbox import Toolbox
-from windlass.toolbox.permissions import TrustLevel
+from windlass.toolbox.offers import arguments_hash
+from windlass.toolbox.permission_trace import TraceLayer
+from windlass.toolbox.permissions import Grant, TrustLevel
 from windlass.turns.records import DeletedServers
 
 LIST = "GET /permissions lists them."
@@ -75,6 +77,23 @@ class Permissions:
                 await self._listing.forget_chat_setting(permission_id)
         return schemas.Acknowledged(message="Revoked")
 
+    def revoked(self, permission_id: str) -> schemas.Permission | None:
+        """A rule or grant that was revoked since this start and can be restored."""
+        return self._listing.revoked(permission_id)
+
+    def can_restore_grants_of(self, server_id: str) -> bool:
+        return any(saved.grant.server == server_id for saved in self._toolbox.permissions.revoked_grants())
+
+    @serves(routes.permissions.restore)
+    async def restore(self, permission_id: str) -> schemas.Acknowledged:
+        """The same rule or grant, under its id and with its author; nothing of it can be changed on the way."""
+        if not await self._toolbox.permissions.restore(permission_id):
+            raise NotFound(
+                f"{permission_id[:200]} was not revoked since Windlass started, or its chat is gone.",
+                hint="Allow the tool again on its next card, or write the rule again.",
+            )
+        return schemas.Acknowledged(message="Restored")
+
     @serves(routes.permissions.test)
     async def test(self, call: schemas.PermissionTest) -> schemas.PermissionVerdict:
         if call.conversation_id:
@@ -90,13 +109,41 @@ class Permissions:
             trial.spec.kind,
             trial.enabled,
             judged.permission or UNSET,
+            [_layer(one) for one in trial.layers],
+            judged.outside,
         )
 
     @serves(routes.permissions.replay)
     async def replay(self, request: schemas.Replay) -> schemas.Replayed:
-        rule = rule_of(request.rule)
+        rows = self._toolbox.permissions
+        saved = [rule for rule in rows.rules() if rule.id != request.replaces]
+        rules = rules_with(rule_of(request.rule), rows.operator_rules, saved, request.position)
         calls = await self._store.past_calls(request.last)
-        return replayed(rule, calls, self._toolbox.permissions.operator_rules, self._trust_in)
+        judged = self._toolbox.rejudging(rules)
+        return await replayed(
+            calls,
+            rules,
+            self._trust_in,
+            request.replaces,
+            lambda past: judged(past.conversation_id, past.spec, past.call),
+        )
+
+    @serves(routes.permissions.coverage)
+    async def coverage(self, tried: schemas.GrantTried) -> schemas.GrantCoverage:
+        server_id = self._servers.status(tried.server).config.id
+        exactly = json.encode(tried.arguments).decode() if isinstance(tried.arguments, dict) else ""
+        grant = Grant(
+            tried.hash,
+            arguments_hash=arguments_hash(exactly) if exactly else "",
+            server=server_id,
+            covers="arguments" if exactly else "tool",
+            tool=tried.tool,
+            conditions=tried.conditions or None,
+        )
+        calls = await self._store.past_calls(
+            tried.last, lambda spec: (spec.server, spec.tool) == (server_id, tried.tool)
+        )
+        return coverage(grant, calls, self._listing.slug(server_id))
 
     def _trust_in(self, server_id: str) -> TrustLevel:
         trusted = server_id in self._servers and self._servers.config(server_id).trusted
@@ -104,4 +151,8 @@ class Permissions:
 
     def _judged(self, turn_id: str, judged: CallJudged) -> None:
         if judged.permission:
-            self._toolbox.permissions.used(judged.permission)
+            self._toolbox.permissions.used(judged.permission, judged.verdict)
+
+
+def _layer(one: TraceLayer) -> schemas.PermissionLayer:
+    return schemas.PermissionLayer(one.layer, one.choice, one.text, one.decides, one.permission or UNSET)

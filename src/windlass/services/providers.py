@@ -23,8 +23,10 @@ from windlass.providers import (
     ProviderConfig,
     chat_models,
     detect_local,
+    fetch_models,
 )
 from windlass.services.origins import moved
+from windlass.services.provider_check import problem_with
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
 
@@ -38,6 +40,7 @@ class KeptProvider:
     temperature: float | None = None
     has_key: bool = False
     default: bool = False
+    barred: bool = False  # it had no model or did not answer when it would have become the default by itself
 
 
 class Providers:
@@ -59,6 +62,15 @@ class Providers:
             self._models.lists.restore(known)
         self._models.lists.keep = lambda known: self._lists.put(known.provider, known)
 
+    def be_patient(self, patience: Patience) -> None:
+        """For requests that begin from now on."""
+        if patience == self._patience:
+            return
+        self._patience = patience
+        for config in self._models.configs():
+            if config.wire != DEMO and config.base_url:
+                self._models.put(replace(config, patience=patience))
+
     def has(self, id: str) -> bool:
         return any(config.id == id for config in self._models.configs())
 
@@ -66,12 +78,13 @@ class Providers:
     async def add(self, new: schemas.NewProvider) -> schemas.ProviderAnswer:
         _check_name(new.name)
         id = new_id("prov")
+        kept = KeptProvider(id, new.name, new.base_url, new.model, new.temperature, bool(new.api_key), new.default)
+        kept, note = await self._judged(kept, new.api_key)
         if new.api_key:
             self._vault.put(_slot(id), new.api_key)
-        kept = KeptProvider(id, new.name, new.base_url, new.model, new.temperature, bool(new.api_key), new.default)
         async with self._changes:
             await self._keep(kept)
-        return self._answer(id, "Provider added")
+        return self._answer(id, f"Provider added{note}")
 
     @serves(routes.providers.all)
     async def all(self) -> schemas.ProviderList:
@@ -91,27 +104,31 @@ class Providers:
         key = given.pop("api_key", None)
         async with self._changes:
             kept = self._own(provider_id)
-            if key is None and kept.has_key and moved(kept.base_url, given.get("base_url", kept.base_url)):
-                return await self._move_without_key(replace(kept, **given, has_key=False))
+            moves = key is None and kept.has_key and moved(kept.base_url, given.get("base_url", kept.base_url))
+            used = "" if moves else self._key_of(kept) if key is None else key
+            changed, note = await self._judged(replace(kept, **given, has_key=bool(used)), used, kept)
+            if moves:
+                return await self._move_without_key(changed)
             if key is not None:
                 self._vault.drop(_slot(provider_id))
                 if key:
                     self._vault.put(_slot(provider_id), key)
-                given["has_key"] = bool(key)
-            await self._keep(replace(kept, **given))
-        return self._answer(provider_id, "Provider changed")
+            await self._keep(changed)
+        return self._answer(provider_id, f"Provider changed{note}")
 
     @serves(routes.providers.delete)
     async def delete(self, provider_id: str) -> schemas.Acknowledged:
         async with self._changes:
             kept = self._own(provider_id)
+            was_default = self._models.default_id == kept.id
             await self._kept.delete(kept.id)
             self._models.remove(kept.id)
             self._vault.drop(_slot(kept.id))
             await self._lists.delete(kept.id)
-        if self._models.default == kept.id:
-            self._models.default = ""
-        return schemas.Acknowledged(message="Provider and key deleted")
+            if self._models.default == kept.id:
+                self._models.default = ""
+            note = await self._pass_on_default() if was_default else ""
+        return schemas.Acknowledged(message=f"Provider and key deleted{note}")
 
     @serves(routes.providers.test)
     async def test(self, provider_id: str) -> schemas.ProviderTest:
@@ -119,6 +136,8 @@ class Providers:
         config = self._found(provider_id)
         began = time.monotonic()
         findings = await self._models.probe(config.id)
+        if findings.usable:
+            await self._unbar(config.id)
         took = round((time.monotonic() - began) * 1000)
         answer = "; ".join(f"{one.question}: {one.answer}" + (f" ({one.detail})" if one.detail else "")
                          for one in findings.findings)  # fmt: skip
@@ -159,6 +178,44 @@ class Providers:
         info.as_of = AS_OF if known.looked_up else ""
         return info
 
+    async def _judged(
+        self, kept: KeptProvider, key: str, before: KeptProvider | None = None
+    ) -> tuple[KeptProvider, str]:
+        """A provider that a person makes the default must be able to answer. One that would become it by itself, since
+        there is no other, is barred while it cannot; the note says so."""
+        becomes = kept.default and not (before and before.default and kept.model)
+        takes_over = not kept.default and self._stands_alone(kept.id)
+        problem = await problem_with(self._config(kept, key), fetch_models) if becomes or takes_over else None
+        if problem and becomes:
+            raise problem
+        note = f". New chats don't use it yet: {problem.message}" if problem else ""
+        return replace(kept, barred=problem is not None), note
+
+    def _stands_alone(self, id: str) -> bool:
+        """Whether this one would be the default if it could answer: no other real one is."""
+        now = self._models.default_id
+        return now in ("", id) or self._models.config(now).wire == DEMO
+
+    async def _pass_on_default(self) -> str:
+        """To the next provider that can answer. A note says who has it."""
+        for config in self._models.configs():
+            if config.wire == DEMO:
+                continue
+            if await problem_with(config, fetch_models):
+                self._models.barred.add(config.id)
+                continue
+            if kept := self._kept.get(config.id):
+                await self._keep(replace(kept, default=True, barred=False))
+            else:
+                self._models.default = config.id
+            return f". New chats use {config.name or config.id}"
+        return ". No other provider can answer: choose one for new chats"
+
+    async def _unbar(self, id: str) -> None:
+        async with self._changes:
+            if (kept := self._kept.get(id)) and kept.barred:
+                await self._keep(replace(kept, barred=False))
+
     async def _move_without_key(self, kept: KeptProvider) -> schemas.ProviderAnswer:
         """The row comes first: a change that could not be kept leaves the key where it was."""
         await self._keep(kept)
@@ -178,16 +235,23 @@ class Providers:
         self._use(kept)
 
     def _use(self, kept: KeptProvider) -> None:
-        key = self._vault.reveal(PREFIX + _slot(kept.id)) if kept.has_key else ""
-        self._models.put(
-            ProviderConfig(
-                kept.id, kept.name, kept.base_url, key, kept.model, kept.temperature, patience=self._patience
-            )
-        )
+        self._models.put(self._config(kept, self._key_of(kept)))
+        if kept.barred:
+            self._models.barred.add(kept.id)
+        else:
+            self._models.barred.discard(kept.id)
         if kept.default:
             self._models.default = kept.id
         elif self._models.default == kept.id:
             self._models.default = ""
+
+    def _config(self, kept: KeptProvider, key: str) -> ProviderConfig:
+        return ProviderConfig(
+            kept.id, kept.name, kept.base_url, key, kept.model, kept.temperature, patience=self._patience
+        )
+
+    def _key_of(self, kept: KeptProvider) -> str:
+        return self._vault.reveal(PREFIX + _slot(kept.id)) if kept.has_key else ""
 
     def _found(self, provider_id: str) -> ProviderConfig:
         for config in self._models.configs():
@@ -212,7 +276,7 @@ class Providers:
             model=config.model,
             temperature=config.temperature,
             has_key=bool(config.api_key),
-            default=config.id == self._models.config().id,
+            default=config.id == self._models.default_id,
             demo=config.wire == DEMO,
             from_config=self._kept.get(config.id) is None,
             fallback=list(config.fallback),

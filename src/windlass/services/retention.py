@@ -3,6 +3,7 @@
 import time
 from contextlib import suppress
 
+from windlass.bus import Bus
 from windlass.core.errors import Conflict, NotFound
 from windlass.store import Store
 
@@ -11,9 +12,10 @@ HIDDEN_S = DAY_S
 
 
 class Retention:
-    def __init__(self, store: Store, keep_days: float | None) -> None:
+    def __init__(self, store: Store, bus: Bus, keep_days: float | None) -> None:
         self._store = store
-        self._keep_days = keep_days
+        self._bus = bus
+        self.keep_days = keep_days
 
     async def purge(self) -> None:
         """Stateless requests after a day; conversations untouched for as long as the operator configures; entries of
@@ -24,6 +26,7 @@ class Retention:
         for conversation_id in due:
             with suppress(NotFound, Conflict):  # deleted, or used again, while others were purged
                 await self._store.conversations.delete(conversation_id, untouched_since=began)
+                self._bus.changed(conversation_id)
         if due:
             await self._store.empty_journal()
         await self._store.audit.drop_old(began)
@@ -32,6 +35,6 @@ class Retention:
     def _old(self, now: float) -> list[str]:
         conversations = self._store.conversations
         old = conversations.hidden(now - HIDDEN_S)
-        if self._keep_days is not None:
-            old += conversations.untouched(now - self._keep_days * DAY_S)
+        if self.keep_days is not None:
+            old += conversations.untouched(now - self.keep_days * DAY_S)
         return old

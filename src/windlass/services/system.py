@@ -1,13 +1,10 @@
-"""The server itself: health, limits, metrics, and whether the web can be searched."""
+"""The server itself: health, metrics, and whether the web can be searched."""
 
 from collections import Counter
-
-import msgspec
 
 from windlass.api import routes, schemas
 from windlass.api.route import serves
 from windlass.bus import Bus
-from windlass.config import LimitSettings
 from windlass.core.errors import DiskFull, ModelError, Unavailable
 from windlass.providers import Models
 from windlass.runner import Runner
@@ -21,7 +18,6 @@ class System:
     def __init__(
         self,
         version: str,
-        limits: LimitSettings,
         store: Store,
         bus: Bus,
         runner: Runner,
@@ -29,7 +25,6 @@ class System:
         telemetry: Telemetry,
         search_backends: SearchBackends,
     ) -> None:
-        self._limits = limits
         self._version = version
         self._store = store
         self._bus = bus
@@ -41,16 +36,6 @@ class System:
     @serves(routes.system.health)
     async def health(self) -> schemas.Health:
         return schemas.Health("ok", self._version)
-
-    @serves(routes.system.limits)
-    async def limits(self) -> schemas.LimitList:
-        """What is in force. Only the operator's file sets limits, so what differs comes from there."""
-        values, usual = msgspec.structs.asdict(self._limits), msgspec.structs.asdict(LimitSettings())
-        shown = [
-            schemas.Limit(name, value, usual[name], "default" if value == usual[name] else "file")
-            for name, value in values.items()
-        ]
-        return schemas.LimitList(shown, len(shown))
 
     @serves(routes.system.search)
     async def search(self) -> schemas.SearchState:

@@ -72,7 +72,7 @@ class ConversationTools:
     async def disable(self, conversation_id: str, named: schemas.ToolNamed) -> schemas.EnabledTools:
         if not await self._toolbox.disable(conversation_id, named.server_id, named.tool_name):
             hint = "GET /conversations/{id}/tools shows those that are."
-            raise NotFound(f"{named.tool_name} is not enabled in this conversation.", hint=hint)
+            raise NotFound(f"{named.tool_name} is not enabled in this chat.", hint=hint)
         return self._enabled(conversation_id, "Tool disabled")
 
     async def arrived(self, conversation_id: str) -> None:

@@ -337,7 +337,7 @@ class Turns:
         """Another decision was first. Its grant may be this very one: the same approval is saved once."""
         decided = _call(self._records.get(turn_id), call_id).decided
         if decided is None or decided.permission != grant_id:
-            await self._toolbox.permissions.revoke(grant_id)
+            await self._toolbox.permissions.revoke(grant_id, remember=False)  # it was never given
 
     def _check_unchanged(self, record: TurnRecord, call: CallView, hash: str) -> None:
         judged = call.judged.tool_hash if call.judged else ""

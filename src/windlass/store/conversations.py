@@ -91,9 +91,8 @@ class Listed:
 
 @value_object
 class Found:
-    conversation: ConversationRow
+    conversation_id: str
     turn_id: str
-    snippet: str
 
 
 _TURN = "t.id, c.id, t.parent_id, t.state, t.outcome, t.approvals, t.unknowns, t.created_at, t.revision"
@@ -150,7 +149,7 @@ class ConversationStore:
     def get(self, id: str) -> ConversationRow:
         row = self._reader.execute(_ONE, (id,)).fetchone()
         if not row:
-            raise NotFound(f"There is no conversation {id}.", hint=_LIST)
+            raise NotFound(f"There is no chat {id}.", hint=_LIST)
         return _conversation(row)
 
     async def change(self, id: str, given: Mapping[str, Any]) -> ConversationRow:
@@ -159,7 +158,7 @@ class ConversationStore:
         def work(db: sqlite3.Connection) -> ConversationRow:
             row = db.execute(_ONE, (id,)).fetchone()
             if not row:
-                raise NotFound(f"There is no conversation {id}.", hint=_LIST)
+                raise NotFound(f"There is no chat {id}.", hint=_LIST)
             made = replace(_conversation(row), **given, updated_at=time.time())
             db.execute(
                 "update conversations set title = ?, body = ?, updated_at = ? where id = ?",
@@ -184,7 +183,8 @@ class ConversationStore:
         return _listed(row) if row else None
 
     async def search(self, text: str, limit: int = 50) -> list[Found]:
-        """Full text over messages and results of finished turns. In a thread: a common word ranks thousands of them."""
+        """Finished turns whose messages and results have all the words, best first. In a thread: a common word ranks
+        thousands of them."""
         return await asyncio.to_thread(self._search, text, limit)
 
     def _search(self, text: str, limit: int) -> list[Found]:
@@ -193,12 +193,11 @@ class ConversationStore:
             return []
         with closing(self._open_reader()) as reader:
             rows = reader.execute(
-                "select c.id, c.title, c.hidden, c.created_at, c.updated_at, c.body, w.turn_id,"
-                " snippet(words, 0, '', '', '…', 16) from words w join conversations c on c.id = w.conversation"
+                "select c.id, w.turn_id from words w join conversations c on c.id = w.conversation"
                 " where words match ? and not c.hidden order by rank limit ?",
                 (quoted, limit),
             )
-            return [Found(_conversation(row[:6]), row[6], row[7]) for row in rows]
+            return [Found(*row) for row in rows]
 
     def turns(self, conversation_id: str) -> list[TurnRow]:
         rows = self._reader.execute(
@@ -249,7 +248,7 @@ class ConversationStore:
         turn_id = head or max(by_id, default=None)
         while turn_id:
             if turn_id not in by_id:
-                raise NotFound(f"There is no turn {turn_id} in this conversation.", hint=NO_TURN)
+                raise NotFound(f"There is no turn {turn_id} in this chat.", hint=NO_TURN)
             found.append(by_id[turn_id])
             turn_id = by_id[turn_id].parent_id
         return found[::-1]
@@ -310,23 +309,21 @@ class ConversationStore:
                     found.append(as_decided(call))
         return found
 
-    def has_read_outside(self, conversation_id: str) -> bool:
-        """Whether it holds text from outside, which stays in later prompts too: it was imported, a result is marked as
-        such, the provider searched the web, or a caller brought results of its own. Results of the first edition are
-        marked more sparingly; there, each call of a server's tool counts. Ids of servers begin with an s, and nothing
-        else that runs tools does."""
-        if self.get(conversation_id).imported_at:
-            return True
+    def outside_log(self, conversation_id: str) -> list[Event]:
+        """The first turn that holds text from outside, which stays in later prompts too: a result is marked as such,
+        the provider searched the web, or a caller brought results of its own. Results of the first edition are marked
+        more sparingly; there, each call of a server's tool counts. Ids of servers begin with an s, and nothing else
+        that runs tools does."""
         found = self._reader.execute(
-            f"select 1 from conversations c join {OF_CONVERSATION}"  # noqa: S608
+            f"select e.turn_id from conversations c join {OF_CONVERSATION}"  # noqa: S608
             " where c.id = ? and ((e.kind = 'tool_finished' and instr(e.body, '\"untrusted\":true'))"
             " or (e.kind = 'call_judged' and instr(e.body, '\"server\":\"s') and not instr(e.body, '\"step\":')"
             ' and not instr(e.body, \'"verdict":"refuse"\'))'
             " or (e.kind = 'model_replied' and instr(e.body, '\"sources\":[{'))"
             " or (e.kind = 'turn_started' and instr(e.body, '\"role\":\"tool\"'))) limit 1",
             (conversation_id,),
-        )
-        return found.fetchone() is not None
+        ).fetchone()
+        return [row.event for row in self._logs.read(found[0])] if found else []
 
     def naming_events(self, conversation_id: str) -> list[Event]:
         """Events that may hold an address which the person wrote or a search found."""
@@ -356,10 +353,10 @@ class ConversationStore:
         def work(db: sqlite3.Connection) -> None:
             found = db.execute("select n, updated_at from conversations where id = ?", (id,)).fetchone()
             if not found:
-                raise NotFound(f"There is no conversation {id}.", hint=_LIST)
+                raise NotFound(f"There is no chat {id}.", hint=_LIST)
             n, updated_at = found
             if updated_at >= untouched_since:
-                raise Conflict("This conversation was used in the meantime.", hint="It is kept.")
+                raise Conflict("This chat was used in the meantime.", hint="It is kept.")
             db.execute("delete from words where conversation = ?", (id,))
             db.execute("insert into words(words) values('optimize')")  # else the text stays in old index segments
             db.execute("delete from results where conversation = ?", (id,))

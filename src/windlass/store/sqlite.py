@@ -156,7 +156,7 @@ class Store:
         def work(db: sqlite3.Connection) -> None:
             if not db.execute(_KNOWN, (conversation_id,)).fetchone():
                 hint = "GET /conversations shows those that are there."
-                raise NotFound(f"There is no conversation {conversation_id}.", hint=hint)
+                raise NotFound(f"There is no chat {conversation_id}.", hint=hint)
             db.execute(
                 "insert into results values(?, ?, ?, ?, ?, ?)",
                 (result_id, conversation_id, turn_id, mime, len(body), inside),
@@ -188,9 +188,9 @@ class Store:
             piece = body[offset:end]
         return KeptResult(result_id, conversation_id, turn_id, mime, size, offset, piece)
 
-    async def past_calls(self, most: int) -> list[PastCall]:
+    async def past_calls(self, most: int, wanted: Callable[[ToolSpec], bool] = lambda spec: True) -> list[PastCall]:
         """The newest calls of all turns, read in a thread: there may be many to look through."""
-        return await asyncio.to_thread(past_calls, self._folder / "windlass.db", most)
+        return await asyncio.to_thread(past_calls, self._folder / "windlass.db", most, wanted)
 
     def backup(self, to: Path) -> None:
         make_private(to)

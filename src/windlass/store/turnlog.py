@@ -384,9 +384,7 @@ def _parent_and_twin(
     """The conversation's number, the parent, and the turn that this client message made already, if it did."""
     found = db.execute("select n from conversations where id = ?", (conversation_id,)).fetchone()
     if not found:
-        raise NotFound(
-            f"There is no conversation {conversation_id}.", hint="GET /conversations shows those that are there."
-        )
+        raise NotFound(f"There is no chat {conversation_id}.", hint="GET /conversations shows those that are there.")
     (conversation,) = found
     if started.client_message_id:
         same = db.execute(
@@ -423,7 +421,7 @@ def _parent(db: sqlite3.Connection, conversation: int, parent_id: str | None) ->
     if not found:
         if parent_id == HEAD:
             return None
-        raise NotFound(f"There is no turn {parent_id} in this conversation.", hint=NO_TURN)
+        raise NotFound(f"There is no turn {parent_id} in this chat.", hint=NO_TURN)
     turn_id, state = found
     if state != "finished":
         raise Conflict(

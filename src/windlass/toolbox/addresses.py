@@ -1,7 +1,7 @@
 """Addresses that a tool may fetch without asking: public ones that stand letter for letter in what the person wrote, or
 among the hits of our own search. Nobody else chose them, so nothing can leave by them. Pure."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from windlass.core.errors import ToolError
 from windlass.core.events import CallJudged, Event, ModelReplied, ToolFinished, TurnStarted
@@ -52,22 +52,28 @@ def named_in(events: Iterable[Event]) -> NamedAddresses:
     return NamedAddresses(tuple(texts), frozenset(hits))
 
 
-def has_read_outside(log: Iterable[Event]) -> bool:
-    """Whether this turn holds text that neither the person nor the model wrote."""
-    return any(_is_outside(event) for event in log)
+def outside_text(log: Sequence[Event], slug: Callable[[str], str]) -> str:
+    """What first brought text that neither the person nor the model wrote into this turn; "" where nothing did.
+    `slug` gives the name of a server by its id."""
+    for event in log:
+        match event:
+            case ToolFinished() if event.output.untrusted:
+                return _tool_in(log, event.call_id, slug)
+            case TurnStarted() if any(message.role == "tool" for message in event.opening):
+                return "results that the caller brought along"
+            case CallJudged(verdict="auto", step=0) if event.server not in ("", *INSIDE):
+                return _tool_in(log, event.call_id, slug)  # of the first edition, whose results say less
+            case ModelReplied() if event.sources:
+                return "a web search of the model's provider"
+    return ""
 
 
-def _is_outside(event: Event) -> bool:
-    match event:
-        case ToolFinished():
-            return event.output.untrusted
-        case TurnStarted():  # a caller's own history, with the results of its own tools
-            return any(message.role == "tool" for message in event.opening)
-        case CallJudged(verdict="auto", step=0):  # of the first edition, whose results say less
-            return event.server not in ("", *INSIDE)
-        case ModelReplied():  # the provider searched the web for it
-            return bool(event.sources)
-    return False
+def _tool_in(log: Sequence[Event], call_id: str, slug: Callable[[str], str]) -> str:
+    judged = [event for event in log if isinstance(event, CallJudged) and event.call_id == call_id]
+    calls = [call for event in log if isinstance(event, ModelReplied) for call in event.calls if call.id == call_id]
+    server = slug(judged[-1].server) if judged else ""
+    name = calls[0].name.removeprefix(f"{server}__") if calls else "a tool"
+    return f"{name} on {server}" if server else name
 
 
 def fetched_so(log: Iterable[Event]) -> set[str]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import TypeVar, cast
 
 import msgspec
@@ -19,11 +20,12 @@ from windlass.search.builtin import PROVIDER_SEARCH
 from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
 from windlass.store import Documents, Store
-from windlass.toolbox.addresses import named_in
+from windlass.toolbox.addresses import named_in, outside_text
 from windlass.toolbox.kept_text import kept_text
 from windlass.toolbox.local_tools import RESULT_TOOLS, Functions, SearchFor, built_in_tools
 from windlass.toolbox.offers import Offer, Offers, Pin, Pins, is_named, offered_name, offered_names
 from windlass.toolbox.permission_rows import PermissionRows
+from windlass.toolbox.permission_trace import TraceLayer
 from windlass.toolbox.permissions import Grant, PolicyRule, RuleBook
 from windlass.toolbox.questions import KeptQuestion, Questions
 from windlass.toolbox.results import LONGEST
@@ -95,6 +97,7 @@ class CallTrial:
     spec: ToolSpec
     judged: CallJudged
     enabled: bool
+    layers: tuple[TraceLayer, ...] = ()
 
 
 class Toolbox:
@@ -125,7 +128,7 @@ class Toolbox:
             self._rule_book,
             self._grants_in,
             store.conversations.unknown_calls,
-            store.conversations.has_read_outside,
+            self._read_outside,
             lambda conversation_id: named_in(store.conversations.naming_events(conversation_id)),
             self.pins.agreed,
             store.keep_result,
@@ -297,13 +300,32 @@ class Toolbox:
         spec = offered or self._alone(self.offer(server, tool))
         toolset = toolset if offered else _toolset([spec])
         tools = TurnTools(self._context, conversation_id, "", Settings(), toolset, can_ask=True)
-        return CallTrial(spec, tools.judge(ToolCall("trial", spec.name, arguments), ()), offered is not None)
+        judged, layers = tools.explain(ToolCall("trial", spec.name, arguments), ())
+        return CallTrial(spec, judged, offered is not None, layers)
+
+    def rejudging(self, rules: RuleBook) -> Callable[[str, ToolSpec, ToolCall], CallJudged]:
+        """Past calls as they would be judged now, with these rules. Each chat is looked through once for text from
+        outside, however many of its calls are judged."""
+        context = replace(self._context, rules=lambda: rules, read_outside=cache(self._read_outside))
+
+        def judged(conversation_id: str, spec: ToolSpec, call: ToolCall) -> CallJudged:
+            tools = TurnTools(context, conversation_id, "", Settings(), _toolset([spec]), can_ask=True)
+            return tools.judge(call, ())
+
+        return judged
 
     def _alone(self, offer: Offer) -> ToolSpec:
         return offer.spec(offer.tool.name, "", self._corrected(offer), named=True)
 
     def servers_changed(self) -> None:
         self._cache.clear()
+
+    def _read_outside(self, conversation_id: str) -> str:
+        """What brought text from outside into a chat, or "". What SQL finds and cannot be named counts all the same."""
+        if self._store.conversations.get(conversation_id).imported_at:
+            return "imported messages"
+        log = self._store.conversations.outside_log(conversation_id)
+        return outside_text(log, self._context.slug) or ("an earlier result" if log else "")
 
     def _frozen(self, conversation_id: str, search: Search) -> Toolset:
         whose = conversation_id if self._choices(conversation_id) else ""  # most have no choices of their own

@@ -140,14 +140,15 @@ def decide(
     trust: TrustLevel = TrustLevel(),  # noqa: B008 - frozen
     rules: RuleBook = RuleBook(),  # noqa: B008 - without rules it never changes
     grants: Sequence[Grant] = (),
-    read_outside: Callable[[], bool] = lambda: False,
+    read_outside: Callable[[], str] = lambda: "",
     known_addresses: Callable[[Sequence[str]], str] = lambda addresses: "",
     in_doubt: bool = False,
     can_ask: bool = True,
     now: float = 0,
 ) -> CallJudged:
     """`errors` are those of the schema check; `in_doubt`: this very call ended unknown before; `known_addresses`
-    gives why fetching these counts as reading, or "". The functions are called only where a step needs them."""
+    gives why fetching these counts as reading, or "", `read_outside` what brought text from
+    outside into the chat, or "". The functions are called only where a step needs them."""
     if spec is None:
         return _refused(call, None, "unknown_tool", _unknown(call.name, offered))
     if call.broken:
@@ -184,7 +185,7 @@ def _steps(
     trust: TrustLevel,
     rules: RuleBook,
     grants: Sequence[Grant],
-    read_outside: Callable[[], bool],
+    read_outside: Callable[[], str],
     known_addresses: Callable[[Sequence[str]], str],
     now: float,
 ) -> CallJudged:
@@ -196,7 +197,7 @@ def _steps(
         return _denied(call, spec, _origin(setting), setting.id)
     if rule:
         return _verdict(call, spec, "auto" if rule.choice == "auto" else "ask", 2, rules.why(rule), rule.id)
-    if grant := next((one for one in grants if _grants(one, call, spec, now)), None):
+    if grant := next((one for one in grants if is_granted(one, call, spec, now)), None):
         return _verdict(call, spec, "auto", 3, f"allowed by a person, {_SCOPE_TEXT[grant.scope]}", grant.id)
     if setting:
         step = 4 if setting.choice == "ask" else 5
@@ -205,7 +206,7 @@ def _steps(
 
 
 def _unsaid(
-    call: ToolCall, spec: ToolSpec, read_outside: Callable[[], bool], known_addresses: Callable[[Sequence[str]], str]
+    call: ToolCall, spec: ToolSpec, read_outside: Callable[[], str], known_addresses: Callable[[Sequence[str]], str]
 ) -> CallJudged:
     """Steps 6 and 7: what the tool does decides, and where it was named, what the chat has read."""
     step = 6 if spec.named else 7
@@ -217,8 +218,9 @@ def _unsaid(
         return _verdict(call, spec, "ask", step, f"it {spec.kind} something, and nothing allows that yet")
     if spec.destructive:
         return _verdict(call, spec, "ask", step, "the server says it may destroy something")
-    if read_outside():
-        return _verdict(call, spec, "ask", step, f"it {spec.kind} something, and {OUTSIDE_READ}")
+    if source := read_outside():
+        asks = _verdict(call, spec, "ask", step, f"it {spec.kind} something, and {OUTSIDE_READ}")
+        return replace(asks, outside=source)
     return _verdict(call, spec, "auto", step, "enabled by its name")
 
 
@@ -255,7 +257,8 @@ def _arguments_match(rule: PolicyRule, call: ToolCall, spec: ToolSpec) -> bool:
         return rule.choice != "auto"
 
 
-def _grants(grant: Grant, call: ToolCall, spec: ToolSpec, now: float) -> bool:
+def is_granted(grant: Grant, call: ToolCall, spec: ToolSpec, now: float) -> bool:
+    """Whether the grant covers this very call."""
     if grant.expires_at and grant.expires_at <= now:
         return False
     if grant.covers == "server":

@@ -9,10 +9,11 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from typing import IO, Any
-from urllib.parse import urlsplit
+from itertools import islice
+from typing import IO, Any, Literal
+from urllib.parse import unquote, urlsplit
 
-from windlass.core.messages import SourceLink, ToolOutput
+from windlass.core.messages import OutputFile, SourceLink, ToolOutput
 from windlass.servers.redaction import NoRedaction, Redaction
 from windlass.servers.values import CallResult, EmbeddedPart, LinkPart, MediaPart, Part, TextPart
 
@@ -22,7 +23,7 @@ JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
 LONGEST = 16_000  # characters, where no limit is set
 _PARSED = 2_000_000  # parsing longer ones would block the event loop
 _TEXT_BEGINS = re.compile(rb'"text"\s*:\s*"')
-MOST_SOURCES = 20
+MOST_SOURCES = MOST_FILES = 20
 _LOOKED_AT = 200_000
 _MARKDOWN = re.compile(r"\[([^\]\n]{1,200})\]\((https?://[^\s()<>\"]{1,2000})\)")
 _BARE = re.compile(r"https?://[^\s()<>\[\]{}\"'`\\|]{4,2000}")
@@ -51,16 +52,18 @@ async def tool_output(
     whole, mime = (_bytes(text), PLAIN) if only_text else (await redaction.long_body(_bytes(_structure(result))), JSON)
     result_id = "" if only_text and len(text) <= longest else await keep(whole, mime)
     short = text if len(text) <= longest else preview(text, result_id, longest)
+    files = tuple(_without_secrets(file, redaction) for file in files_in(result))
     return ToolOutput(
         short,
         result_id,
-        len(whole),
+        _content_size(result) if files else len(whole),
         shortened=short is not text,
         digest=_digest(whole),
         sources=tuple(_redacted(source, redaction) for source in sources_in(result)),
         untrusted=untrusted,
         foreign=foreign,
         failed=result.failed,
+        files=files,
     )
 
 
@@ -150,7 +153,15 @@ def _digest(whole: bytes) -> str:
 
 
 def _size(base64: str) -> str:
-    return f"{len(base64) * 3 // 4 / 1024:,.0f} KB"
+    """Rounded as on the page: the same thing has one size."""
+    size = _decoded_size(base64)
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.1f} kB".replace(".0 ", " ") if size < 10_000 else f"{round(size / 1000):,} kB"
+
+
+def _decoded_size(base64: str) -> int:
+    return len(base64) * 3 // 4 - base64[-2:].count("=")
 
 
 def _json(value: object) -> str:
@@ -238,6 +249,45 @@ def _decoded(piece: bytes, *, escaped: bool) -> str:
         except ValueError:
             continue
     return text
+
+
+def files_in(result: CallResult) -> Iterator[OutputFile]:
+    """What is not text alone, without its contents."""
+    found = (_file(part, at) for at, part in enumerate(result.parts))
+    return islice((file for file in found if file is not None), MOST_FILES)
+
+
+def _file(part: Part, at: int) -> OutputFile | None:
+    match part:
+        case MediaPart(kind, mime, data):
+            return OutputFile(kind, at, mime=mime, size=_decoded_size(data))
+        case LinkPart(uri, name, title, _, mime):
+            return OutputFile("link", at, title or name or _last_of(uri), mime, uri=uri)
+        case EmbeddedPart(uri, mime, text, blob):
+            size = len(_bytes(text)) if text is not None else _decoded_size(blob or "")
+            return OutputFile(_kind(mime), at, _last_of(uri), mime, size)
+        case TextPart():
+            return None
+
+
+def _content_size(result: CallResult) -> int:
+    """What was sent, without the encoding it travelled in: the sum of what a person sees of it."""
+    texts = sum(len(_bytes(part.text)) for part in result.parts if isinstance(part, TextPart))
+    return texts + sum(file.size for file in files_in(result))
+
+
+def _kind(mime: str) -> Literal["image", "audio", "file"]:
+    if mime.startswith("image/"):
+        return "image"
+    return "audio" if mime.startswith("audio/") else "file"
+
+
+def _last_of(uri: str) -> str:
+    return unquote(uri.rstrip("/").rpartition("/")[2])[:200] or uri[:200]
+
+
+def _without_secrets(file: OutputFile, redaction: Redaction) -> OutputFile:
+    return replace(file, name=redaction.text(file.name), uri=redaction.text(file.uri))
 
 
 def sources_in(result: CallResult) -> tuple[SourceLink, ...]:

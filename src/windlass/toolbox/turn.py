@@ -16,9 +16,10 @@ from windlass.search.rules import completed
 from windlass.servers import InputReply, Question, Servers
 from windlass.servers.values import CallResult, TextPart
 from windlass.toolbox.addresses import MOST as MOST_FETCHED
-from windlass.toolbox.addresses import NamedAddresses, fetched_so, has_read_outside, named_in, together
+from windlass.toolbox.addresses import NamedAddresses, fetched_so, named_in, outside_text, together
 from windlass.toolbox.local_tools import BUILT_IN, PYTHON, BuiltIn, Functions
 from windlass.toolbox.offers import Offer, Offers, arguments_hash
+from windlass.toolbox.permission_trace import TraceLayer, trace
 from windlass.toolbox.permissions import (
     Grant,
     RuleBook,
@@ -49,11 +50,14 @@ class ToolContext:
     rules: Callable[[], RuleBook]
     grants: Callable[[str], Sequence[Grant]]
     unknown: Callable[[str], Sequence[ToolCall]]  # conversation -> calls whose outcome is unknown
-    read_outside: Callable[[str], bool]  # conversation -> whether it holds text from outside
+    read_outside: Callable[[str], str]  # conversation -> what brought text from outside into it, or ""
     named_addresses: Callable[[str], NamedAddresses]  # conversation -> addresses that were written or found in it
     agreed: Callable[[Offer], str]  # the hash of the accepted definition
     keep: Callable[[str, str, bytes, str], Awaitable[str]]  # conversation, turn, body, mime -> result id
     result_chars: int = LONGEST  # of a result, as the model is shown it
+
+    def slug(self, server_id: str) -> str:
+        return self.servers.config(server_id).slug if server_id in self.servers else ""
 
 
 class TurnTools:
@@ -74,7 +78,7 @@ class TurnTools:
         self._settings = settings
         self._can_ask = can_ask
         self._clock = WorkClock()
-        self._read_before: bool | None = None
+        self._read_before: str | None = None
         self._named_before: NamedAddresses | None = None
         self._fetched: set[str] = set()
 
@@ -91,12 +95,26 @@ class TurnTools:
             trust=self._trust(spec, offer) if spec else TrustLevel(),
             rules=self._context.rules(),
             grants=self._context.grants(self._conversation_id),
-            read_outside=lambda: self._has_read_outside(log),
+            read_outside=lambda: self._read_outside(log),
             known_addresses=lambda addresses: self._why_known(call.id, addresses, log),
             in_doubt=_in_doubt(call, self._context.unknown(self._conversation_id), log),
             can_ask=self._can_ask,
             now=time.time(),
         )
+
+    def explain(self, call: ToolCall, log: Sequence[Event]) -> tuple[CallJudged, tuple[TraceLayer, ...]]:
+        """As it would be judged now, and what each layer of permissions says about it."""
+        judged, spec = self.judge(call, log), self.toolset.by_name[call.name]
+        layers = trace(
+            call,
+            spec,
+            judged,
+            trust=self._trust(spec, self._context.offers.get(spec.server, spec.tool)),
+            rules=self._context.rules(),
+            grants=self._context.grants(self._conversation_id),
+            now=time.time(),
+        )
+        return judged, layers
 
     def alarm(self, limit_s: float, sound: Callable[[], object]) -> Callable[[], None]:
         return self._clock.alarm(limit_s, sound)
@@ -167,13 +185,13 @@ class TurnTools:
         except (OSError, Unavailable) as error:  # the call was carried out: it must not pass for one that failed
             raise ToolError(f"The result could not be kept: {error}", cause="not_kept", sent=True) from error
 
-    def _has_read_outside(self, log: Sequence[Event]) -> bool:
-        """In this turn, whose last results may not be on disk yet, or in one before. Turns that were finished before
-        this one began do not change meanwhile, so they are looked through once."""
+    def _read_outside(self, log: Sequence[Event]) -> str:
+        """What brought text from outside: in this turn, whose last results may not be on disk yet, or in one before.
+        Turns that were finished before this one began do not change meanwhile, so they are looked through once."""
         if self._read_before is None:
-            in_a_chat = bool(self._conversation_id)  # a call that is only tried may belong to none
-            self._read_before = in_a_chat and self._context.read_outside(self._conversation_id)
-        return self._read_before or has_read_outside(log)
+            of_chat = self._conversation_id  # a call that is only tried may belong to none
+            self._read_before = self._context.read_outside(of_chat) if of_chat else ""
+        return self._read_before or outside_text(log, self._context.slug)
 
     def _why_known(self, call_id: str, addresses: Sequence[str], log: Sequence[Event]) -> str:
         """The calls of one reply are judged before any of them is in the log."""

@@ -90,9 +90,9 @@ def _history_from(past: Sequence[PastTurn], start: int) -> str:
 
 def _too_long(fixed: int, opening: int, limit: int) -> BadInput:
     return BadInput(
-        f"This message is too long for the conversation's budget: it takes about {opening} tokens, {fixed} with the "
+        f"This message is too long for the chat's budget: it takes about {opening} tokens, {fixed} with the "
         f"system prompt and the tools (an estimate), and the budget is {limit}.",
-        hint="Shorten the message, raise the conversation's max_tokens, or enable fewer tools.",
+        hint="Shorten the message, raise the chat's max_tokens, or enable fewer tools.",
         code="message_too_long",
         detail={"estimated_tokens": fixed, "message_tokens": opening, "max_tokens": limit},
     )

@@ -59,13 +59,18 @@ class TurnRecords:
     def in_conversation(self, conversation_id: str, turn_id: str) -> TurnRecord:
         record = self.get(turn_id)
         if record.conversation_id != conversation_id:
-            raise NotFound(f"There is no turn {turn_id} in this conversation.", hint=NO_TURN)
+            raise NotFound(f"There is no turn {turn_id} in this chat.", hint=NO_TURN)
         return record
 
     def stream(self, conversation_id: str, after: int) -> Stream:
         """A number we have not given yet cannot have been seen: such a reader starts over."""
         known = after == 0 or self._store.conversations.events_after(conversation_id, after - 1, 1)
         return Stream(self._bus.watch(conversation_id, after if known else 0), self._last_seq)
+
+    def list_stream(self, conversation_id: str, after: int) -> Stream:
+        """What changes in the list of conversations; of one of them, all that `stream` gives."""
+        known = after == 0 or self._store.conversations.events_after(conversation_id, after - 1, 1)
+        return Stream(self._bus.watch_list(conversation_id, after if known else 0), self._last_seq)
 
     def stream_of_unborn(self, conversation_id: str, turn_id: str) -> Stream:
         """For the request that is about to create this turn."""

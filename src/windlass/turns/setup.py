@@ -64,7 +64,7 @@ class TurnBuilder:
         self._store = store
         self._models = models
         self._toolbox = toolbox
-        self._limits = limits
+        self.limits = limits
         self._web_search = web_search
         self._now = now
         self._personas: Documents[PersonaRow] = store.documents("persona", PersonaRow)
@@ -117,7 +117,7 @@ class TurnBuilder:
         return (id and self._personas.get(id)) or known.get(id) or ASSISTANT
 
     def check_budget(self) -> None:
-        limit = self._limits.day_tokens
+        limit = self.limits.day_tokens
         if limit is None:
             return
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -133,9 +133,9 @@ class TurnBuilder:
         if not wanted.opening:
             return Intent("", "off")
         text = wanted.opening[-1].content or ""
-        if len(text) > self._limits.message_chars:
+        if len(text) > self.limits.message_chars:
             raise BadInput(
-                f"content: at most {self._limits.message_chars:,} characters; these are {len(text):,}.",
+                f"content: at most {self.limits.message_chars:,} characters; these are {len(text):,}.",
                 hint="Shorten it, or send it in parts; limits.message_chars in windlass.toml sets this.",
                 code="message_too_long",
             )
@@ -206,11 +206,11 @@ class TurnBuilder:
         if parent_id == HEAD:
             parent_id = self._store.conversations.head(conversation_id)
         elif parent_id and self._store.conversations.turn(parent_id).conversation_id != conversation_id:
-            raise NotFound(f"There is no turn {parent_id} in this conversation.", hint=NO_TURN)
+            raise NotFound(f"There is no turn {parent_id} in this chat.", hint=NO_TURN)
         return self._store.history.up_to(parent_id, conversation_id) if parent_id else ()
 
     def _turn_limits(self, wanted: TurnRequest) -> Limits:
-        limits = self._limits
+        limits = self.limits
         return Limits(
             rounds=wanted.max_rounds or limits.rounds,
             calls=limits.calls,

@@ -27,6 +27,7 @@ from windlass.core.fold import CallView, TurnView, fold
 from windlass.core.messages import ChatMessage, ToolCall, Usage
 from windlass.core.ports import InputNeeded, Waiting
 from windlass.core.prompt import numbered_sources, result_text
+from windlass.core.sentences import whole_sentences
 from windlass.core.steps import AwaitPerson, next_step
 from windlass.search.search import NO_SEARCH, TOLD_TO_MODEL
 from windlass.turns.citations import citations
@@ -421,7 +422,7 @@ def search_problem(view: TurnView) -> str:
         return "Web search is off, so no search was made."
     ends = [call.finished for call in view.calls if call.call.name == SEARCH_TOOL and call.finished]
     why = ends[-1].output.text.removeprefix(NO_SEARCH).partition(TOLD_TO_MODEL)[0] if ends else ""
-    return f"{NO_SEARCH} {' '.join(why.split())[:LONGEST_REASON]}".strip()
+    return f"{NO_SEARCH} {whole_sentences(why, LONGEST_REASON)}".strip()
 
 
 def _searched(view: TurnView) -> bool:

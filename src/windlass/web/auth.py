@@ -119,7 +119,7 @@ class Access:
         """For ten minutes the session may do what needs a fresh confirmation."""
         if code:
             if not self.code.fits(code):
-                raise Unauthorized("These are not the digits.", hint="`windlass serve` prints them in its terminal.")
+                raise Unauthorized("The digits are wrong.", hint="`windlass serve` prints them in its terminal.")
         elif key:
             self._by_key(key)
             self._keys.spend(key)

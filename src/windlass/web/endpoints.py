@@ -155,6 +155,8 @@ class ChatEndpoint(Endpoint):
 class EventsEndpoint(Endpoint):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         *path, query = await self.arguments(scope, receive)
+        if isinstance(query, schemas.ChangesQuery):
+            path = [query.conversation_id]
         last = header_of(scope, b"last-event-id") or query.after
         stream = await self.verb(*path, sse.number(last))
         await sse.send_stream(stream, principal_of(scope), receive, send)

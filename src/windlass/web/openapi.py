@@ -52,7 +52,7 @@ STATUS_TEXTS = {
 }
 CHAT_STATUSES = {
     202: "A person is needed first: see `pending_calls`",
-    429: "The model's server has too many requests",
+    429: "The model's provider is limiting requests",
     502: "The model failed",
     504: "The model took too long",
 }
@@ -209,7 +209,7 @@ def _failures(route: Route[..., Any]) -> list[int]:
     found = [403, 503]
     if not route.public or route.takes is schemas.LogIn:
         found += [401, 429]
-    if "{" in route.path or route.group in {"permissions", "v1"}:
+    if "{" in route.path or route.group in {"permissions", "v1"} or route.query is schemas.ChangesQuery:
         found += [404]
     if route.method != "GET" and route.group != "v1":
         found += [409]

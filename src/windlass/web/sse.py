@@ -6,7 +6,7 @@ import msgspec
 from starlette.types import Receive, Send
 
 from windlass.api.events import NAMES
-from windlass.bus import Frame, Stream
+from windlass.bus import ConversationChanged, Frame, Stream
 from windlass.core.events import Recorded
 from windlass.core.ports import Waiting
 from windlass.turns.views import event_position, waiting_shown
@@ -110,9 +110,19 @@ def _bytes(stream: Stream, frames: list[Frame]) -> bytes:
     for frame in frames:
         stream.passed(frame)
         if frame.encoded is None:
-            frame.encoded = _durable(frame, frame.what) if isinstance(frame.what, Recorded) else _passing(stream, frame)
+            frame.encoded = _encoded(stream, frame)
         parts.append(frame.encoded)
     return b"".join(parts)
+
+
+def _encoded(stream: Stream, frame: Frame) -> bytes:
+    match frame.what:
+        case Recorded() as row:
+            return _durable(frame, row)
+        case ConversationChanged() as change:
+            return b"event: conversation_changed\ndata: " + _encode(change) + b"\n\n"
+        case _:
+            return _passing(stream, frame)
 
 
 def _durable(frame: Frame, row: Recorded) -> bytes:

@@ -1,6 +1,7 @@
 """What a browser must confirm again before it happens, unless somebody confirmed within the last ten minutes. Routes
 say `sudo="always"` in the table; those that depend on what is asked for are looked at here."""
 
+import math
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -28,12 +29,16 @@ class Sudo:
             routes.servers.correct_kind: self._takes_for_reader,
             routes.policy.put: self._widens_policy,
             routes.permissions.delete: self._loosens,
+            routes.permissions.restore: self._restores_more_than_a_card,
+            routes.system.change_limits: self._deletes_or_spends_more,
         }
 
     async def check(self, route: Route[..., Any], principal: Principal, arguments: list[Any]) -> None:
         """A token in the request is its own confirmation; a session is confirmed apart from the page it belongs to."""
         if route is routes.permissions.delete and await self._loosens(*arguments):
             check_scope(principal, "admin")  # to approve is to take grants back, and no rule that asks or denies
+        if route is routes.permissions.restore and self._restores_a_rule(*arguments):
+            check_scope(principal, "admin")  # whoever may not write a rule may not bring one back
         if not principal.is_session or principal.confirmed_until > time.time():
             return
         if route.sudo == "depends" and not await self.depends[route](*arguments):
@@ -60,11 +65,26 @@ class Sudo:
     async def _holds_something(self, server: schemas.Server) -> bool:
         listed = await self._services.permissions.all(schemas.PermissionQuery(server=server.id))
         granted = any(one.kind == "grant" for one in listed.permissions)
+        granted = granted or self._services.permissions.can_restore_grants_of(server.id)
         return bool(server.header_names) or server.trusted or server.approval == "auto" or granted
 
     async def _grants_a_server(self, turn_id: str, call_id: str, decision: schemas.Decision) -> bool:
         """For always; in one chat it is what a card offers."""
         return decision.scope == "always" and decision.covers == "server"
+
+    async def _restores_more_than_a_card(self, permission_id: str) -> bool:
+        """As for what is restored: a grant of a whole server for always, or a rule that allows or asks, since one that
+        asks may come before one that denies."""
+        found = self._services.permissions.revoked(permission_id)
+        if found is None:
+            return False
+        if found.kind == "rule":
+            return found.effect != "deny"
+        return found.scope == "always" and found.covers == "server"
+
+    def _restores_a_rule(self, permission_id: str) -> bool:
+        found = self._services.permissions.revoked(permission_id)
+        return found is not None and found.kind == "rule"
 
     async def _takes_for_reader(self, server: str, tool: str, change: schemas.ToolKind) -> bool:
         """A tool that counts as one that reads runs unasked."""
@@ -92,6 +112,18 @@ class Sudo:
     async def _loosens(self, permission_id: str) -> bool:
         found = self._services.permissions.find(permission_id)
         return found is not None and found.effect in {"ask", "deny"}
+
+    async def _deletes_or_spends_more(self, change: schemas.LimitChange) -> bool:
+        """Chats that are kept for less time are deleted for good, and tokens cost money. Without a number chats are
+        kept for ever, and tokens have no bound."""
+        now = {one.name: _or_endless(one.value) for one in (await self._services.limits.all()).limits}
+        then = {name: _or_endless(value) for name, value in change.limits.items() if name in now}
+        deletes = then.get("keep_days", math.inf) < now["keep_days"]
+        return deletes or any(then.get(name, 0) > now[name] for name in ("turn_tokens", "day_tokens"))
+
+
+def _or_endless(value: float | None) -> float:
+    return math.inf if value is None else value
 
 
 def _what_it_does(rule: schemas.Rule) -> tuple[object, ...]:

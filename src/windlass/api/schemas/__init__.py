@@ -38,6 +38,7 @@ from windlass.api.schemas.conversations import (
     FunctionCall,
     Message,
     MessageAnswer,
+    MessageHit,
     MessageList,
     NewContextItem,
     NewConversation,
@@ -69,7 +70,10 @@ from windlass.api.schemas.models import (
     Rule,
 )
 from windlass.api.schemas.permissions import (
+    GrantCoverage,
+    GrantTried,
     Permission,
+    PermissionLayer,
     PermissionList,
     PermissionQuery,
     PermissionTest,
@@ -78,6 +82,7 @@ from windlass.api.schemas.permissions import (
     Replayed,
     ReplayedCall,
     TriedRule,
+    UsesCounted,
 )
 from windlass.api.schemas.servers import (
     AcceptTool,
@@ -103,6 +108,7 @@ from windlass.api.schemas.servers import (
     ToolResultAnswer,
 )
 from windlass.api.schemas.system import (
+    ChangesStream,
     Description,
     EventStream,
     Export,
@@ -112,7 +118,9 @@ from windlass.api.schemas.system import (
     Import,
     Imported,
     Limit,
+    LimitChange,
     LimitList,
+    LimitSource,
     MessagesQuery,
     Metrics,
     Ready,
@@ -133,6 +141,7 @@ from windlass.api.schemas.tools import (
 )
 from windlass.api.schemas.turns import (
     Call,
+    ChangesQuery,
     ChatAnswer,
     ChatRequest,
     Continue,
@@ -152,7 +161,6 @@ from windlass.api.schemas.turns import (
     TurnAnswer,
     TurnList,
     TurnSummary,
-    TurnWaiting,
     WaitQuery,
 )
 from windlass.api.schemas.v1 import (
@@ -178,6 +186,7 @@ from windlass.api.schemas.v1 import (
     V1Usage,
     WindlassOptions,
 )
+from windlass.api.schemas.waiting import TurnWaiting
 
 __all__ = [
     "AcceptTool",
@@ -191,6 +200,8 @@ __all__ = [
     "Call",
     "CallInMessage",
     "CallTool",
+    "ChangesQuery",
+    "ChangesStream",
     "ChatAnswer",
     "ChatRequest",
     "Chunk",
@@ -226,6 +237,8 @@ __all__ = [
     "Failed",
     "Finding",
     "FunctionCall",
+    "GrantCoverage",
+    "GrantTried",
     "Health",
     "Import",
     "ImportNote",
@@ -235,7 +248,9 @@ __all__ = [
     "InputAnswer",
     "Inside",
     "Limit",
+    "LimitChange",
     "LimitList",
+    "LimitSource",
     "LinkMade",
     "Linked",
     "LiveReport",
@@ -246,6 +261,7 @@ __all__ = [
     "LoginUrl",
     "Message",
     "MessageAnswer",
+    "MessageHit",
     "MessageList",
     "MessagesQuery",
     "Metrics",
@@ -262,6 +278,7 @@ __all__ = [
     "PageQuery",
     "PendingCall",
     "Permission",
+    "PermissionLayer",
     "PermissionList",
     "PermissionQuery",
     "PermissionTest",
@@ -332,6 +349,7 @@ __all__ = [
     "TurnWaiting",
     "UnavailableServer",
     "UrlCitation",
+    "UsesCounted",
     "V1Call",
     "V1Choice",
     "V1Delta",

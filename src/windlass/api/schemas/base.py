@@ -38,7 +38,7 @@ class Acknowledged(Response):
 
 class Error(Response):
     code: Annotated[str, Meta(description="For programs", examples=["not_found"])]
-    message: Annotated[str, Meta(description="What happened", examples=["There is no conversation conv-1."])]
+    message: Annotated[str, Meta(description="What happened", examples=["There is no chat conv-1."])]
     hint: Annotated[str, Meta(description="What to do about it")] | UnsetType = UNSET
     detail: Annotated[Any, Meta(description="Where exactly, for machines")] | UnsetType = UNSET
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from windlass.api.schemas.base import Budget, Error, Name, Names, Prose, Request, Response, Temperature, Time, Title
+from windlass.api.schemas.waiting import TurnWaiting
 
 
 class NewConversation(Request):
@@ -33,6 +34,19 @@ class ConversationChange(Request):
     max_messages: Budget | UnsetType | None = UNSET
 
 
+class MessageHit(Response):
+    turn_id: str
+    message_id: str
+    role: Literal["user", "assistant", "system", "tool"]
+    at: Time
+    pieces: Annotated[
+        list[str],
+        Meta(
+            description="An excerpt in plain text: words around, word found, words around, ... and words around at last"
+        ),
+    ]
+
+
 class Conversation(Response):
     id: Annotated[str, Meta(examples=["conv-06fq3k9v1e7m8t2a4c5d6f7g8h"])]
     title: str
@@ -54,7 +68,13 @@ class Conversation(Response):
     approvals: Annotated[int, Meta(description="Calls in it that wait for approval")] = 0
     unknowns: Annotated[int, Meta(description="Calls in it whose outcome a person must tell")] = 0
     questions: Annotated[int, Meta(description="Calls in it whose tool asks a person something")] = 0
-    excerpt: Annotated[str, Meta(description="Where a search found its words")] | UnsetType = UNSET
+    waiting: Annotated[
+        TurnWaiting | None, Meta(description="What its newest turn waits for, once that has lasted 3 seconds")
+    ] = None
+    excerpt: Annotated[str, Meta(description="Where a search found its words: its best hit as text")] | UnsetType = (
+        UNSET
+    )
+    hits: Annotated[list[MessageHit], Meta(description="Of a search, best first; at most 5")] | UnsetType = UNSET
 
 
 class ConversationAnswer(Response):

@@ -18,6 +18,14 @@ class PermissionQuery(Request):
     ] = ""
 
 
+class UsesCounted(Response):
+    """How many calls it let run, made ask and refused."""
+
+    allowed: int = 0
+    asked: int = 0
+    stopped: int = 0
+
+
 class Permission(Response):
     id: str
     kind: PermissionKind
@@ -43,6 +51,8 @@ class Permission(Response):
     expires_at: Time | UnsetType = UNSET
     name: Annotated[str, Meta(description="Of a rule")] | UnsetType = UNSET
     line: Annotated[int, Meta(description="In windlass.toml")] | UnsetType = UNSET
+    hash: Annotated[str, Meta(description="Of the definition that a grant is bound to")] | UnsetType = UNSET
+    uses: Annotated[UsesCounted, Meta(description="Calls that it decided")] = field(default_factory=UsesCounted)
 
 
 class PermissionList(Response):
@@ -59,6 +69,16 @@ class PermissionTest(Request):
     conversation_id: Annotated[str, Meta(max_length=200, description="As in this chat; default: a new one")] = ""
 
 
+class PermissionLayer(Response):
+    """What one layer of permissions says about a call. They are listed in the order in which they are judged."""
+
+    layer: Literal["rules", "grants", "chat", "server", "otherwise"]
+    effect: Annotated[Literal["auto", "ask", "deny", ""], Meta(description="Empty: it says nothing about this call")]
+    why: str
+    decides: bool
+    permission_id: str | UnsetType = UNSET
+
+
 class PermissionVerdict(Response):
     verdict: Literal["auto", "ask", "refuse"]
     why: str
@@ -67,6 +87,10 @@ class PermissionVerdict(Response):
     tool_class: ToolClass
     enabled: Annotated[bool, Meta(description="Whether the tool is on there; if not, it is judged as if it was named")]
     permission_id: str | UnsetType = UNSET
+    trace: Annotated[list[PermissionLayer], Meta(description="What each layer says, the one that decides marked")] = (
+        field(default_factory=list)
+    )
+    outside: Annotated[str, Meta(description="What brought text from outside into the chat, where that asks")] = ""
     success: bool = True
 
 
@@ -77,8 +101,13 @@ class TriedRule(Rule, kw_only=True):
 
 
 class Replay(Request):
-    rule: Annotated[TriedRule, Meta(description="Tried before the saved rules and behind those of windlass.toml")]
+    rule: Annotated[TriedRule, Meta(description="Tried behind the rules of windlass.toml, at its position")]
     last: Annotated[int, Meta(ge=1, le=1000, description="How many past calls to try it on")] = 200
+    position: Annotated[int, Meta(ge=0, description="How many of the saved rules come before it")] = 0
+    replaces: Annotated[
+        str,
+        Meta(max_length=200, description="Id of the saved rule that it replaces; what that one decided is judged anew"),
+    ] = ""
 
 
 class ReplayedCall(Response):
@@ -90,6 +119,7 @@ class ReplayedCall(Response):
     arguments: Annotated[str, Meta(description="Shortened, without secrets")]
     was: Literal["auto", "ask", "refuse"]
     would: Literal["auto", "ask", "refuse"]
+    decision: Annotated[Literal["allowed", "denied", ""], Meta(description="Of the person who was asked then")] = ""
 
 
 class Replayed(Response):
@@ -99,4 +129,26 @@ class Replayed(Response):
     would_ask: int
     would_deny: int
     examples: Annotated[list[ReplayedCall], Meta(description="Some that it decides, those it changes first")]
+    stopped: Annotated[int, Meta(description="That were not refused then and would be")] = 0
+    asked: Annotated[int, Meta(description="That ran without asking then and would ask")] = 0
+    freed: Annotated[int, Meta(description="That asked or were refused then and would run without asking")] = 0
+    approved: Annotated[int, Meta(description="Of those, the ones that a person allowed")] = 0
+    success: bool = True
+
+
+class GrantTried(Request):
+    server: Annotated[str, Meta(min_length=1, max_length=200, description="Id or slug")]
+    tool: Annotated[str, Meta(min_length=1, max_length=200)]
+    hash: Annotated[str, Meta(max_length=200, description="Of the definition that it is bound to")]
+    conditions: Annotated[dict[str, str], Meta(max_length=50, description="Argument to pattern")] = field(
+        default_factory=dict
+    )
+    arguments: Annotated[Object, Meta(description="For exactly these")] | UnsetType = UNSET
+    last: Annotated[int, Meta(ge=1, le=1000, description="How many past calls of the tool to look at")] = 200
+
+
+class GrantCoverage(Response):
+    calls: Annotated[int, Meta(description="Past calls of the tool")]
+    covered: Annotated[int, Meta(description="Those that the grant would have covered")]
+    examples: Annotated[list[ReplayedCall], Meta(description="Some of those it covers, newest first")]
     success: bool = True

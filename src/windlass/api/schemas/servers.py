@@ -78,7 +78,7 @@ class NewServer(Request):
     url: Url | UnsetType = UNSET
     headers: Pairs = field(default_factory=dict)
     trusted: Annotated[bool, Meta(description="Its read-only and idempotent hints are believed")] = False
-    tools: Annotated[str, Meta(max_length=300, description="On in new conversations, as a pattern; `*` is all")] = ""
+    tools: Annotated[str, Meta(max_length=300, description="On in new chats, as a pattern; `*` is all")] = ""
     approval: Approval | None = None
     timeout_s: Seconds = 120
     retries: Annotated[int, Meta(ge=0, le=10)] = 0

@@ -23,6 +23,14 @@ EventStream = Annotated[
         "on after it. `data` is JSON with `turn_id` and `seq`. Events without an id are passing: they are not repeated."
     ),
 ]
+ChangesStream = Annotated[
+    str,
+    Meta(
+        description="Server-sent events. `conversation_changed` has `id` and `conversation`, its row as the "
+        "list has it, null once it is deleted. It has no id and is not repeated: read the list after "
+        "connecting. With `conversation_id` the events of that conversation come too, as its own stream sends them."
+    ),
+]
 Description = Annotated[dict[str, Any], Meta(description="OpenAPI 3.1")]
 Metrics = Annotated[str, Meta(description="Prometheus text format")]
 
@@ -70,11 +78,22 @@ class Health(Response):
     success: bool = True
 
 
+LimitSource = Literal["default", "file", "saved"]
+
+
 class Limit(Response):
     name: Annotated[str, Meta(description="As in windlass.toml, under [limits]", examples=["rounds"])]
     value: Annotated[float | None, Meta(description="null: none")]
     default: float | None
-    source: Literal["default", "file"]
+    source: LimitSource
+    live: Annotated[bool, Meta(description="PATCH /limits changes it; the others are read at the start")] = False
+
+
+class LimitChange(Request):
+    limits: Annotated[
+        dict[str, float | None],
+        Meta(description="By name; null for none", min_length=1, max_length=32, examples=[{"silence_s": 240}]),
+    ]
 
 
 class LimitList(Response):

@@ -17,7 +17,7 @@ from windlass.api.schemas.base import (
 )
 from windlass.api.schemas.conversations import Message, Source, TokenUsage
 from windlass.api.schemas.tools import UnavailableServer
-from windlass.core.ports import WaitingFor
+from windlass.api.schemas.waiting import TurnWaiting
 
 COMPLETED = "Chat completed successfully"  # as `message` of a turn that simply answered
 
@@ -104,22 +104,6 @@ class Call(Response):
     result: Annotated[str | None, Meta(description="The result as the model got it")] = None
 
 
-class TurnWaiting(Response):
-    """What the turn waits for just now. Fields that say nothing here are left out."""
-
-    for_: WaitingFor = field(name="for")
-    since: Time
-    until: Annotated[Time, Meta(description="When the wait ends, or is given up")] | UnsetType = UNSET
-    host: Annotated[str, Meta(description="Of the model's provider")] | UnsetType = UNSET
-    model: str | UnsetType = UNSET
-    server: Annotated[str, Meta(description="Slug of the MCP server")] | UnsetType = UNSET
-    call_id: str | UnsetType = UNSET
-    attempt: Annotated[int, Meta(description="The retry that comes next, of `attempts`")] | UnsetType = UNSET
-    attempts: int | UnsetType = UNSET
-    ahead: Annotated[int, Meta(description="How many wait in front of it")] | UnsetType = UNSET
-    usual_s: Annotated[float, Meta(description="How long this usually takes, in seconds")] | UnsetType = UNSET
-
-
 class Turn(Response):
     id: Annotated[str, Meta(examples=["turn-06fq3k9v1e7m8t2a4c5d6f7g8h"])]
     conversation_id: str
@@ -195,6 +179,12 @@ class PromptQuery(Request):
 class EventsQuery(Request):
     after: Annotated[
         str, Meta(max_length=40, description="As `Last-Event-ID`, for clients that cannot set the header")
+    ] = ""
+
+
+class ChangesQuery(EventsQuery):
+    conversation_id: Annotated[
+        str, Meta(max_length=200, description="Of this one everything is sent, as its own stream does; empty: of none")
     ] = ""
 
 
