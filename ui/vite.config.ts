@@ -4,6 +4,8 @@ import { compress } from "./compress.ts";
 
 const server = process.env.WINDLASS_URL ?? "http://127.0.0.1:8420";
 
+const KEEPS_STATE = ["src/api/*.test.ts", "src/app/*.test.ts"];
+
 export default defineConfig({
   base: "/ui/",
   // Chunks and fonts name each other by relative paths, so that the page can be served below any path of a proxy.
@@ -27,9 +29,16 @@ export default defineConfig({
   },
   test: {
     environment: "jsdom",
-    include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/testing/setup.ts"],
     restoreMocks: true,
     testTimeout: 120_000, // a busy machine is slow, and no finding
+    // What draws nothing and keeps nothing shares one page: making a page for each file takes longer than its tests.
+    projects: [
+      {
+        extends: true,
+        test: { name: "pure", include: ["src/**/*.test.ts"], exclude: KEEPS_STATE, isolate: false },
+      },
+      { extends: true, test: { name: "drawn", include: ["src/**/*.test.tsx", ...KEEPS_STATE] } },
+    ],
   },
 });

@@ -16,7 +16,16 @@ export async function saveFile(path: string, name: string): Promise<void> {
     follow(await linkTo(path), name);
     return;
   }
-  const url = URL.createObjectURL(await response.blob());
+  saveBlob(await response.blob(), name);
+}
+
+/** What the page holds already. As plain text, so that no browser opens it as a page. */
+export function saveText(text: string, name: string): void {
+  saveBlob(new Blob([text], { type: "text/plain" }), name);
+}
+
+export function saveBlob(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
   follow(url, name);
   setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
 }

@@ -10,7 +10,7 @@ async function wordsOf(hint: string): Promise<string> {
 test.each([
   ["GET /servers shows those that are there.", "The Servers page shows those that are there."],
   ["GET /conversations shows those that are there.", "The list beside this page shows those that are there."],
-  ["GET /conversations/{id}/messages shows its turns.", "The conversation shows its turns."],
+  ["GET /conversations/{id}/messages shows its turns.", "The chat shows its turns."],
   [
     "It is stopped. POST /servers/{id}/start starts it.",
     "It is stopped. Start on the Servers page starts it.",

@@ -1,9 +1,9 @@
 /** Hints of the API name routes; on the page they name the part of the page that does the same. */
 
 export const PAGE_NAMES: Record<string, string> = {
-  "GET /conversations/{id}/messages": "The conversation",
+  "GET /conversations/{id}/messages": "The chat",
   "GET /conversations/{id}/tools": "The tools button below the message box",
-  "GET /conversations/{id}/context": "The conversation's export",
+  "GET /conversations/{id}/context": "The chat's export",
   "POST /conversations/import": "A file dropped on the page",
   "GET /conversations": "The list beside this page",
   "GET /turns/{id}": "The inspector of the turn",
@@ -13,6 +13,8 @@ export const PAGE_NAMES: Record<string, string> = {
   "GET /servers": "The Servers page",
   "GET /permissions": "The Permissions page",
   "GET /policy": "The Settings page",
+  "GET /limits": "The Settings page",
+  "PATCH /limits": "The Settings page",
   "GET /providers": "The Models page",
   "GET /personas": "The Settings page",
   "GET /v1/models": "The Models page",

@@ -47,7 +47,7 @@ export async function send(
   for (;;) {
     const response = await sendOnce(method, path, body, more);
     if (response.status !== 403 || (await codeOf(response)) !== "confirm_required") return response;
-    if (!(await askToConfirm()))
+    if (!(await askToConfirm(method, path)))
       throw new ApiError(403, "confirm_required", "Not confirmed, so nothing was changed.");
   }
 }
@@ -84,7 +84,7 @@ async function answerTo(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(inBase(path), init);
   } catch {
-    throw new ApiError(0, "offline", "Not connected.", "Is Windlass running?");
+    throw new ApiError(0, "offline", `No answer from ${location.host}.`, "Is Windlass running there?");
   }
 }
 
@@ -99,7 +99,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(
     response.status,
     (error?.code ?? "http") as Code,
-    error?.message ?? `The server answered ${response.status}.`,
+    error?.message ?? `${location.host} answered ${response.status}.`,
     hintForPage(error?.hint ?? ""),
     error?.detail,
   );

@@ -37,6 +37,7 @@ export type ErrorCode =
   | "model_error"
   | "model_not_found"
   | "model_required"
+  | "needs_restart"
   | "no_server"
   | "not_continuable"
   | "not_failed"
@@ -49,6 +50,7 @@ export type ErrorCode =
   | "open_to_all"
   | "policy_changed"
   | "port_in_use"
+  | "provider_unusable"
   | "rule_asks"
   | "scope_required"
   | "shutting_down"
@@ -77,6 +79,8 @@ export type WebSearch = "auto" | "on" | "off";
 export type PermissionKind = "rule" | "grant" | "conversation" | "server" | "tool";
 
 export type Transport = "stdio" | "http" | "sse";
+
+export type LimitSource = "default" | "file" | "saved";
 
 export type WaitingFor = "slot" | "rate_limit" | "first_token" | "silence" | "server" | "tool" | "sign_in" | "person" | "budget";
 
@@ -185,6 +189,13 @@ export interface CallInMessage {
 export interface CallTool {
   name: string;
   arguments?: Record<string, unknown>;
+}
+
+export interface ChangesQuery {
+  /** As `Last-Event-ID`, for clients that cannot set the header */
+  after?: string;
+  /** Of this one everything is sent, as its own stream does; empty: of none */
+  conversation_id?: string;
 }
 
 export interface ChatAnswer {
@@ -297,8 +308,12 @@ export interface Conversation {
   unknowns: number;
   /** Calls in it whose tool asks a person something */
   questions: number;
-  /** Where a search found its words */
+  /** What its newest turn waits for, once that has lasted 3 seconds */
+  waiting: TurnWaiting | null;
+  /** Where a search found its words: its best hit as text */
   excerpt?: string;
+  /** Of a search, best first; at most 5 */
+  hits?: MessageHit[];
 }
 
 export interface ConversationAnswer {
@@ -444,6 +459,30 @@ export interface FunctionCall {
   arguments: string;
 }
 
+export interface GrantCoverage {
+  /** Past calls of the tool */
+  calls: number;
+  /** Those that the grant would have covered */
+  covered: number;
+  /** Some of those it covers, newest first */
+  examples: ReplayedCall[];
+  success: boolean;
+}
+
+export interface GrantTried {
+  /** Id or slug */
+  server: string;
+  tool: string;
+  /** Of the definition that it is bound to */
+  hash: string;
+  /** Argument to pattern */
+  conditions?: Record<string, string>;
+  /** For exactly these */
+  arguments?: Record<string, unknown>;
+  /** How many past calls of the tool to look at */
+  last?: number;
+}
+
 export interface Health {
   status: "ok";
   version: string;
@@ -500,7 +539,14 @@ export interface Limit {
   /** null: none */
   value: number | null;
   default: number | null;
-  source: "default" | "file";
+  source: LimitSource;
+  /** PATCH /limits changes it; the others are read at the start */
+  live: boolean;
+}
+
+export interface LimitChange {
+  /** By name; null for none */
+  limits: Record<string, number | null>;
 }
 
 export interface LimitList {
@@ -590,6 +636,16 @@ export interface Message {
 export interface MessageAnswer {
   message: Message;
   success: boolean;
+}
+
+export interface MessageHit {
+  turn_id: string;
+  message_id: string;
+  role: "assistant" | "system" | "tool" | "user";
+  /** ISO 8601, UTC */
+  at: string;
+  /** An excerpt in plain text: words around, word found, words around, ... and words around at last */
+  pieces: string[];
 }
 
 export interface MessageList {
@@ -718,7 +774,7 @@ export interface NewServer {
   headers?: Record<string, string>;
   /** Its read-only and idempotent hints are believed */
   trusted?: boolean;
-  /** On in new conversations, as a pattern; `*` is all */
+  /** On in new chats, as a pattern; `*` is all */
   tools?: string;
   approval?: Approval | null;
   timeout_s?: number;
@@ -793,6 +849,20 @@ export interface Permission {
   name?: string;
   /** In windlass.toml */
   line?: number;
+  /** Of the definition that a grant is bound to */
+  hash?: string;
+  /** Calls that it decided */
+  uses: UsesCounted;
+}
+
+/** What one layer of permissions says about a call. They are listed in the order in which they are judged. */
+export interface PermissionLayer {
+  layer: "chat" | "grants" | "otherwise" | "rules" | "server";
+  /** Empty: it says nothing about this call */
+  effect: "" | "ask" | "auto" | "deny";
+  why: string;
+  decides: boolean;
+  permission_id?: string;
 }
 
 export interface PermissionList {
@@ -833,6 +903,10 @@ export interface PermissionVerdict {
   /** Whether the tool is on there; if not, it is judged as if it was named */
   enabled: boolean;
   permission_id?: string;
+  /** What each layer says, the one that decides marked */
+  trace: PermissionLayer[];
+  /** What brought text from outside into the chat, where that asks */
+  outside: string;
   success: boolean;
 }
 
@@ -980,10 +1054,14 @@ export interface RefusedPath {
 }
 
 export interface Replay {
-  /** Tried before the saved rules and behind those of windlass.toml */
+  /** Tried behind the rules of windlass.toml, at its position */
   rule: TriedRule;
   /** How many past calls to try it on */
   last?: number;
+  /** How many of the saved rules come before it */
+  position?: number;
+  /** Id of the saved rule that it replaces; what that one decided is judged anew */
+  replaces?: string;
 }
 
 export interface Replayed {
@@ -996,6 +1074,14 @@ export interface Replayed {
   would_deny: number;
   /** Some that it decides, those it changes first */
   examples: ReplayedCall[];
+  /** That were not refused then and would be */
+  stopped: number;
+  /** That ran without asking then and would ask */
+  asked: number;
+  /** That asked or were refused then and would run without asking */
+  freed: number;
+  /** Of those, the ones that a person allowed */
+  approved: number;
   success: boolean;
 }
 
@@ -1010,6 +1096,8 @@ export interface ReplayedCall {
   arguments: string;
   was: "ask" | "auto" | "refuse";
   would: "ask" | "auto" | "refuse";
+  /** Of the person who was asked then */
+  decision: "" | "allowed" | "denied";
 }
 
 export interface Resolution {
@@ -1473,6 +1561,13 @@ export interface TurnWaiting {
 export interface UnavailableServer {
   server_slug: string;
   status: string;
+}
+
+/** How many calls it let run, made ask and refused. */
+export interface UsesCounted {
+  allowed: number;
+  asked: number;
+  stopped: number;
 }
 
 export interface WaitQuery {

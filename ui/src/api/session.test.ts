@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 
 import { Refusal, serve } from "../testing/server";
-import { askToConfirm, isConfirming, settleConfirming } from "./confirming";
+import { askToConfirm, confirming, settleConfirming } from "./confirming";
 import { get, post } from "./http";
 import { confirmSession, openSession, signIn, signOut } from "./session";
 import { SIGNED_OUT, currentSession, half, keepHalf, setSession } from "./sessionState";
@@ -135,7 +135,7 @@ function strict() {
 test("a2 a verb that must be confirmed waits, and is sent again as it was", async () => {
   const asked = strict();
   const verb = post("/servers/x/confirm", { argv: ["a"] });
-  await vi.waitFor(() => expect(isConfirming()).toBe(true));
+  await vi.waitFor(() => expect(confirming()).not.toBe(""));
   await confirmSession({ token: "t" });
   settleConfirming(true);
   await verb;
@@ -146,14 +146,14 @@ test("a2 a verb that must be confirmed waits, and is sent again as it was", asyn
 test("a2 a verb that is not confirmed fails and says that nothing was changed", async () => {
   strict();
   const verb = post("/servers/x/confirm", {});
-  await vi.waitFor(() => expect(isConfirming()).toBe(true));
+  await vi.waitFor(() => expect(confirming()).not.toBe(""));
   settleConfirming(false);
   await expect(verb).rejects.toMatchObject({ code: "confirm_required", message: /nothing was changed/ });
 });
 
 test("a2 verbs at the same time share one question", async () => {
-  const both = Promise.all([askToConfirm(), askToConfirm()]);
+  const both = Promise.all([askToConfirm("POST", "/tokens"), askToConfirm("PUT", "/policy")]);
   settleConfirming(true);
   expect(await both).toEqual([true, true]);
-  expect(isConfirming()).toBe(false);
+  expect(confirming()).toBe("");
 });

@@ -87,7 +87,7 @@ describe("the stream", () => {
 
   test("does not come back to a server that does not want it", async () => {
     const body = JSON.stringify({
-      error: { code: "not_found", message: "There is no conversation conv-1." },
+      error: { code: "not_found", message: "There is no chat conv-1." },
     });
     const { asked, links } = serve(new Response(body, { status: 404 }));
     await vi.waitFor(() => expect(links.at(-1)).toMatchObject({ state: "refused", status: 404 }), PATIENT);

@@ -1,5 +1,5 @@
 /**
- * The one stream of the open conversation. Over fetch rather than EventSource, so that a 401 is told from a lost
+ * The one stream of the page: of the list of chats, and of the open one. Over fetch rather than EventSource, so that a 401 is told from a lost
  * connection, and a silent connection is noticed.
  */
 
@@ -7,6 +7,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 import { decode, type Event } from "../state";
 import { errorOf, send } from "./http";
+import type { Conversation } from "./schemas.generated";
 
 export type Link =
   | { state: "connecting" }
@@ -14,10 +15,18 @@ export type Link =
   | { state: "lost"; tries: number; nextTry: number }
   | { state: "refused"; status: number; message: string };
 
+/** A row of the list as it is now; null once the chat is deleted. */
+export interface ConversationChange {
+  id: string;
+  conversation: Conversation | null;
+}
+
 export interface Listener {
   /** Called once for each chunk of the stream, with all events in it. */
   events: (events: Event[]) => void;
   link: (link: Link) => void;
+  /** The list of chats changed; what changed while no stream was open must be read from the list. */
+  changed?: (change: ConversationChange) => void;
   /** Milliseconds by which this clock is ahead of the server's. */
   skew: (ms: number) => void;
 }
@@ -110,7 +119,9 @@ export class Stream {
   #eventOf({ id, event = "message", data }: EventSourceMessage): Event | null {
     if (id) this.#lastId = id;
     try {
-      return decode(event, JSON.parse(data), Date.now());
+      const parsed: unknown = JSON.parse(data);
+      if (event === "conversation_changed") this.#listener.changed?.(parsed as ConversationChange);
+      return decode(event, parsed, Date.now());
     } catch {
       return null;
     }
@@ -123,12 +134,14 @@ export class Stream {
 
   #pause(ms: number): Promise<void> {
     this.#listener.link({ state: "lost", tries: this.#tries, nextTry: Date.now() + ms });
-    return new Promise((resolve) => {
+    const over = new AbortController();
+    return new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#wake = () => {
         clearTimeout(timer);
         resolve();
       };
-    });
+      for (const event of ["online", "focus"]) addEventListener(event, this.#wake, { signal: over.signal });
+    }).finally(() => over.abort());
   }
 }

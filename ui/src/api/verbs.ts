@@ -117,17 +117,22 @@ export const personas = {
 };
 
 export const policy = {
-  get: () => get<{ rules: Rule[]; operator_rules: Rule[] }>("/policy"),
+  get: () => get<{ rules: Rule[]; operator_rules: Rule[]; version: string }>("/policy"),
   /** A rule that was read has both spellings of its approval; sent back changed, they would differ. */
-  put: (rules: Rule[]) =>
-    put<{ rules: Rule[] }>("/policy", { rules: rules.map((rule) => ({ ...rule, then: undefined })) }),
+  put: (rules: Rule[], version: string) =>
+    put<{ rules: Rule[] }>("/policy", {
+      rules: rules.map((rule) => ({ ...rule, then: undefined })),
+      version,
+    }),
 };
 
 export const permissions = {
   list: () => get<api.PermissionList>("/permissions"),
   revoke: (id: string) => remove(`/permissions/${e(id)}`),
   test: (call: api.PermissionTest) => post<api.PermissionVerdict>("/permissions/test", call),
-  replay: (rule: api.TriedRule, last = 200) => post<api.Replayed>("/permissions/replay", { rule, last }),
+  restore: (id: string) => post(`/permissions/${e(id)}/restore`),
+  replay: (tried: api.Replay) => post<api.Replayed>("/permissions/replay", tried),
+  coverage: (grant: api.GrantTried) => post<api.GrantCoverage>("/permissions/coverage", grant),
 };
 
 export const sessions = {
@@ -145,4 +150,5 @@ export const system = {
   health: () => get<api.Health>("/health"),
   search: () => get<api.SearchState>("/search"),
   limits: () => get<api.LimitList>("/limits"),
+  changeLimits: (limits: api.LimitChange["limits"]) => patch<api.LimitList>("/limits", { limits }),
 };

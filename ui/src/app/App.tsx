@@ -1,11 +1,14 @@
 import { Suspense, lazy, useMemo, useState } from "react";
 
 import { ConversationPage } from "../conversation/ConversationPage";
+import { useNotifications } from "../notifications/useNotifications";
 import { Drawer } from "../parts";
-import { useListingUpdates } from "../sidebar/listing";
 import { Sidebar } from "../sidebar/Sidebar";
+import { useListStream } from "../sidebar/useListStream";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { DropImport } from "./DropImport";
+import { useResource } from "./resource";
+import { providerList } from "./resources";
 import { inspect, useRoute, type Route } from "./router";
 import { SidebarContext, type SidebarState } from "./sidebarState";
 import { SignIn } from "./SignIn";
@@ -15,12 +18,14 @@ import { useSession } from "./useSession";
 import { useTabTitle } from "./useTabTitle";
 
 const Inspector = lazy(() => import("../pages/Inspector"));
+const Activity = lazy(() => import("../pages/Activity"));
 const Permissions = lazy(() => import("../pages/Permissions"));
 const Servers = lazy(() => import("../pages/Servers"));
 const Models = lazy(() => import("../pages/Models"));
 const Settings = lazy(() => import("../pages/Settings"));
+const Account = lazy(() => import("../pages/Account"));
 
-const DOCKED = "(min-width: 1200px)";
+const SIDEBAR_DOCKED = "(min-width: 1200px)";
 
 /** Nothing of the shell is there, and so nothing is asked for, before it is known who this is. */
 export function App() {
@@ -36,17 +41,18 @@ export function App() {
 
 function Shell() {
   const route = useRoute();
-  const docked = useMedia(DOCKED);
+  const docked = useMedia(SIDEBAR_DOCKED);
   const sidebar = useSidebarState(docked, route);
-  useListingUpdates();
+  useListStream();
   useTabTitle(route);
+  useNotifications(route.conversationId);
   useAppKeys(sidebar.open);
   return (
     <SidebarContext value={sidebar}>
       <SkipLink route={route} />
       <div className={docked && !sidebar.hidden ? "app" : "app no-side"}>
         {docked && !sidebar.hidden && <Sidebar />}
-        <Drawer side="left" label="Conversations" open={!docked && sidebar.drawer} onClose={sidebar.close}>
+        <Drawer side="left" label="Chats" open={!docked && sidebar.drawer} onClose={sidebar.close}>
           <Sidebar />
         </Drawer>
         <Main route={route} />
@@ -68,14 +74,23 @@ function SkipLink({ route }: { route: Route }) {
 }
 
 function Main({ route }: { route: Route }) {
+  const { value, error } = useResource(providerList);
+  // A strip stands over a chat where the model is a demo: both are drawn at once, so that nothing moves.
+  const known = value !== null || error !== "";
   if (route.page === "new" || route.page === "conversation")
-    return <ConversationPage id={route.conversationId} />;
+    return known ? (
+      <ConversationPage id={route.conversationId} />
+    ) : (
+      <main className="main" aria-busy="true" />
+    );
   return (
     <Suspense fallback={<main className="main" aria-busy="true" />}>
+      {route.page === "activity" && <Activity />}
       {route.page === "permissions" && <Permissions />}
       {route.page === "servers" && <Servers />}
       {route.page === "models" && <Models />}
       {route.page === "settings" && <Settings />}
+      {route.page === "account" && <Account />}
     </Suspense>
   );
 }

@@ -2,7 +2,7 @@ import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, test } from "vitest";
 
-import { askToConfirm, settleConfirming } from "../api/confirming";
+import { actionOf, askToConfirm, settleConfirming } from "../api/confirming";
 import { SIGNED_OUT, setSession } from "../api/sessionState";
 import { Refusal, serve } from "../testing/server";
 import { ConfirmDialog } from "./ConfirmDialog";
@@ -30,7 +30,7 @@ async function ask(): Promise<() => Promise<boolean>> {
   );
   let asked: Promise<boolean> = Promise.resolve(false);
   await act(async () => {
-    asked = askToConfirm();
+    asked = askToConfirm("POST", "/tokens");
     await Promise.resolve();
   });
   return () => asked;
@@ -39,7 +39,7 @@ async function ask(): Promise<() => Promise<boolean>> {
 test("a2 the dialog takes a token and gives the focus back", async () => {
   const asked = serve({ "POST /session/confirm": {}, "GET /session": until("2099-01-01T00:00:00Z") });
   const answer = await ask();
-  const dialog = screen.getByRole("dialog", { name: "Confirm that it is you" });
+  const dialog = screen.getByRole("dialog", { name: "Confirm it’s you" });
   expect(dialog.contains(document.activeElement)).toBe(true);
   await userEvent.type(screen.getByLabelText(/Access token/), "  the-token{Enter}");
   expect(await answer()).toBe(true);
@@ -83,4 +83,32 @@ test.each([
 
 test("digits do not sign in", () => {
   expect(credentialOf("123456")).toEqual({ token: "123456" });
+});
+
+test("the dialog says what is confirmed and for how long", async () => {
+  await ask();
+  const text = screen.getByRole("dialog").textContent;
+  expect(text).toContain("To make an access token,");
+  expect(text).toContain("10 minutes");
+});
+
+test("digits that do not fit are named and stay in the field, selected", async () => {
+  serve({
+    "POST /session/confirm": new Refusal(401, { code: "unauthorized", message: "The digits are wrong." }),
+  });
+  await ask();
+  const field = screen.getByLabelText<HTMLInputElement>(/Access token/);
+  await userEvent.type(field, "123456{Enter}");
+  expect((await screen.findByRole("alert")).textContent).toBe("Not confirmed. The digits are wrong.");
+  expect([field.value, field.selectionStart, field.selectionEnd]).toEqual(["123456", 0, 6]);
+  expect(document.activeElement).toBe(field);
+});
+
+test.each([
+  ["POST", "/servers/files/confirm", "start a program on this computer"],
+  ["PUT", "/policy", "change the rules"],
+  ["POST", "/turns/t/calls/c/decision", "allow this from now on"],
+  ["GET", "/something-new", "go on"],
+])("%s %s is put into words", (method, path, words) => {
+  expect(actionOf(method, path)).toBe(words);
 });

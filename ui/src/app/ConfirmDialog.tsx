@@ -1,7 +1,7 @@
 import * as Dialog from "@radix-ui/react-dialog";
 import { useEffect, useRef, useState, useSyncExternalStore, type SyntheticEvent } from "react";
 
-import { isConfirming, settleConfirming, watchConfirming } from "../api/confirming";
+import { confirming, settleConfirming, watchConfirming } from "../api/confirming";
 import { confirmSession } from "../api/session";
 import { currentSession, watchSession } from "../api/sessionState";
 import { useVerb } from "../conversation/useVerb";
@@ -10,10 +10,10 @@ import { credentialOf } from "./credential";
 
 /** Asked for by whatever verb needs it (api/confirming). What was being done goes on where it stopped. */
 export function ConfirmDialog() {
-  const open = useSyncExternalStore(watchConfirming, isConfirming);
+  const what = useSyncExternalStore(watchConfirming, confirming);
   const before = useRef<Element | null>(null); // it has no trigger that could get the focus back
   return (
-    <Dialog.Root open={open} onOpenChange={(next) => !next && settleConfirming(false)}>
+    <Dialog.Root open={what !== ""} onOpenChange={(next) => !next && settleConfirming(false)}>
       <Dialog.Portal>
         <Dialog.Overlay className="veil top" />
         <Dialog.Content
@@ -24,14 +24,16 @@ export function ConfirmDialog() {
             if (before.current instanceof HTMLElement) before.current.focus();
           }}
         >
-          <Inside />
+          <Inside what={what} />
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
   );
 }
 
-function Inside() {
+function Inside({ what: asked }: { what: string }) {
+  const [what] = useState(asked); // it is still read while the dialog closes
+  const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState("");
   const { run, busy, error } = useVerb();
   useConfirmedElsewhere();
@@ -39,19 +41,21 @@ function Inside() {
     event.preventDefault();
     event.stopPropagation(); // React's events rise through a portal into the form that asked
     const credential = credentialOf(typed, true);
-    if (credential && (await run(() => confirmSession(credential)))) settleConfirming(true);
+    if (!credential) return;
+    if (await run(() => confirmSession(credential))) settleConfirming(true);
+    else field.current?.select(); // what does not fit stays, to be looked at or typed over
   };
   return (
     <form onSubmit={submit}>
       <div className="panel-head">
         <Icon name="shield" />
-        <Dialog.Title>Confirm that it is you</Dialog.Title>
+        <Dialog.Title>Confirm it’s you</Dialog.Title>
       </div>
       <div className="panel-body">
         <Dialog.Description asChild>
           <p>
-            This can run programs or change who may do what, so it needs more than an open browser. It holds
-            for 10 minutes.
+            To {what}, this server needs more than an open browser. Confirming holds for 10 minutes in this
+            browser; then what you started goes on by itself.
           </p>
         </Dialog.Description>
         <label className="field">
@@ -61,7 +65,9 @@ function Inside() {
             type="password"
             autoComplete="current-password"
             autoFocus
+            ref={field}
             value={typed}
+            aria-invalid={error ? true : undefined}
             onChange={(event) => setTyped(event.target.value)}
           />
           <span className="help">
@@ -71,7 +77,7 @@ function Inside() {
         </label>
         {error && (
           <p className="bad" role="alert">
-            <Quoted text={error} />
+            <strong>Not confirmed.</strong> <Quoted text={error} />
           </p>
         )}
         <div className="panel-foot">

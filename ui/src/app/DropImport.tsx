@@ -37,7 +37,7 @@ export function DropImport() {
       removeEventListener("drop", onDrop);
     };
   }, []);
-  if (over) return <div className="drop-here">Drop the file to import its conversation.</div>;
+  if (over) return <div className="drop-here">Drop the file to import its chat.</div>;
   if (!error) return null;
   return (
     <div className="corner">

@@ -3,12 +3,17 @@
 import { useEffect, useSyncExternalStore } from "react";
 
 import { errorText } from "../api";
+import { onBack } from "./link";
 
 export interface Loaded<T> {
   value: T | null;
   error: string;
   loading: boolean;
 }
+
+const FRESH_MS = 3000;
+const failed = new Set<Resource<unknown>>();
+onBack(() => failed.forEach((resource) => void resource.refresh()));
 
 /** The value, loaded on first use. */
 export function useResource<T>(resource: Resource<T>): Loaded<T> {
@@ -19,6 +24,7 @@ export function useResource<T>(resource: Resource<T>): Loaded<T> {
 export class Resource<T> {
   #loaded: Loaded<T> = { value: null, error: "", loading: false };
   #asked = 0;
+  #loadedAt = -Infinity;
   readonly #load: () => Promise<T>;
   readonly #watchers = new Set<() => void>();
 
@@ -31,7 +37,9 @@ export class Resource<T> {
     this.#set({ ...this.#loaded, loading: true });
     try {
       const value = await this.#load();
-      if (turn === this.#asked) this.#set({ value, error: "", loading: false });
+      if (turn !== this.#asked) return;
+      this.#loadedAt = performance.now();
+      this.#set({ value, error: "", loading: false });
     } catch (error) {
       if (turn === this.#asked) this.#set({ ...this.#loaded, error: errorText(error), loading: false });
     }
@@ -51,13 +59,15 @@ export class Resource<T> {
     if (this.#asked === 0) void this.refresh();
   }
 
-  /** Load again what could not be loaded: the server is back. */
-  mend(): void {
-    if (this.#loaded.error) void this.refresh();
+  /** Load unless that is under way or was done a moment ago: for those who look from time to time. */
+  freshen(): void {
+    if (!this.#loaded.loading && performance.now() - this.#loadedAt > FRESH_MS) void this.refresh();
   }
 
   #set(loaded: Loaded<T>): void {
     this.#loaded = loaded;
+    if (loaded.error) failed.add(this);
+    else failed.delete(this);
     this.#watchers.forEach((changed) => changed());
   }
 

@@ -1,10 +1,10 @@
-/** The page's own addresses: /ui/, /ui/c/{id}, /ui/permissions, /ui/servers, /ui/models, /ui/settings; ?inspect=TURN opens the inspector. */
+/** The page's own addresses: /ui/, /ui/c/{id}, /ui/activity, /ui/permissions, /ui/servers, /ui/models, /ui/settings, /ui/account; ?inspect=TURN opens the inspector, ?at=MESSAGE a hit. */
 
 import { useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from "react";
 
 import { belowBase, inBase } from "../api";
 
-const PAGES = ["permissions", "servers", "models", "settings"] as const;
+const PAGES = ["activity", "permissions", "servers", "models", "settings", "account"] as const;
 
 export type Page = "new" | "conversation" | (typeof PAGES)[number];
 
@@ -14,17 +14,25 @@ export interface Route {
   /** The turn in the inspector, "" when it is closed; and the round selected in it. */
   inspect: string;
   round: number;
+  /** The message to open the chat at, and the words to mark in it: what a search found. */
+  at: string;
+  find: string;
 }
 
 export const paths = {
   home: inBase("/ui/"),
+  activity: inBase("/ui/activity"),
   permissions: inBase("/ui/permissions"),
   /** One line of the list. */
   permission: (id: string) => inBase(`/ui/permissions#${encodeURIComponent(id)}`),
   servers: inBase("/ui/servers"),
   models: inBase("/ui/models"),
   settings: inBase("/ui/settings"),
+  account: inBase("/ui/account"),
   conversation: (id: string) => inBase(`/ui/c/${encodeURIComponent(id)}`),
+  /** A message of it, with the words that were looked for. */
+  message: (id: string, at: string, find: string) =>
+    inBase(`/ui/c/${encodeURIComponent(id)}?${new URLSearchParams({ at, find }).toString()}`),
 };
 
 export function useRoute(): Route {
@@ -80,6 +88,8 @@ export function parse(pathname: string, search: string): Route {
   const route = {
     inspect: query.get("inspect") ?? "",
     round: Number(query.get("round") ?? 0),
+    at: query.get("at") ?? "",
+    find: query.get("find") ?? "",
     conversationId: "",
   };
   if (name === "c" && id) return { ...route, page: "conversation", conversationId: decodeURIComponent(id) };

@@ -7,10 +7,12 @@ import type { Page, Route } from "./router";
 const TITLES: Record<Page, string> = {
   new: "",
   conversation: "",
+  activity: "Activity",
   permissions: "Permissions",
   servers: "Servers",
   models: "Models",
   settings: "Settings",
+  account: "Account",
 };
 
 /** `(2) Title · Windlass`: the number is what waits for the person in all conversations. */

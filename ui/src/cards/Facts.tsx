@@ -3,10 +3,13 @@ import type { ReactNode } from "react";
 import { Link, paths } from "../app/router";
 import { useResource } from "../app/resource";
 import { ruleList } from "../app/resources";
+import { useOpen } from "../conversation/context";
 import { ruleOf, ruleText } from "../conversation/labels";
 import type { Named } from "../conversation/toolbox";
-import { Tag } from "../parts";
+import type { Values } from "../form/schema";
+import { LinkButton, Tag } from "../parts";
 import type { Call } from "../state";
+import { Explanation } from "./Explanation";
 import { NOT_TRUSTED, TRUSTED, useTrusted } from "./ServerChip";
 import type { Why } from "./why";
 
@@ -14,28 +17,47 @@ interface Props {
   call: Call;
   named: Named;
   why: Why;
+  /** The arguments as they would be sent. */
+  given: Values;
+  explained: boolean;
+  onExplain: () => void;
   /** What settles it, beside the reason. */
   children?: ReactNode;
 }
 
 /** Why it asks, what the server says of the tool, which server it goes to, its exact name. */
-export function Facts({ call, named, why, children }: Props) {
+export function Facts({ call, named, why, given, explained, onExplain, children }: Props) {
+  const { store } = useOpen();
+  const { serverId, server, twins } = named;
   return (
     <dl className="facts">
       <dt>Why it asks</dt>
       <dd>
         {why.asker === "rule" ? <AskingRule call={call} /> : <Setting why={why} />}
+        {serverId && (
+          <LinkButton aria-expanded={explained} onClick={onExplain}>
+            Explain
+          </LinkButton>
+        )}
         {children}
+        {explained && (
+          <Explanation
+            server={serverId}
+            tool={named.tool?.tool_name ?? call.spec.name}
+            given={given}
+            conversationId={store.id}
+          />
+        )}
       </dd>
       <dt>The server says</dt>
       <dd>
         <Claims named={named} />
       </dd>
-      {named.twins.length > 0 && (
+      {server && (
         <>
           <dt>Goes to</dt>
           <dd>
-            Also exists on {named.twins.join(", ")}. This call goes to {named.server}.
+            {twins.length > 0 ? `Also exists on ${twins.join(", ")}. This call goes to ${server}.` : server}
           </dd>
         </>
       )}
@@ -47,10 +69,13 @@ export function Facts({ call, named, why, children }: Props) {
   );
 }
 
-function Setting({ why: { words, permission } }: { why: Why }) {
+function Setting({ why: { words, detail, permission } }: { why: Why }) {
   return (
     <>
-      <span>{words}</span>
+      <span>
+        {words}
+        {detail && <span className="dim"> {detail}</span>}
+      </span>
       {permission && <Link href={paths.permission(permission)}>Change</Link>}
     </>
   );

@@ -35,7 +35,7 @@ export function InputCard({ call, input, first }: { call: Call; input: InputNeed
       icon="person"
       question={`${named.title} asks you for details`}
       named={named}
-      time={<WaitingTime since={Date.parse(input.at)} />}
+      aside={<WaitingTime since={Date.parse(input.at)} />}
       first={first}
       error={error}
       foot={

@@ -36,7 +36,7 @@ export function UnknownCard({ call, first }: { call: Call; first: boolean }) {
       icon="unknown"
       question={`Did ${title} happen?`}
       named={named}
-      time={sent && `sent ${clockTime(sent.from, true)}`}
+      aside={sent && `sent ${clockTime(sent.from, true)}`}
       first={first}
       error={error}
     >

@@ -2,10 +2,13 @@ import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 
 import { ruleList, serverList } from "../app/resources";
+import { namingFrom } from "../conversation/toolbox";
 import { callsOf, type Call, type CallJudged, type Turn } from "../state";
-import { drawOpen, recordRequests, tool, turnOf } from "../testing/open";
+import { drawOpen, recordRequests, tool, turnOf, type Sent } from "../testing/open";
 import { Refusal, serve } from "../testing/server";
-import { ApprovalCard } from "./ApprovalCard";
+import { AlwaysStep } from "./AlwaysStep";
+import { ApprovalGroup } from "./ApprovalGroup";
+import type { GrantDraft } from "./grant";
 import { InputCard } from "./InputCard";
 import { UnknownCard } from "./UnknownCard";
 
@@ -41,7 +44,7 @@ function asked(judged: Partial<CallJudged>): Call {
 }
 
 function drawApproval(annotations = hints, judged: Partial<CallJudged> = UNSAID) {
-  drawOpen(<ApprovalCard call={asked(judged)} first={false} />, [createIssue(annotations)]);
+  drawOpen(<ApprovalGroup calls={[asked(judged)]} first={false} />, [createIssue(annotations)]);
 }
 
 function guardOver(): void {
@@ -49,6 +52,7 @@ function guardOver(): void {
     vi.advanceTimersByTime(500);
   });
 }
+const decided = (sent: readonly Sent[]) => sent.filter(({ path }) => path === decision).at(-1)?.body;
 const click = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
 
 beforeEach(() => {
@@ -57,7 +61,7 @@ beforeEach(() => {
 
 describe("an approval", () => {
   test("is asked for once it is known what the tool says of itself", () => {
-    const card = <ApprovalCard call={asked(UNSAID)} first={false} />;
+    const card = <ApprovalGroup calls={[asked(UNSAID)]} first={false} />;
     const { unmount } = drawOpen(card, [], false);
     expect(screen.queryByRole("button")).toBeNull();
     unmount();
@@ -86,7 +90,7 @@ describe("an approval", () => {
     await act(() => serverList.refresh());
     const call = asked({ ...UNSAID, server: "server-zoo" });
     const bare = { ...call, spec: { ...call.spec, name: "create_issue" } };
-    drawOpen(<ApprovalCard call={bare} first={false} />, [
+    drawOpen(<ApprovalGroup calls={[bare]} first={false} />, [
       tool("tracker", "create_issue", { name: "create_issue", annotations: hints }),
       tool("zoo", "create_issue", { name: "zoo__create_issue", enabled: false, annotations: {} }),
     ]);
@@ -133,8 +137,12 @@ describe("an approval", () => {
     drawApproval(hints, {
       step: 6,
       rule: "it sends something, and this chat has read text from outside",
+      outside: "fetch on web",
     });
-    expect(screen.getByText("This chat has read text from outside, so this call asks.")).toBeTruthy();
+    expect(
+      screen.getByText(/This chat has read text from outside, so this call asks./).textContent,
+    ).toContain("It came from fetch on web.");
+    expect(screen.queryByText(/pages from the web/)).toBeNull();
     guardOver();
     click("Allow all tools of tracker in this chat");
     expect(sent.at(-1)?.body).toMatchObject({ decision: "allow", scope: "conversation", covers: "server" });
@@ -175,29 +183,48 @@ describe("an approval", () => {
     };
     const radio = (name: string) => fireEvent.click(screen.getByRole("radio", { name }));
 
-    test("d2 saves exactly the grant it shows, and no rule", () => {
+    test("holds for exactly these arguments where one is a list or long, which a condition would leave free", () => {
+      const sent = always();
+      click("Save grant and allow");
+      expect(decided(sent)).toMatchObject({ scope: "always", covers: "arguments" });
+    });
+
+    test("d2 is bound to every plain argument and to 30 days unless a person widens it", () => {
       const sent = always();
       expect(screen.getByText("tracker.create_issue")).toBeTruthy();
+      expect(screen.getByText("definition 9f3c1a")).toBeTruthy();
+      radio("Only when");
       click("Save grant and allow");
-      expect(sent.at(-1)).toMatchObject({
-        path: decision,
-        body: { decision: "allow", scope: "always", covers: "tool" },
+      expect(decided(sent)).toMatchObject({
+        decision: "allow",
+        scope: "always",
+        covers: "tool",
+        conditions: { title: "Reconnect storm after a Postgres restart", assignee: "on-call" },
+        expires_at: expect.stringMatching(/^\d{4}-/) as string,
       });
-      expect(sent.at(-1)?.body).not.toHaveProperty("conditions");
       expect(sent.filter(({ method }) => method === "PUT")).toEqual([]);
     });
 
-    test("d2 can be bound to arguments, whose signs are no patterns, and to time", () => {
+    test("d2 can hold for any arguments until it is revoked", () => {
+      const sent = always();
+      radio("Any");
+      radio("Revoked");
+      click("Save grant and allow");
+      expect(decided(sent)).toMatchObject({ covers: "tool" });
+      expect(decided(sent)).not.toHaveProperty("conditions");
+      expect(decided(sent)).not.toHaveProperty("expires_at");
+    });
+
+    test("an argument can be left out, and one turned into a pattern", () => {
       const sent = always();
       radio("Only when");
       fireEvent.click(screen.getByRole("checkbox", { name: /^assignee is/ }));
-      radio(screen.getByRole("radio", { name: /^30 days/ }).textContent);
+      click("Edit title");
+      fireEvent.change(screen.getByLabelText("title matches"), { target: { value: "Reconnect *" } });
+      fireEvent.keyDown(screen.getByLabelText("title matches"), { key: "Escape" });
+      expect(screen.getByText('title matches "Reconnect *"')).toBeTruthy();
       click("Save grant and allow");
-      expect(sent.at(-1)?.body).toMatchObject({
-        covers: "tool",
-        conditions: { title: "Reconnect storm after a Postgres restart" },
-        expires_at: expect.stringMatching(/^\d{4}-/) as string,
-      });
+      expect(decided(sent)).toMatchObject({ conditions: { title: "Reconnect *" } });
     });
 
     test("d2 can hold for these very arguments in this chat", () => {
@@ -205,7 +232,74 @@ describe("an approval", () => {
       radio("Exactly these");
       radio("This chat");
       click("Save grant and allow");
-      expect(sent.at(-1)?.body).toMatchObject({ scope: "conversation", covers: "arguments" });
+      expect(decided(sent)).toMatchObject({ scope: "conversation", covers: "arguments" });
+    });
+
+    test("says how many past calls of the tool the server counts as covered", async () => {
+      const example = { turn_id: "t", call_id: "c", at: "2026-11-12T14:31:00Z", server: "tracker" };
+      const sent = serve({
+        "POST /permissions/coverage": {
+          calls: 38,
+          covered: 2,
+          examples: [
+            { ...example, tool: "create_issue", arguments: '{"title":"x"}', was: "ask", would: "auto" },
+          ],
+        },
+      });
+      drawApproval();
+      guardOver();
+      click("Always allow…");
+      guardOver();
+      radio("Only when");
+      await act(() => vi.advanceTimersByTimeAsync(500));
+      expect(screen.getByText("2 of your last 38").parentElement?.textContent).toContain(
+        "Covers 2 of your last 38 calls to this tool.",
+      );
+      expect(sent.filter(({ path }) => path.endsWith("/coverage")).at(-1)?.body).toMatchObject({
+        server: "server-tracker",
+        tool: "create_issue",
+        hash: "9f3c1a",
+        conditions: { assignee: "on-call" },
+      });
+      click("See which");
+      expect(screen.getByText('{"title":"x"}')).toBeTruthy();
+    });
+
+    test("begins anew once the arguments were edited", () => {
+      const sent = always();
+      radio("Only when");
+      click("Back");
+      guardOver();
+      click("Edit");
+      guardOver();
+      fireEvent.click(screen.getByRole("tab", { name: "JSON" }));
+      fireEvent.change(screen.getByLabelText("Arguments as JSON"), {
+        target: { value: '{"title":"Short","board":"ops"}' },
+      });
+      click("Use changes");
+      guardOver();
+      click("Always allow…");
+      guardOver();
+      click("Save grant and allow");
+      expect(decided(sent)).toMatchObject({ covers: "tool", conditions: { title: "Short", board: "ops" } });
+    });
+
+    test("cannot be saved when it says only when, and none of the arguments is bound", () => {
+      const grant: GrantDraft = {
+        covers: "some",
+        bound: ["gone"],
+        patterns: {},
+        where: "always",
+        until: "days",
+      };
+      const call = asked(UNSAID);
+      const named = namingFrom([createIssue()])(call.spec.name, call.judged?.server);
+      const nothing = () => undefined;
+      const verbs = { keep: nothing, decide: nothing, go: nothing, back: nothing };
+      drawOpen(<AlwaysStep call={call} named={named} error="" busy={false} drafts={{ grant }} {...verbs} />);
+      expect(screen.getByRole<HTMLButtonElement>("button", { name: "Save grant and allow" }).disabled).toBe(
+        true,
+      );
     });
   });
 
@@ -217,13 +311,13 @@ describe("an approval", () => {
     fireEvent.change(screen.getByLabelText(/Reason for the model/), { target: { value: "Not yet" } });
     fireEvent.keyDown(screen.getByLabelText(/Reason for the model/), { key: "Escape" });
     guardOver();
-    click("Edit arguments");
+    click("Edit");
     guardOver();
     fireEvent.change(screen.getByLabelText("title"), { target: { value: "Another" } });
     fireEvent.keyDown(screen.getByLabelText("title"), { key: "Escape" });
     expect(screen.getByText(/You changed 1 argument/)).toBeTruthy();
     guardOver();
-    click("Edit arguments");
+    click("Edit");
     expect(screen.getByLabelText<HTMLInputElement>("title").value).toBe("Another");
     fireEvent.keyDown(screen.getByLabelText("title"), { key: "Escape" });
     guardOver();
@@ -313,29 +407,53 @@ describe("editing arguments", () => {
   const edit = () => {
     drawApproval();
     guardOver();
-    click("Edit arguments");
+    click("Edit");
     guardOver();
   };
-  const allow = () => screen.getByRole<HTMLButtonElement>("button", { name: "Allow once with changes" });
+  const type = (value: string) => fireEvent.change(screen.getByLabelText("title"), { target: { value } });
 
-  test("shows what a changed field was, and sends the changes", () => {
+  test("goes back to the question with both lines of each change, and Allow once sends the changes", () => {
     const sent = recordRequests();
     edit();
-    expect(allow().disabled).toBe(true);
-    fireEvent.change(screen.getByLabelText("title"), { target: { value: "Pool: reconnect storm" } });
+    type("Pool: reconnect storm");
     expect(screen.getByText("1 changed")).toBeTruthy();
-    expect(screen.getByText("Reconnect storm after a Postgres restart").tagName).toBe("S");
-    fireEvent.click(allow());
-    expect(sent.at(-1)?.body).toMatchObject({
+    click("Use changes");
+    const [was, now] = [document.querySelector("del"), document.querySelector("ins")];
+    expect(was?.textContent).toBe("−was Reconnect storm after a Postgres restart");
+    expect(now?.textContent).toBe("+now Pool: reconnect storm");
+    expect(screen.getByText(/You changed 1 argument. The model is told./)).toBeTruthy();
+    guardOver();
+    click("Allow once");
+    expect(decided(sent)).toMatchObject({
+      scope: "once",
       arguments: { title: "Pool: reconnect storm", labels: ["bug", "pool"] },
     });
   });
 
-  test("stays off until every field is valid", () => {
+  test("can be undone from the question", () => {
+    const sent = recordRequests();
     edit();
-    fireEvent.change(screen.getByLabelText("title"), { target: { value: "" } });
+    type("Another");
+    click("Use changes");
+    guardOver();
+    click("Undo changes");
+    expect(document.querySelector("del")).toBeNull();
+    click("Allow once");
+    expect(decided(sent)).not.toHaveProperty("arguments");
+  });
+
+  test("marks a required field once it was touched or used, and sends nothing that does not fit", () => {
+    const sent = recordRequests();
+    edit();
+    type("");
+    expect(screen.queryByText("Required")).toBeNull();
+    click("Use changes");
     expect(screen.getByText("Required")).toBeTruthy();
-    expect(allow().disabled).toBe(true);
+    fireEvent.keyDown(screen.getByLabelText("title"), { key: "Escape" });
+    expect(screen.getByText(/Your changes don’t fit the tool yet/)).toBeTruthy();
+    guardOver();
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Allow once" }).disabled).toBe(true);
+    expect(sent.filter(({ method }) => method === "POST")).toEqual([]);
   });
 
   test("works as JSON too", () => {
@@ -345,7 +463,8 @@ describe("editing arguments", () => {
     fireEvent.change(box, { target: { value: "{broken" } });
     expect(screen.getByText("Must be a JSON object")).toBeTruthy();
     fireEvent.change(box, { target: { value: '{"title": "Short"}' } });
-    expect(allow().disabled).toBe(false);
+    click("Use changes");
+    expect(document.querySelector("ins")?.textContent).toBe("+now Short");
   });
 });
 
@@ -381,6 +500,19 @@ test("d5 a required field is red once it was touched or an answer was tried, not
   fireEvent.keyDown(box, { key: "Escape" });
   expect(document.activeElement?.className).toBe("ask-card");
   expect(box.value).toBe("Oslo");
+});
+
+test("a box in a form has its description, and counts as not ticked when one is required", () => {
+  const sent = recordRequests();
+  const call = callOf(turnOf("unknown", "turn-i"), "call_turn-i_2_1");
+  if (!call.input) throw new Error("nothing is asked");
+  const drain = { type: "boolean", description: "Let running jobs finish first" };
+  const schema = JSON.stringify({ properties: { drain }, required: ["drain"] });
+  drawOpen(<InputCard call={call} input={{ ...call.input, schema }} first={false} />);
+  expect(screen.getByRole("checkbox", { name: "drain", description: drain.description })).toBeTruthy();
+  guardOver();
+  click("Send answers");
+  expect(sent.at(-1)?.body).toMatchObject({ content: { drain: false } });
 });
 
 test("a server's question becomes a form whose answers are sent", () => {

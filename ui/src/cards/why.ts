@@ -8,6 +8,8 @@ export interface Why {
   asker: Asker;
   /** A sentence; "" for a rule, which is shown itself. */
   words: string;
+  /** What brought text from outside into the chat. */
+  detail?: string;
   /** The line in Permissions that asks; "" where none does. */
   permission: string;
   /** Whether a lasting approval would be heeded. */
@@ -21,7 +23,7 @@ const IN_DOUBT = "the same call once ended unknown";
 const NUMBERED_RULE = /^(rule\s*)?\d+\b/i; // in logs of the first edition, which have no steps
 
 export function whyOf({ judged }: Call, server: string): Why {
-  const { step = 0, rule = "", permission = "" } = judged ?? {};
+  const { step = 0, rule = "", permission = "", outside: source = "" } = judged ?? {};
   const isDoubt = rule === IN_DOUBT;
   const grantable = step > 2 || (step === 0 && !isDoubt && !NUMBERED_RULE.test(rule));
   if (step === 2 || (step === 0 && NUMBERED_RULE.test(rule)))
@@ -40,6 +42,7 @@ export function whyOf({ judged }: Call, server: string): Why {
     words: outside
       ? "This chat has read text from outside, so this call asks."
       : sentenceOf(rule || "this tool changes or sends something"),
+    ...(source && { detail: `It came from ${source}.` }),
     permission,
     grantable,
     ofServer: outside || step === 7,

@@ -19,8 +19,7 @@ function draw(text = "") {
       busy={false}
       placeholder=""
       controls={null}
-      queued=""
-      onUnqueue={nothing}
+      queue={{ messages: [], take: nothing, release: nothing }}
       error=""
     />,
   );

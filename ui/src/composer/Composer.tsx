@@ -25,10 +25,15 @@ interface Props {
   placeholder: string;
   /** Persona, model, tools. */
   controls: ReactNode;
-  /** Sent when the turn has ended. */
-  queued: string;
-  onUnqueue: () => void;
+  queue: MessageQueue;
   error: string;
+}
+
+/** Messages that are sent when the turn has ended, each by itself. */
+export interface MessageQueue {
+  messages: readonly { id: string; text: string; held?: boolean }[];
+  take: (id: string) => void;
+  release: (id: string) => void;
 }
 
 const TALLEST = 0.4;
@@ -67,6 +72,7 @@ export function Composer(props: Props) {
           ref={box}
           id="composer"
           rows={1}
+          dir="auto"
           placeholder={placeholder}
           value={text}
           onChange={(event) => onText(event.target.value)}
@@ -100,17 +106,18 @@ function SendButton({ stops, running, disabled }: { stops: boolean; running: boo
   );
 }
 
-/** What stands over the box: a message that waits, what `//` does, what went wrong. */
-function Notes({ text, queued, onUnqueue, error }: Props) {
+/** What stands over the box: messages that wait, what `//` does, what went wrong. */
+function Notes({ text, queue, error }: Props) {
   return (
     <div className="composer-notes">
-      {queued && (
-        <p className="note">
-          <Icon name="queued" />
-          <span className="cut">Sent after this turn: “{queued}”</span>
-          <LinkButton onClick={onUnqueue}>Take back</LinkButton>
+      {queue.messages.map(({ id, text, held }) => (
+        <p className="note" key={id}>
+          <Icon name={held ? "stopped" : "queued"} />
+          <span className="cut">{held ? `Not sent: “${text}”` : `Queued: “${text}”`}</span>
+          {held && <LinkButton onClick={() => queue.release(id)}>Send</LinkButton>}
+          <LinkButton onClick={() => queue.take(id)}>Take back</LinkButton>
         </p>
-      )}
+      ))}
       {text.startsWith("//") && <SearchNote />}
       {error && (
         <p className="note bad" role="alert">

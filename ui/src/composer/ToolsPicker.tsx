@@ -6,7 +6,7 @@ import { personaList } from "../app/resources";
 import { Link, navigate, paths } from "../app/router";
 import { toolsOf } from "../conversation/toolbox";
 import { useVerb } from "../conversation/useVerb";
-import { Icon, LinkButton, Popover, Segments, grouped, plural, tokens } from "../parts";
+import { Icon, LinkButton, Popover, Segments, Skeleton, grouped, plural, tokens } from "../parts";
 import { MenuButton } from "./Controls";
 import { ToolGroup } from "./ToolGroup";
 import { useDefaultTools } from "./defaultTools";
@@ -79,7 +79,7 @@ function LoadedPicker({ id, persona }: LoadedProps) {
   const cost = on.reduce((sum, tool) => sum + tool.tokens, 0);
   return (
     <Popover
-      label="Tools of this conversation"
+      label="Tools of this chat"
       className="tools-pop"
       beside=".composer"
       open={open}
@@ -159,7 +159,7 @@ function Inside({ id, persona, available, loaded, on, cost, error, onClose }: In
       </div>
       <div className="pop-list" tabIndex={0} role="group" aria-label="Tools">
         {error && <p className="bad pop-note">{error}</p>}
-        {!loaded && !error && <p className="dim pop-note">Looking at the tools…</p>}
+        {!loaded && !error && <Skeleton label="Loading tools…" rows={5} row={36} />}
         {loaded && available.length === 0 && !error && (
           <p className="dim pop-note">
             No server is running. <Link href={paths.servers}>Open servers</Link>
@@ -174,7 +174,7 @@ function Inside({ id, persona, available, loaded, on, cost, error, onClose }: In
         <div className="line">
           <span>
             {on.length === 0
-              ? "No tools are on, so the model can only talk."
+              ? "No tools on."
               : `${plural(on.length, "tool")} on, ${grouped(cost)} tokens in every request`}
           </span>
         </div>

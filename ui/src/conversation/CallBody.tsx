@@ -2,10 +2,21 @@ import { useState } from "react";
 
 import { calls as callVerbs, results } from "../api";
 import { Link, inspect, navigate, paths } from "../app/router";
-import { CopyButton, Icon, LinkButton, Segments, bytes, duration, grouped, plural } from "../parts";
+import {
+  CopyButton,
+  Icon,
+  LinkButton,
+  Segments,
+  bytes,
+  duration,
+  grouped,
+  plural,
+  sizeInBytes,
+} from "../parts";
 import { argumentsOf, isFailure, timesRepeated, type Call, type Look, type Turn } from "../state";
 import { Progress } from "./CallProgress";
 import { KeyValues } from "./KeyValues";
+import { sizeOf } from "./media";
 import { OutputView, ResultView } from "./ResultView";
 import { useVerb } from "./useVerb";
 import { REPEATED, shortenedStory, storyOf } from "./labels";
@@ -39,7 +50,7 @@ export function CallBody({ call, look, turn, server, title }: Props) {
           <span>{repair}</span>
         </p>
       ))}
-      {!ended && <Progress call={call} title={title} server={server} quiet={false} />}
+      {!ended && <Progress call={call} title={title} server={server} />}
       {look === "failed" && call.finished?.output.text && (
         <div className="pre wrap">{call.finished.output.text}</div>
       )}
@@ -135,7 +146,7 @@ function Shortened({ call }: { call: Call }) {
     <>
       <p className="note">
         <Icon name="info" />
-        <span>{shortenedStory(output.text.length, output.size ?? 0)}</span>
+        <span>{shortenedStory(sizeInBytes(output.text), sizeOf(output))}</span>
       </p>
       {whole === null ? (
         <LinkButton onClick={open} disabled={busy}>
@@ -192,7 +203,7 @@ const CHARACTERS_PER_TOKEN = 4;
 
 function factsOf(call: Call, failed: boolean): string {
   const { output } = call.finished ?? {};
-  const size = output?.size ?? output?.text.length ?? 0;
+  const size = output ? sizeOf(output) : 0;
   const facts: string[] = [];
   if (call.attempts.length > 1)
     facts.push(

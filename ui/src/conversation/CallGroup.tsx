@@ -1,28 +1,26 @@
-import { useState } from "react";
-
 import { Fold, Icon, Tag, counting, duration, useNow } from "../parts";
 import { isFailure, isMoving, lookOf, spanOf, type Call, type Turn } from "../state";
 import { CallRow } from "./CallRow";
 import { useOpen } from "./context";
-import { nameCall } from "./toolbox";
+import { namesOf } from "./steps";
 
 interface Props {
   calls: readonly Call[];
   turn: Turn;
 }
 
-/**
- * Calls that were asked for together. While the turn lives every row shows; when it has ended, those that worked fold
- * into one line and the others stay.
- */
-export function CallGroup({ calls, turn }: Props) {
-  const [toggled, setToggled] = useState<boolean | null>(null);
+interface GroupProps extends Props {
+  open: boolean;
+  onToggle: (clicked: Element) => void;
+}
+
+/** Calls that were asked for together. Folded, those that worked are one line and the others stay. */
+export function CallGroup({ calls, turn, open, onToggle }: GroupProps) {
   const live = calls.some((call) => isMoving(lookOf(call)));
   const now = useNow(live);
   const span = spanOf(calls, now);
   const failed = calls.filter((call) => isFailure(lookOf(call))).length;
   const allDone = calls.every((call) => lookOf(call) === "done");
-  const open = toggled ?? turn.finished === null;
   const names = useNames(calls);
   const took = span ? duration(span.until - span.from) : "";
   if (!open && allDone)
@@ -32,12 +30,17 @@ export function CallGroup({ calls, turn }: Props) {
         title={`${calls.length} tools${took && `, ${took}`}`}
         first={names}
         open={false}
-        onToggle={() => setToggled(true)}
+        onToggle={onToggle}
       />
     );
   return (
     <div className="calls" role="group" aria-label={`${calls.length} tools`}>
-      <button type="button" className="calls-head" aria-expanded={open} onClick={() => setToggled(!open)}>
+      <button
+        type="button"
+        className="calls-head"
+        aria-expanded={open}
+        onClick={(event) => onToggle(event.currentTarget)}
+      >
         <Icon name="parallel" />
         <strong>{calls.length} tools</strong>
         <span className="dim num">{live ? runningText(calls, span, now) : took}</span>
@@ -50,9 +53,11 @@ export function CallGroup({ calls, turn }: Props) {
         <Icon name={open ? "down" : "right"} className="chev" />
       </button>
       {open ? (
-        calls.map((call) => <CallRow key={call.id} call={call} turn={turn} span={span} grouped />)
+        calls.map((call) => (
+          <CallRow key={call.id} call={call} turn={turn} span={span} grouped open={false} />
+        ))
       ) : (
-        <FoldedRows calls={calls} turn={turn} span={span} onOpen={() => setToggled(true)} />
+        <FoldedRows calls={calls} turn={turn} span={span} onOpen={onToggle} />
       )}
     </div>
   );
@@ -60,7 +65,12 @@ export function CallGroup({ calls, turn }: Props) {
 
 type Span = ReturnType<typeof spanOf>;
 
-function FoldedRows({ calls, turn, span, onOpen }: Props & { span: Span; onOpen: () => void }) {
+function FoldedRows({
+  calls,
+  turn,
+  span,
+  onOpen,
+}: Props & { span: Span; onOpen: (clicked: Element) => void }) {
   const done = calls.filter((call) => lookOf(call) === "done");
   const others = calls.filter((call) => lookOf(call) !== "done");
   const names = useNames(done);
@@ -77,7 +87,7 @@ function FoldedRows({ calls, turn, span, onOpen }: Props & { span: Span; onOpen:
         />
       )}
       {others.map((call) => (
-        <CallRow key={call.id} call={call} turn={turn} span={span} grouped />
+        <CallRow key={call.id} call={call} turn={turn} span={span} grouped open={false} />
       ))}
     </>
   );
@@ -85,7 +95,7 @@ function FoldedRows({ calls, turn, span, onOpen }: Props & { span: Span; onOpen:
 
 function useNames(calls: readonly Call[]): string {
   const { naming } = useOpen();
-  return calls.map((call) => nameCall(naming, call).title).join(", ");
+  return namesOf(calls, naming);
 }
 
 function runningText(calls: readonly Call[], span: Span, now: number): string {

@@ -1,29 +1,36 @@
 import { useResource } from "../app/resource";
 import { serverList } from "../app/resources";
 import { ProgressBar, useNow } from "../parts";
-import { tookMs, type Call } from "../state";
+import { tookMs, type Call, type ToolProgress } from "../state";
 
 interface Props {
   call: Call;
   title: string;
   server: string;
-  /** In a group the bar says enough. */
-  quiet: boolean;
 }
 
-/** How far a running call is, as it reports itself. */
-export function Progress({ call, title, server, quiet }: Props) {
+/** How far a running call is, as it reports itself: inside the open call. */
+export function Progress({ call, title, server }: Props) {
   const { progress } = call;
-  if (!progress) return quiet ? null : <NoProgress call={call} server={server} />;
+  if (!progress) return <NoProgress call={call} server={server} />;
   const total = progress.total ?? 0;
-  const count = total ? `${progress.progress} of ${total}` : String(progress.progress);
-  const message = progress.message ?? title;
   return (
     <div className="progress">
-      <span className="cut">{message}</span>
-      {message !== count && <span>{count}</span>}
+      <ProgressText progress={progress} title={title} />
       {total > 0 && <ProgressBar label={title} value={progress.progress} max={total} />}
     </div>
+  );
+}
+
+/** On the call's own line, in place of its arguments: a line beneath would push away what follows. */
+export function ProgressText({ progress, title }: { progress: ToolProgress; title: string }) {
+  const count = progress.total ? `${progress.progress} of ${progress.total}` : String(progress.progress);
+  const message = progress.message ?? title;
+  return (
+    <>
+      <span className="args plain cut">{message}</span>
+      {message !== count && <span className="count-of num">{count}</span>}
+    </>
   );
 }
 

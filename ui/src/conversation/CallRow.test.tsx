@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { drawOpen, recordRequests, tool, turnOf } from "../testing/open";
 import { callsOf, type Call, type Turn } from "../state";
 import { CallRow } from "./CallRow";
-import { DraftCall } from "./DraftCall";
+import { DraftCalls } from "./DraftCalls";
 
 function draw(turn: Turn, call: Call) {
   return drawOpen(<CallRow call={call} turn={turn} />, [
@@ -125,10 +125,16 @@ describe("a call on its line", () => {
     expect(screen.getByText(/stopped before it answered/)).toBeTruthy();
   });
 
-  test("whose arguments are still written shows them", () => {
-    drawOpen(<DraftCall call={{ index: 0, name: "files__write_file", arguments: '{"path": "docs/0' }} />);
-    expect(screen.getByText("Writing")).toBeTruthy();
-    expect(screen.getByText('{"path": "docs/0')).toBeTruthy();
+  test("whose arguments are still written is one line, however many they are", async () => {
+    const first = { index: 0, name: "files__write_file", arguments: '{"path": "docs/0.md"}' };
+    const { container } = drawOpen(
+      <DraftCalls calls={[first, { index: 1, name: "files__write_file", arguments: '{"pa' }]} />,
+    );
+    expect(container.querySelectorAll(".call-head")).toHaveLength(1);
+    expect(screen.getByText("2 calls")).toBeTruthy();
+    expect(screen.getByText('{"pa')).toBeTruthy();
+    await userEvent.click(row());
+    expect(screen.getByText('{"path": "docs/0.md"}')).toBeTruthy();
   });
 });
 
@@ -149,7 +155,8 @@ describe("an open call", () => {
     const turn = turnOf("states", "turn-s1");
     draw(turn, nth(turn, 0));
     await userEvent.click(row());
-    expect(screen.getByText(/of 212,480 characters/)).toBeTruthy();
+    expect(screen.getByText(/of 212\skB/)).toBeTruthy();
+    expect(document.querySelector(".call-foot")?.textContent).toMatch(/^212\skB/);
     expect(screen.getByRole("button", { name: "Open in full" })).toBeTruthy();
   });
 

@@ -1,7 +1,18 @@
-import { memo, useState, type ReactNode } from "react";
+import { memo, useState } from "react";
 
 import { Link, paths } from "../app/router";
-import { Badge, Icon, IconButton, PlacedBar, Tag, counting, duration, useNow, waited } from "../parts";
+import {
+  Badge,
+  Icon,
+  IconButton,
+  PlacedBar,
+  ProgressBar,
+  Tag,
+  counting,
+  duration,
+  useNow,
+  waited,
+} from "../parts";
 import {
   argumentsOf,
   isFailure,
@@ -14,8 +25,9 @@ import {
   type Turn,
 } from "../state";
 import { CallBody } from "./CallBody";
-import { Progress } from "./CallProgress";
+import { ProgressText } from "./CallProgress";
 import { useOpen } from "./context";
+import { CallThumb } from "./Figures";
 import { stop } from "./stop";
 import { nameCall } from "./toolbox";
 import { LOOKS, argumentLine, decisionOf, sayOf } from "./labels";
@@ -27,8 +39,6 @@ interface Props {
   span?: { from: number; until: number } | null;
   grouped?: boolean;
   open?: boolean;
-  /** What it opens to while it waits its turn to be decided. */
-  waitingCard?: ReactNode;
 }
 
 const STOPPABLE = new Set<Look>(["queued", "running", "again", "asked"]);
@@ -41,7 +51,6 @@ export const CallRow = memo(function CallRow({
   span = null,
   grouped = false,
   open: openAtFirst,
-  waitingCard,
 }: Props) {
   const { store, naming } = useOpen();
   const look = lookOf(call);
@@ -49,10 +58,9 @@ export const CallRow = memo(function CallRow({
   const open = toggled ?? openAtFirst ?? opensItself(look, call, turn);
   const { title, server } = nameCall(naming, call);
   const words = LOOKS[look];
-  if (open && waitingCard) return waitingCard;
   const classes = ["call", words.tone, !grouped && "alone", open && "open"].filter(Boolean).join(" ");
   return (
-    <div className={classes} id={`call-${call.id}`}>
+    <div className={classes} id={`call-${call.id}`} data-held={toggled === true ? "" : undefined}>
       <div className="call-head">
         <button type="button" className="call-toggle" aria-expanded={open} onClick={() => setToggled(!open)}>
           <span className="lead">
@@ -64,13 +72,21 @@ export const CallRow = memo(function CallRow({
           </span>
           <span className="rest">
             <StateText call={call} look={look} turn={turn} />
-            <Summary call={call} look={look} />
+            {!open && COUNTS.has(look) && call.progress ? (
+              <ProgressText progress={call.progress} title={title} />
+            ) : (
+              <Summary call={call} look={look} open={open} />
+            )}
           </span>
         </button>
+        <CallThumb call={call} />
         <GrantLink call={call} />
         {span && <Bars call={call} look={look} span={span} />}
         <Time call={call} look={look} />
         <EndSlot call={call} look={look} open={open} />
+        {!open && COUNTS.has(look) && call.progress?.total && (
+          <ProgressBar label={title} value={call.progress.progress} max={call.progress.total} />
+        )}
       </div>
       {store.decidedElsewhere(call.id) && (
         <p className="note">
@@ -78,7 +94,6 @@ export const CallRow = memo(function CallRow({
           <span>Decided in another window: {decisionOf(call) || "denied"}.</span>
         </p>
       )}
-      {!open && COUNTS.has(look) && <Progress call={call} title={title} server={server} quiet={grouped} />}
       {open && <CallBody call={call} look={look} turn={turn} server={server} title={title} />}
     </div>
   );
@@ -119,11 +134,18 @@ function GrantLink({ call }: { call: Call }) {
   );
 }
 
-function Summary({ call, look }: { call: Call; look: Look }) {
+function Summary({ call, look, open }: { call: Call; look: Look; open: boolean }) {
   if (look === "denied" && call.decided?.reason)
     return <span className="args plain cut">“{call.decided.reason}”</span>;
   const line = argumentLine(argumentsOf(call));
-  return line ? <span className="args cut">{line}</span> : <span className="grow" />;
+  const reason = isFailure(look) && !open ? (call.finished?.output.text.trim().split("\n", 1)[0] ?? "") : "";
+  return (
+    <>
+      {line && <span className={reason ? "args short cut" : "args cut"}>{line}</span>}
+      {reason && <span className="args plain cut">{reason}</span>}
+      {!line && !reason && <span className="grow" />}
+    </>
+  );
 }
 
 function Bars({ call, look, span }: { call: Call; look: Look; span: { from: number; until: number } }) {

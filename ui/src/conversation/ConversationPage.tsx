@@ -1,8 +1,9 @@
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { Suspense, lazy, useCallback, useEffect, useMemo, useState } from "react";
 
 import { conversations, type ConversationInfo } from "../api";
 import { Resource, useResource } from "../app/resource";
-import { modelList, personaList, providerList, serverList } from "../app/resources";
+import { noteChatLink } from "../app/link";
+import { serverList } from "../app/resources";
 import { isAt, navigate, paths, useRoute } from "../app/router";
 import { useMessageHint } from "../composer/searchHint";
 import { Composer } from "../composer/Composer";
@@ -10,9 +11,9 @@ import { Controls, type Choice } from "../composer/Controls";
 import { readDraft, takeAway, useDraft, writeDraft } from "../composer/draft";
 import { wantTools } from "../composer/ToolsPicker";
 import { FirstRun } from "../first/FirstRun";
+import { AskToNotify } from "../notifications/AskToNotify";
 import { refreshSoon } from "../sidebar/listing";
-import { noteLink } from "../sidebar/LinkState";
-import { pathOf, phaseOf, waitingCalls } from "../state";
+import { pathOf, phaseOf } from "../state";
 import { Announcer } from "./Announcer";
 import { OpenConversation, useConversation, useLink } from "./context";
 import { ConversationTop } from "./ConversationTop";
@@ -23,13 +24,18 @@ import { Pills } from "./Pills";
 import { stop } from "./stop";
 import { ConversationStore } from "./store";
 import { Strips } from "./Strips";
-import { Thread } from "./Thread";
 import { namingFrom, toolsOf } from "./toolbox";
 import { useChoice } from "./useChoice";
+import { useDock } from "./useDock";
+import { useHit } from "./useHit";
 import { useKeys } from "./useKeys";
 import { useQueued } from "./useQueued";
 import { useStick } from "./useStick";
 import { useVerb } from "./useVerb";
+
+// What draws turns is most of the page's code; an empty chat does without it until somebody writes.
+const loadThread = () => import("./Thread");
+const Thread = lazy(loadThread);
 
 /** A conversation, or the empty one that is not there yet. */
 export function ConversationPage({ id }: { id: string }) {
@@ -45,16 +51,10 @@ function OpenPage({ id }: { id: string }) {
   const naming = useMemo(() => namingFrom(tools?.available_tools ?? [], known ?? []), [tools, known]);
   const toolsKnown = tools !== null || noTools !== "";
   const open = useMemo(() => ({ store, naming, toolsKnown }), [store, naming, toolsKnown]);
-  const { state: linkState } = useLink(store);
   useEffect(() => store.open(), [store]);
-  useEffect(() => {
-    if (linkState !== "open") return;
-    for (const resource of [info, toolsOf(id), personaList, providerList, modelList]) resource.mend();
-  }, [linkState, info, id]);
   useEffect(
     () =>
       store.onDurable((events) => {
-        refreshSoon();
         for (const event of events)
           if (event.type === "turn_started") outboxOf(id).see(event.client_message_id ?? "");
         if (events.some((event) => event.type === "turn_started" || event.type === "turn_finished"))
@@ -80,20 +80,20 @@ function OpenThread({
   const link = useLink(store);
   const route = useRoute();
   const path = useMemo(() => pathOf(state), [state]);
-  const { scroller, content, atEnd, toEnd } = useStick();
+  const { scroller, content, atEnd, toEnd, letGo } = useStick();
+  const dock = useDock();
+  const hit = useHit(store, state, path, letGo);
   const last = path.at(-1);
   const running = last !== undefined && phaseOf(last).kind !== "finished";
   const hint = useMessageHint();
-  const waiting = last ? waitingCalls(last).length : 0;
-  useEffect(refreshSoon, [waiting]); // a question of a tool is no event of the log, which the list follows else
   const [text, setText] = useDraft(store.id);
   const { choice, choose, kept, error: unkept } = useChoice(store.id, conversation);
   const outbox = outboxOf(store.id);
   const letter = useLetter(outbox);
   useEffect(() => {
-    noteLink(link);
-    return () => noteLink(null);
+    noteChatLink(link);
   }, [link]);
+  useEffect(() => () => noteChatLink(null), []);
 
   const stopTurn = useCallback(() => {
     if (last && !last.finished) stop(store, last.id);
@@ -101,7 +101,7 @@ function OpenThread({
   // The server knows which turn is the newest, also while this page does not; only another branch is named.
   const parent = last?.id === state.newest ? undefined : last?.id;
   const begins = letter.stage === "taken";
-  const queue = useQueued(store.id, begins ? undefined : last?.finished?.outcome, (words, id) =>
+  const queue = useQueued(store.id, begins ? undefined : last, (words, id) =>
     outbox.send(words, { parent, id, first: kept() }),
   );
   const stopAsked = useKeys({ path, running, stop: stopTurn });
@@ -118,43 +118,48 @@ function OpenThread({
     <main className="main">
       <ConversationTop conversation={conversation} state={state} path={path} inspected={route.inspect} />
       <Strips choice={choice} last={last} />
-      <div className="scroll" tabIndex={0} aria-label="Messages" ref={scroller}>
-        {empty && <FirstRun conversationId={store.id} onFill={setText} />}
-        <div ref={content}>
-          <div className="thread" role="log" aria-label="Conversation" hidden={empty}>
-            <Thread
-              conversation={state}
-              path={path}
-              inspect={route.inspect}
-              round={route.round}
-              scroller={scroller}
-            />
+      <div className="scroll talk" tabIndex={0} aria-label="Messages" ref={scroller}>
+        <div className="talk-body">
+          {empty && <FirstRun conversationId={store.id} onFill={setText} />}
+          <div ref={content}>
+            <div className="thread" role="log" aria-label="Chat" hidden={empty}>
+              <Suspense fallback={null}>
+                <Thread
+                  conversation={state}
+                  path={path}
+                  inspect={route.inspect}
+                  round={route.round}
+                  at={hit}
+                  scroller={scroller}
+                />
+              </Suspense>
+            </div>
           </div>
         </div>
-      </div>
-      <div className="dock">
-        <div className="dock-in">
-          <Pills
-            scroller={scroller}
-            last={last}
-            atEnd={atEnd || path.length === 0}
-            toEnd={toEnd}
-            stopAsked={stopAsked}
-          />
-          <LinkBanner link={link} wasLost={store.wasLost} onTry={() => store.tryNow()} />
-          <Composer
-            text={text}
-            onText={setText}
-            onSend={send}
-            onStop={stopTurn}
-            running={running}
-            busy={letter.stage === "going"}
-            placeholder={running ? "Queue a message" : hint}
-            controls={<Controls conversationId={store.id} choice={choice} onChoose={choose} />}
-            queued={queue.text}
-            onUnqueue={queue.take}
-            error={letter.error || unkept}
-          />
+        <div className="dock" ref={dock}>
+          <div className="dock-in">
+            <Pills
+              scroller={scroller}
+              last={last}
+              atEnd={atEnd || path.length === 0}
+              toEnd={toEnd}
+              stopAsked={stopAsked}
+            />
+            <LinkBanner link={link} wasLost={store.wasLost} running={running} onTry={() => store.tryNow()} />
+            {last && running && <AskToNotify startedAt={last.startedAt} />}
+            <Composer
+              text={text}
+              onText={setText}
+              onSend={send}
+              onStop={stopTurn}
+              running={running}
+              busy={letter.stage === "going"}
+              placeholder={running ? "Queue a message" : hint}
+              controls={<Controls conversationId={store.id} choice={choice} onChoose={choose} />}
+              queue={queue}
+              error={letter.error || unkept}
+            />
+          </div>
         </div>
       </div>
       <Announcer />
@@ -162,9 +167,16 @@ function OpenThread({
   );
 }
 
+const NO_QUEUE = { messages: [], take: () => undefined, release: () => undefined };
+
 function NewPage() {
+  const dock = useDock();
   const hint = useMessageHint();
   const [text, setText] = useDraft("new");
+  const writes = text !== "";
+  useEffect(() => {
+    if (writes) void loadThread();
+  }, [writes]);
   const [choice, setChoice] = useState<Choice>({ persona: "", provider: "", model: "" });
   const sending = useVerb();
   const create = async () => {
@@ -196,31 +208,32 @@ function NewPage() {
     <main className="main">
       <ConversationTop conversation={null} state={null} path={[]} inspected="" />
       <Strips choice={choice} last={undefined} />
-      <div className="scroll" tabIndex={0} aria-label="Start">
-        <FirstRun onFill={setText} />
-      </div>
-      <div className="dock">
-        <div className="dock-in">
-          <Composer
-            text={text}
-            onText={setText}
-            onSend={() => void send()}
-            onStop={() => undefined}
-            running={false}
-            busy={sending.busy}
-            placeholder={hint}
-            controls={
-              <Controls
-                conversationId=""
-                choice={choice}
-                onChoose={(fields) => setChoice({ ...choice, ...fields })}
-                onBegin={() => void chooseTools()}
-              />
-            }
-            queued=""
-            onUnqueue={() => undefined}
-            error={sending.error}
-          />
+      <div className="scroll talk" tabIndex={0} aria-label="Start">
+        <div className="talk-body">
+          <FirstRun onFill={setText} />
+        </div>
+        <div className="dock" ref={dock}>
+          <div className="dock-in">
+            <Composer
+              text={text}
+              onText={setText}
+              onSend={() => void send()}
+              onStop={() => undefined}
+              running={false}
+              busy={sending.busy}
+              placeholder={hint}
+              controls={
+                <Controls
+                  conversationId=""
+                  choice={choice}
+                  onChoose={(fields) => setChoice({ ...choice, ...fields })}
+                  onBegin={() => void chooseTools()}
+                />
+              }
+              queue={NO_QUEUE}
+              error={sending.error}
+            />
+          </div>
         </div>
       </div>
     </main>

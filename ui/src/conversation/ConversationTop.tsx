@@ -4,7 +4,7 @@ import { inspect } from "../app/router";
 import { IconButton, Menu, tokens, useNow, when, type MenuItem } from "../parts";
 import { save } from "../sidebar/ConversationRow";
 import { useListing } from "../sidebar/listing";
-import { ancestorsOf, contextTokens, userText, type Conversation, type Turn } from "../state";
+import { contextTokens, userText, type Conversation, type Turn } from "../state";
 import { useOpen } from "./context";
 
 interface Props {
@@ -42,7 +42,9 @@ export function ConversationTop({ conversation, state, path, inspected }: Props)
         </>
       }
     >
-      <h1 className="cut">{listed?.title || conversation?.title || "New conversation"}</h1>
+      <h1 className="cut" dir="auto">
+        {listed?.title || conversation?.title || "New chat"}
+      </h1>
     </TopBar>
   );
 }
@@ -74,21 +76,17 @@ function ExportMenu({ conversation }: { conversation: ConversationInfo }) {
 function BranchMenu({ state, path }: { state: Conversation; path: readonly Turn[] }) {
   const { store } = useOpen();
   const now = useNow(false);
-  const pick = (leaf: Turn) =>
-    [...ancestorsOf(state, leaf.id)]
-      .reverse()
-      .forEach((turn_id) => store.put({ type: "branch_picked", turn_id }));
   const items = leavesOf(state).map((leaf): MenuItem => ({
     id: leaf.id,
     label: userText(leaf).split("\n", 1)[0] || "Without words",
     hint: when(leaf.lastAt, now),
     checked: path.at(-1) === leaf,
-    onSelect: () => pick(leaf),
+    onSelect: () => store.showBranch(leaf.id),
   }));
   return (
     <Menu
-      label="Branches of this conversation"
-      trigger={<IconButton className="wide" icon="branch" label="Branches of this conversation" />}
+      label="Branches of this chat"
+      trigger={<IconButton className="wide" icon="branch" label="Branches of this chat" />}
       items={items}
     />
   );

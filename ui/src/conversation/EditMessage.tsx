@@ -51,6 +51,7 @@ export function EditMessage({ turn, text: before, onDone }: Props) {
         ref={box}
         className="input"
         rows={3}
+        dir="auto"
         aria-label="Message"
         value={text}
         onChange={(event) => setText(event.target.value)}

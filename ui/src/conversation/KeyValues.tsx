@@ -1,12 +1,12 @@
-import { parseJson, type Json } from "../parts";
+import { keepsNumbers, parseJson, type Json } from "../parts";
 
-/** Arguments in full: strings plain, the rest as JSON, nothing cut. */
+/** Arguments in full: strings plain, the rest as JSON, nothing cut. Those that reading would round stay as written. */
 export function KeyValues({ json }: { json: string }) {
-  const value = parseJson(json);
+  const value = keepsNumbers(json) ? parseJson(json) : undefined;
   if (value === undefined || value === null || typeof value !== "object" || Array.isArray(value))
     return (
       <div className="pre wrap" tabIndex={0} aria-label="Arguments">
-        {json}
+        {visible(json)}
       </div>
     );
   const entries = Object.entries(value);

@@ -5,10 +5,10 @@ import { Refusal, serve } from "../testing/server";
 import { ConversationPage } from "./ConversationPage";
 
 test("a conversation that is not there says so, and leads on", async () => {
-  const gone = new Refusal(404, { code: "not_found", message: "There is no conversation gone." });
+  const gone = new Refusal(404, { code: "not_found", message: "There is no chat gone." });
   serve({ "GET /conversations/gone": gone });
   render(<ConversationPage id="gone" />);
-  expect(await screen.findByRole("heading", { name: "This conversation is not here." })).toBeTruthy();
-  expect(screen.getByRole("button", { name: "New conversation" })).toBeTruthy();
+  expect(await screen.findByRole("heading", { name: "Chat not found" })).toBeTruthy();
+  expect(screen.getByRole("button", { name: "New chat" })).toBeTruthy();
   expect(screen.queryByRole("textbox")).toBeNull();
 });

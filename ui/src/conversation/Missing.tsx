@@ -7,18 +7,16 @@ export function Missing() {
   return (
     <main className="main">
       <TopBar>
-        <span className="name cut">No conversation</span>
+        <span className="name cut">No chat</span>
       </TopBar>
       <div className="scroll">
         <div className="hello" role="alert">
           <div>
-            <h1>This conversation is not here.</h1>
-            <p className="lead">
-              It was deleted, or the address is not quite right. The others are in the list.
-            </p>
+            <h1>Chat not found</h1>
+            <p className="lead">It was deleted, or the address is wrong. Your other chats are in the list.</p>
           </div>
           <div>
-            <Button onClick={() => navigate(paths.home)}>New conversation</Button>
+            <Button onClick={() => navigate(paths.home)}>New chat</Button>
           </div>
         </div>
       </div>

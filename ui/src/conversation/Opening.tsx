@@ -5,6 +5,7 @@ import { Prose } from "../prose/Prose";
 import { messageId, type ChatMessage, type Turn, type Versions } from "../state";
 import { DeleteMessage } from "./DeleteMessage";
 import { EditMessage } from "./EditMessage";
+import { MessageText } from "./MessageText";
 import { Pager } from "./Pager";
 import { ResultView } from "./ResultView";
 
@@ -24,7 +25,8 @@ export function Opening({ turn, wordings }: Props) {
           This message was deleted.
         </p>
       );
-    if (message.role !== "user") return <OtherMessage key={index} message={message} />;
+    const id = messageId(turn, turn.firstSeq, index);
+    if (message.role !== "user") return <OtherMessage key={index} id={id} message={message} />;
     if (silent) return null;
     if (editing)
       return (
@@ -35,7 +37,7 @@ export function Opening({ turn, wordings }: Props) {
         key={index}
         turn={turn}
         text={message.content ?? ""}
-        id={messageId(turn, turn.firstSeq, index)}
+        id={id}
         wordings={wordings}
         onEdit={() => setEditing(true)}
       />
@@ -55,8 +57,8 @@ function UserMessage({ turn, text, id, wordings, onEdit }: UserProps) {
   const isOld = dayOf(turn.startedAt, useNow(false)) !== "Today";
   const searched = turn.settings.search === "due" || turn.settings.search === "offered";
   return (
-    <div className="said">
-      <div className="bubble">{text}</div>
+    <div className="said" data-message={id}>
+      <MessageText text={text} />
       <div className="acts">
         {searched && <Tag icon="globe">web search</Tag>}
         <Pager versions={wordings} what="message" />
@@ -74,16 +76,16 @@ function UserMessage({ turn, text, id, wordings, onEdit }: UserProps) {
   );
 }
 
-function OtherMessage({ message }: { message: ChatMessage }) {
+function OtherMessage({ id, message }: { id: string; message: ChatMessage }) {
   if (message.role === "assistant")
     return (
-      <div className="round added">
+      <div className="round added" data-message={id}>
         <span />
         <div className="body">{message.content && <Prose text={message.content} />}</div>
       </div>
     );
   return (
-    <div className="round added">
+    <div className="round added" data-message={id}>
       <span />
       <div className="body">
         <p className="dim">

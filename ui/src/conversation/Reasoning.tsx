@@ -18,7 +18,11 @@ export function Reasoning({ text, ms, since = 0 }: Props) {
   return (
     <div className="think" aria-live="off">
       <Fold icon="thought" title={title} first={first} open={open} onToggle={() => setOpen(!open)} />
-      {open && <p className="thought">{text.trim()}</p>}
+      {open && (
+        <p className="thought" dir="auto">
+          {text.trim()}
+        </p>
+      )}
     </div>
   );
 }

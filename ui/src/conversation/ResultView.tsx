@@ -1,40 +1,16 @@
 import { JsonView, parseJson, type Json } from "../parts";
+import { DataTable, markdownOf, type Column, type Row } from "../prose/DataTable";
 import type { ToolOutput } from "../state";
-import { useLoaded } from "../pages/useLoaded";
-import { holdsMedia, mediaOf, type Part } from "./media";
+import { filesOf, textOf } from "./media";
 
 const TABLE_COLUMNS = 8;
-const TABLE_ROWS = 200;
 const SHOWN_AT_ONCE = 20_000;
 
-/** What a call gave: with its pictures and sounds where it has any. */
+/** What a call gave to read. What is to be seen or heard stands below the calls, as figures. */
 export function OutputView({ output }: { output: ToolOutput }) {
-  return holdsMedia(output) ? <Media output={output} /> : <ResultView text={output.text} />;
-}
-
-function Media({ output }: { output: ToolOutput }) {
-  const { value, error } = useLoaded(output.result_id ?? "", () => mediaOf(output));
-  if (!value)
-    return (
-      <>
-        <ResultView text={output.text} />
-        {error && <p className="bad">{error}</p>}
-      </>
-    );
-  return (
-    <div className="result-media">
-      {value.map((part, n) => (
-        <PartView key={n} part={part} />
-      ))}
-      {value.length === 0 && <ResultView text={output.text} />}
-    </div>
-  );
-}
-
-function PartView({ part: { kind, value } }: { part: Part }) {
-  if (kind === "image") return <img className="result-image" src={value} alt="Result of the call" />;
-  if (kind === "audio") return <audio className="result-audio" src={value} controls preload="metadata" />;
-  return <ResultView text={value} />;
+  const text = textOf(output);
+  if (!text && filesOf(output).length > 0) return <p className="dim">Shown below.</p>;
+  return <ResultView text={text} />;
 }
 
 /** A result in its own form: a table, an image, a JSON tree, else plain text. Never markdown, never HTML. */
@@ -47,19 +23,19 @@ export function ResultView({ text }: { text: string }) {
   if (rows) return <ResultTable rows={rows} />;
   if (json !== undefined) return <JsonView value={json} />;
   return (
-    <div className="pre wrap tall" tabIndex={0} aria-label="Result">
+    <div className="pre wrap tall" dir="auto" tabIndex={0} aria-label="Result">
       {text.length > SHOWN_AT_ONCE ? `${text.slice(0, SHOWN_AT_ONCE)}\n…` : text}
     </div>
   );
 }
 
-type Row = Record<string, Json>;
+type Fields = Record<string, Json>;
 
 /** Rows of plain values with the same few fields are a table. */
-function tableOf(value: Json): Row[] | null {
+function tableOf(value: Json): Fields[] | null {
   if (!Array.isArray(value) || value.length < 2) return null;
   const rows = value.filter(
-    (row): row is Row => typeof row === "object" && row !== null && !Array.isArray(row),
+    (row): row is Fields => typeof row === "object" && row !== null && !Array.isArray(row),
   );
   if (rows.length !== value.length) return null;
   const columns = new Set(rows.flatMap((row) => Object.keys(row)));
@@ -69,36 +45,26 @@ function tableOf(value: Json): Row[] | null {
   return flat && columns.size > 0 && columns.size <= TABLE_COLUMNS ? rows : null;
 }
 
-function ResultTable({ rows }: { rows: Row[] }) {
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  return (
-    <div className="result-table" tabIndex={0} role="group" aria-label="Result">
-      <table className="table">
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column}>{column}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.slice(0, TABLE_ROWS).map((row, n) => (
-            <tr key={n}>
-              {columns.map((column) => (
-                <td key={column} className={typeof row[column] === "number" ? "r num" : undefined}>
-                  {shown(row[column])}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {rows.length > TABLE_ROWS && <p className="dim">{rows.length - TABLE_ROWS} more rows in Raw.</p>}
-    </div>
-  );
+function ResultTable({ rows: records }: { rows: Fields[] }) {
+  const names = [...new Set(records.flatMap((row) => Object.keys(row)))];
+  const columns = names.map((name): Column => ({
+    head: name,
+    name,
+    right: records.every((row) => typeof (row[name] ?? 0) === "number"),
+  }));
+  const rows = records.map((record): Row => ({
+    cells: names.map((name) => shown(record[name]) || "–"),
+    texts: names.map((name) => shown(record[name])),
+  }));
+  const markdown = (order: readonly number[]) =>
+    markdownOf(
+      columns,
+      order.flatMap((n) => rows[n] ?? []),
+    );
+  return <DataTable columns={columns} rows={rows} markdown={markdown} dir="auto" />;
 }
 
 function shown(cell: Json | undefined): string {
-  if (cell === undefined || cell === null) return "–";
+  if (cell === undefined || cell === null) return "";
   return typeof cell === "string" ? cell : JSON.stringify(cell);
 }

@@ -1,16 +1,13 @@
 import { memo, type ReactNode } from "react";
 
 import { inspect } from "../app/router";
-import { ApprovalCard } from "../cards/ApprovalCard";
-import { InputCard } from "../cards/InputCard";
-import { UnknownCard } from "../cards/UnknownCard";
 import { Prose } from "../prose/Prose";
 import {
   lookOf,
+  messageId,
   needsPerson,
   roundNumber,
   thoughtMs,
-  waitingCalls,
   type Call,
   type Draft,
   type Round,
@@ -18,7 +15,11 @@ import {
 } from "../state";
 import { CallGroup } from "./CallGroup";
 import { CallRow } from "./CallRow";
-import { DraftCall } from "./DraftCall";
+import { useTurnFolds } from "./context";
+import { DraftCalls } from "./DraftCalls";
+import { Figures, hasFigures } from "./Figures";
+import { keptCalls, type Piece } from "./folding";
+import { KeptCalls, WaitingCalls } from "./KeptCalls";
 import { Reasoning } from "./Reasoning";
 
 interface FrameProps {
@@ -27,16 +28,26 @@ interface FrameProps {
   live: boolean;
   last: boolean;
   picked: boolean;
+  /** The reply as the server names it; "" while it is written. */
+  message: string;
+  /** What it folds as, where it may. */
+  fold: number | undefined;
   children: ReactNode;
 }
 
 /** One request and what came of it. A round of calls has its number on the rail, an answer a dot. */
-function RoundFrame({ turn, n, live, last, picked, children }: FrameProps) {
+function RoundFrame({ turn, n, live, last, picked, message, fold, children }: FrameProps) {
   const number = roundNumber(turn, n);
   const name = number ? `Round ${number}` : "Answer";
   const classes = ["round", live && "live", last && "last", picked && "picked"].filter(Boolean).join(" ");
   return (
-    <div className={classes} role="group" aria-label={name}>
+    <div
+      className={classes}
+      role="group"
+      aria-label={name}
+      data-message={message || undefined}
+      data-fold={fold}
+    >
       <button
         type="button"
         className={number ? "n" : "n answer"}
@@ -57,6 +68,9 @@ interface Props {
   /** One of the two: what was replied, or what is being written. */
   round: Round | null;
   draft: Draft | null;
+  piece: Extract<Piece, { kind: "round" }>;
+  /** The steps stand in a block, not here. */
+  inBlock: boolean;
   last: boolean;
   picked: boolean;
   sources: number;
@@ -69,10 +83,40 @@ interface Props {
  * answer does not draw all of it anew.
  */
 export const RoundView = memo(function RoundView(props: Props) {
-  const { turn, n, round, draft, last, picked, sources, onCite, children } = props;
+  const { turn, n, round, draft, piece, inBlock, last, picked, children } = props;
+  const { part, calls, fold } = piece;
+  const folds = round !== null && round.calls.length > 0 && calls === "rows" && part !== "calls";
+  if (calls === "kept" && round && !keepsAnything(turn, round)) return null;
+  return (
+    <RoundFrame
+      turn={turn}
+      n={n}
+      live={last && turn.finished === null}
+      last={last}
+      picked={picked}
+      message={round && part !== "calls" ? messageId(turn, round.reply.seq) : ""}
+      fold={folds ? fold : undefined}
+    >
+      {part !== "calls" && <Words {...props} />}
+      {part !== "text" && round && !round.reply.blanked && <Calls round={round} turn={turn} shown={calls} />}
+      {draft && !inBlock && draft.calls.length > 0 && <DraftCalls calls={draft.calls} />}
+      {children}
+    </RoundFrame>
+  );
+});
+
+function keepsAnything(turn: Turn, { reply, calls }: Round): boolean {
+  const { failed, waiting } = keptCalls(turn, calls);
+  return Boolean(
+    reply.text || reply.reasoning || reply.blanked || failed.length + waiting.length || hasFigures(calls),
+  );
+}
+
+/** What the model wrote before its calls, or for an answer. */
+function Words({ round, draft, sources, onCite }: Props) {
   const text = round?.reply.text ?? draft?.text ?? "";
   return (
-    <RoundFrame turn={turn} n={n} live={last && turn.finished === null} last={last} picked={picked}>
+    <>
       {round?.reply.blanked && <p className="dim">This reply was deleted.</p>}
       {draft?.lost && (
         <div className="lost">
@@ -81,14 +125,9 @@ export const RoundView = memo(function RoundView(props: Props) {
       )}
       <Thoughts round={round} draft={draft} />
       {text && <Prose text={text} sources={sources} onCite={onCite} growing={draft !== null} />}
-      {round && !round.reply.blanked && <Calls calls={round.calls} turn={turn} />}
-      {draft?.calls.map((call) => (
-        <DraftCall key={call.index} call={call} />
-      ))}
-      {children}
-    </RoundFrame>
+    </>
   );
-});
+}
 
 function Thoughts({ round, draft }: Pick<Props, "round" | "draft">) {
   if (round?.reply.reasoning) return <Reasoning text={round.reply.reasoning} ms={thoughtMs(round.reply)} />;
@@ -104,33 +143,26 @@ function Thoughts({ round, draft }: Pick<Props, "round" | "draft">) {
 }
 
 /** Those that wait for a person stand by themselves, as cards; the rest are one group. */
-function Calls({ calls, turn }: { calls: readonly Call[]; turn: Turn }) {
+function Calls({ round, turn, shown }: { round: Round; turn: Turn; shown: "rows" | "folded" | "kept" }) {
+  const { toggleRound } = useTurnFolds();
+  const { calls } = round;
+  if (shown === "kept") return <KeptCalls calls={calls} turn={turn} />;
   const waits = (call: Call) => turn.finished === null && needsPerson(lookOf(call));
   const quiet = calls.filter((call) => !waits(call));
-  const first = waitingCalls(turn)[0];
   const [only] = quiet;
   return (
     <>
-      {quiet.length > 1 && <CallGroup calls={quiet} turn={turn} />}
+      {quiet.length > 1 && (
+        <CallGroup
+          calls={quiet}
+          turn={turn}
+          open={shown === "rows"}
+          onToggle={(clicked) => toggleRound(round.n, clicked)}
+        />
+      )}
       {quiet.length === 1 && only && <CallRow call={only} turn={turn} />}
-      {calls.filter(waits).map((call) => (
-        <WaitingCall key={call.id} call={call} turn={turn} first={call === first} />
-      ))}
+      <WaitingCalls calls={calls.filter(waits)} turn={turn} />
+      <Figures calls={calls} />
     </>
   );
-}
-
-/** The next approval is a card; those behind it are rows until it is their turn or they are opened. */
-function WaitingCall({ call, turn, first }: { call: Call; turn: Turn; first: boolean }) {
-  const look = lookOf(call);
-  if (look === "unknown") return <UnknownCard call={call} first={first} />;
-  if (look === "asked" && call.input)
-    return <InputCard key={call.input.at} call={call} input={call.input} first={first} />;
-  const next = waitingCalls(turn).find((one) => lookOf(one) === "waiting") === call;
-  if (next) return <ApprovalCard call={call} first={first} />;
-  return <LaterApproval call={call} turn={turn} />;
-}
-
-function LaterApproval({ call, turn }: { call: Call; turn: Turn }) {
-  return <CallRow call={call} turn={turn} waitingCard={<ApprovalCard call={call} first={false} />} />;
 }

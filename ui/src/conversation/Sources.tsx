@@ -4,7 +4,7 @@ import { hostOf } from "../parts";
 import { safeUrl } from "../prose/Prose";
 import type { NumberedSource, Turn } from "../state";
 import { callsOf } from "../state";
-import { useOpen } from "./context";
+import { useOpen, useTurnFolds } from "./context";
 import { nameCall } from "./toolbox";
 
 interface Props {
@@ -49,6 +49,7 @@ function SourceCard({ source, turn }: { source: NumberedSource; turn: Turn }) {
   const { naming } = useOpen();
   const call = callsOf(turn).find((one) => one.id === source.callId);
   const title = source.title || source.url;
+  const { showCall } = useTurnFolds();
   const open = () => showCall(source.callId);
   return (
     <div className="source">
@@ -82,13 +83,4 @@ function SourceCard({ source, turn }: { source: NumberedSource; turn: Turn }) {
       </small>
     </div>
   );
-}
-
-/** Bring a call into view and open it, unfolding its group first where that is needed. */
-function showCall(id: string): void {
-  const row = document.getElementById(`call-${id}`);
-  row?.scrollIntoView({ block: "center" });
-  const toggle = row?.querySelector<HTMLElement>(".call-toggle");
-  if (toggle?.getAttribute("aria-expanded") === "false") toggle.click();
-  toggle?.focus({ preventScroll: true });
 }

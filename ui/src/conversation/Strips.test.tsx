@@ -24,8 +24,8 @@ function draw(driver: string): void {
 
 test("a turn taken up by another program says so, and how many calls wait", () => {
   draw("two");
-  expect(screen.getByText(/Windlass restarted at 14:02/).textContent).toBe(
-    "Windlass restarted at 14:02. This turn picked up where it stopped; 2 calls need your approval.",
+  expect(screen.getByText(/Windlass restarted at 2:02\sPM/).textContent.replaceAll(/\s/g, " ")).toBe(
+    "Windlass restarted at 2:02 PM. This turn picked up where it stopped; 2 calls need your approval.",
   );
 });
 

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import type { RefObject } from "react";
+import { useEffect, type RefObject } from "react";
 
 import { answersBeside, wordingsBeside, type Conversation, type Turn } from "../state";
 import { TurnView, packed } from "./TurnView";
@@ -9,13 +9,15 @@ interface Props {
   path: readonly Turn[];
   inspect: string;
   round: number;
+  /** The turn that a search hit is in, brought near so that it is drawn. */
+  at: string;
   scroller: RefObject<HTMLDivElement | null>;
 }
 
 const VIRTUAL_FROM = 200;
 
 /** The turns of the shown path. Beyond some hundreds only those near the window are drawn. */
-export function Thread(props: Props) {
+export default function Thread(props: Props) {
   return props.path.length > VIRTUAL_FROM ? <VirtualTurns {...props} /> : <AllTurns {...props} />;
 }
 
@@ -25,7 +27,7 @@ function AllTurns({ path, ...rest }: Props) {
 
 const GUESSED_HEIGHT_PX = 240;
 
-function VirtualTurns({ path, scroller, ...rest }: Props) {
+function VirtualTurns({ path, scroller, at, ...rest }: Props) {
   const list = useVirtualizer({
     count: path.length,
     getScrollElement: () => scroller.current,
@@ -35,6 +37,12 @@ function VirtualTurns({ path, scroller, ...rest }: Props) {
     overscan: 2, // a jump draws these at once: four took half as long again
     initialOffset: () => path.length * GUESSED_HEIGHT_PX,
   });
+  useEffect(() => {
+    const index = path.findIndex(({ id }) => id === at);
+    if (index >= 0) list.scrollToIndex(index, { align: "start" });
+    // Once for each hit: the list and the path are others with every word that comes.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [at]);
   return (
     <div className="virtual" style={{ height: list.getTotalSize() }}>
       {list.getVirtualItems().map((item) => {
@@ -57,7 +65,12 @@ function VirtualTurns({ path, scroller, ...rest }: Props) {
   );
 }
 
-function OneTurn({ conversation, turn, inspect, round }: Omit<Props, "path" | "scroller"> & { turn: Turn }) {
+function OneTurn({
+  conversation,
+  turn,
+  inspect,
+  round,
+}: Omit<Props, "path" | "scroller" | "at"> & { turn: Turn }) {
   return (
     <TurnView
       turn={turn}

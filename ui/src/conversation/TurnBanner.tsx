@@ -1,21 +1,48 @@
 import { turns } from "../api";
 import { navigate, paths } from "../app/router";
 import { Banner, Button, plural, useNow, Quoted } from "../parts";
-import { callsOf, searchProblem, type ModelFailed, type Turn, type TurnFinished } from "../state";
+import {
+  callsOf,
+  firstSentence,
+  searchProblem,
+  type ModelFailed,
+  type Turn,
+  type TurnFinished,
+} from "../state";
 import { useOpen } from "./context";
 import { WaitingLine } from "./WaitingLine";
 import { stop } from "./stop";
 import { useVerb } from "./useVerb";
 
-/** The line under a turn that did not simply answer: what happened, what it means, what can be done. */
+/**
+ * The line under a turn that did not simply answer: what happened, what it means, what can be done. Its height is kept
+ * free while the turn is live, so that a reason comes and goes without moving anything.
+ */
 export function TurnBanner({ turn }: { turn: Turn }) {
-  const failure = turn.failures.at(-1);
   if (turn.finished) return <Ended turn={turn} finished={turn.finished} />;
-  if (turn.waiting && !turn.stopping && turn.waiting.for !== "person")
-    return <WaitingLine turn={turn} waiting={turn.waiting} />;
-  if (failure && !turn.draft?.text && !turn.draft?.reasoning && !turn.stopping)
-    return <Retrying turn={turn} failure={failure} />;
-  return null;
+  return (
+    <div className="turn-line live-line">
+      <WhyNothingMoves turn={turn} />
+    </div>
+  );
+}
+
+const NAMED_AFTER_MS = 3000;
+
+/** Nothing while the turn moves, and in the first seconds in which it does not. */
+function WhyNothingMoves({ turn }: { turn: Turn }) {
+  const { waiting, stopping, draft } = turn;
+  const failure = turn.failures.at(-1);
+  const retries = failure !== undefined && !draft?.text && !draft?.reasoning && !draft?.calls.length;
+  const now = useNow(retries);
+  if (stopping || waiting?.for === "person") return null;
+  const due = retries ? Date.parse(failure.at) + (failure.wait_s ?? 0) * 1000 : 0;
+  const pauses = retries && due > now && waiting?.for !== "rate_limit";
+  if (waiting && !pauses) return <WaitingLine turn={turn} waiting={waiting} />;
+  const lasts =
+    retries &&
+    ((failure.wait_s ?? 0) * 1000 >= NAMED_AFTER_MS || now - Date.parse(failure.at) >= NAMED_AFTER_MS);
+  return lasts ? <Retrying turn={turn} failure={failure} left={due - now} /> : null;
 }
 
 function Ended({ turn, finished }: { turn: Turn; finished: TurnFinished }) {
@@ -113,8 +140,9 @@ const MODEL_CAUSES = new Set([
 
 function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }) {
   const { run, busy, error } = useVerb();
-  const kept = turn.rounds.length > 0 ? " What was said so far is kept." : "";
-  const [statement, details] = parts(finished.message || "The turn failed.");
+  const kept = turn.rounds.length > 0 ? " The answer so far is kept." : "";
+  const [statement, details] = firstSentence(finished.message || "The turn failed.");
+  const rejected = finished.cause === "auth";
   return (
     <div className="turn-line">
       <Banner
@@ -125,7 +153,7 @@ function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }
           <>
             {MODEL_CAUSES.has(finished.cause ?? "") && (
               <Button small onClick={() => navigate(paths.models)}>
-                Open Models
+                {rejected ? "Update key" : "Open Models"}
               </Button>
             )}
             <Button
@@ -142,42 +170,49 @@ function FailedBanner({ turn, finished }: { turn: Turn; finished: TurnFinished }
       >
         <strong>{statement}</strong> <Quoted text={finished.hint ?? ""} />
         {kept}
-        {details && <span className="dim"> {details}</span>}
         {error && <span className="bad"> {error}</span>}
+        <Details text={details} />
       </Banner>
     </div>
   );
 }
 
-function Retrying({ turn, failure }: { turn: Turn; failure: ModelFailed }) {
+/** What a program said of it: long, and of use to few. */
+function Details({ text }: { text: string }) {
+  if (!text) return null;
+  return (
+    <details className="banner-details">
+      <summary>Details</summary>
+      <p className="dim">{text}</p>
+    </details>
+  );
+}
+
+function Retrying({ turn, failure, left }: { turn: Turn; failure: ModelFailed; left: number }) {
   const { store } = useOpen();
-  const now = useNow(true);
-  const due = Date.parse(failure.at) + (failure.wait_s ?? 0) * 1000;
-  const left = Math.ceil((due - now) / 1000);
+  const seconds = Math.ceil(left / 1000);
   const tries = triesOf(turn.failures);
   const hasFallback = (turn.settings.fallback ?? []).length > 0;
   const gaveUp = hasFallback && (failure.retryable === false || tries >= turn.limits.attempts);
   const count = `(${tries} of ${turn.limits.attempts - 1})`;
-  const [statement, details] = parts(failure.message || "The model did not answer.");
+  const [statement, details] = firstSentence(failure.message || "The model did not answer.");
+  const next = gaveUp
+    ? "Asking another model instead."
+    : seconds > 0
+      ? `Retrying in ${seconds}\u00a0s ${count}.`
+      : `Retrying ${count}.`;
   return (
-    <div className="turn-line">
-      <Banner
-        icon="run"
-        actions={
-          <Button small onClick={() => stop(store, turn.id)}>
-            Stop
-          </Button>
-        }
-      >
-        <strong>{statement}</strong>{" "}
-        {gaveUp
-          ? "Asking another model instead."
-          : left > 0
-            ? `Retrying in ${left}\u00a0s ${count}.`
-            : `Retrying ${count}.`}
-        {details && <span className="dim"> {details}</span>}
-      </Banner>
-    </div>
+    <Banner
+      icon="run"
+      actions={
+        <Button small onClick={() => stop(store, turn.id)}>
+          Stop
+        </Button>
+      }
+    >
+      <strong role="status">{statement}</strong> <span aria-hidden="true">{next}</span>
+      <Details text={details} />
+    </Banner>
   );
 }
 
@@ -189,17 +224,10 @@ function triesOf(failures: readonly ModelFailed[]): number {
 }
 
 function FirstStrong({ text, fallback }: { text: string; fallback: string }) {
-  const [first = fallback, ...rest] = text.split(/(?<=\.)\s+/);
+  const [first, rest] = firstSentence(text || fallback);
   return (
     <>
-      <strong>{first || fallback}</strong> {rest.join(" ")}
+      <strong>{first}</strong> {rest}
     </>
   );
-}
-
-/** What a person reads first, and what a program said about it. */
-function parts(message: string): [string, string] {
-  const end = message.search(/\. /);
-  const first = end < 0 ? message : message.slice(0, end + 1);
-  return [/[.!?]$/.test(first) ? first : `${first}.`, end < 0 ? "" : message.slice(end + 2)];
 }

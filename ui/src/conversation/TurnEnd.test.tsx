@@ -90,11 +90,6 @@ test("an answer that the limit forced is no round of its own", () => {
   expect(screen.getByText("10 rounds")).not.toBeNull();
 });
 
-test("while that answer is written, no round beyond the last is counted", () => {
-  draw([...atTheLimit(), { ...AT, type: "text_delta", attempt: 1, text: "This" }]);
-  expect(screen.getByText("Round 10 of 10")).not.toBeNull();
-});
-
 test("a turn counts the rounds that are numbered beside it, whatever was allowed in them", () => {
   const calls = [{ id: "call-1", name: "echo", arguments: "{}" }];
   const denied: Event[] = [
@@ -117,12 +112,15 @@ test("a turn counts the rounds that are numbered beside it, whatever was allowed
   expect(screen.getByText("1 round")).not.toBeNull();
 });
 
-test("a plain answer is no round, also while it is written", () => {
-  draw(HELLO);
-  expect(screen.getByText("Round 1 of 10")).not.toBeNull();
+test("the footer comes with the end; until then one line says what is waited for, and none while words come", () => {
+  const view = (events: Event[]) => (
+    <TurnView turn={turnOf(events, "turn-1")} answers="0" wordings="0" inspected={false} inspectedRound={0} />
+  );
+  drawOpen(view(HELLO));
+  expect(screen.getByText("Waiting for the model")).not.toBeNull();
   cleanup();
-  draw([...HELLO, { ...AT, type: "text_delta", attempt: 1, text: "Hel" }]);
-  expect(screen.queryByText(/Round/)).toBeNull();
+  const { container } = drawOpen(view([...HELLO, { ...AT, type: "text_delta", attempt: 1, text: "Hel" }]));
+  expect(container.querySelector(".turn-status, footer")).toBeNull();
 });
 
 test("what was imported shows when it was said and answered", () => {

@@ -2,11 +2,17 @@ import { memo, useCallback, useMemo, useState } from "react";
 
 import { unknownCitations } from "../prose/citations";
 import { sourcesOf, type Draft, type Round, type Turn, type Versions } from "../state";
-import { RoundView } from "./RoundView";
+import { TurnFoldsContext } from "./context";
+import { ALL, piecesOf } from "./folding";
 import { Opening } from "./Opening";
+import { RoundView } from "./RoundView";
+import { RunView } from "./RunView";
 import { Sources } from "./Sources";
+import { StepsBlock } from "./StepsBlock";
 import { TurnBanner } from "./TurnBanner";
 import { TurnEnd } from "./TurnEnd";
+import { TurnStatus } from "./TurnStatus";
+import { useFolding } from "./useFolding";
 
 interface Props {
   turn: Turn;
@@ -28,38 +34,62 @@ export const TurnView = memo(function TurnView({
   const sources = useMemo(() => sourcesOf(turn), [turn]);
   const [cited, setCited] = useState({ n: 0, times: 0 });
   const onCite = useCallback((n: number) => setCited(({ times }) => ({ n, times: times + 1 })), []);
-  const entries = entriesOf(turn);
-  const answer = entries.at(-1)?.round?.reply.text ?? "";
+  const { article, folds, toggleRound, toggleSteps, showCall } = useFolding(turn);
+  const asked = useMemo(() => ({ toggleRound, showCall }), [toggleRound, showCall]);
+  const pieces = useMemo(() => piecesOf(turn, folds), [turn, folds]);
+  const [fresh, setFresh] = useState(turn.finished === null);
+  if (!turn.finished && !fresh) setFresh(true);
+  const inBlock = pieces.some(({ kind }) => kind === "block");
+  const last = pieces.findLast((piece) => piece.kind === "round")?.n;
+  const answer = turn.rounds.at(-1)?.reply.text ?? "";
   const strip = sources.length > 0 && <Sources turn={turn} sources={sources} cited={cited} />;
   return (
-    <article className="turn" id={turn.id} tabIndex={-1} data-turn>
-      <Opening turn={turn} wordings={unpacked(wordings)} />
-      {entries.map(({ n, round, draft }) => {
-        const last = n === entries.length;
-        const ends =
-          last && (round ? round.calls.length === 0 : draft?.text !== "" && draft?.calls.length === 0);
-        return (
-          <RoundView
-            key={n}
-            turn={turn}
-            n={n}
-            round={round}
-            draft={draft}
-            last={last}
-            picked={inspected && n === inspectedRound}
-            sources={sources.length}
-            onCite={onCite}
-          >
-            {ends && strip}
-          </RoundView>
-        );
-      })}
-      <Unsourced text={answer} sources={sources.length} />
-      <TurnBanner turn={turn} />
-      <TurnEnd turn={turn} answers={unpacked(answers)} inspected={inspected} />
-    </article>
+    <TurnFoldsContext value={asked}>
+      <article className={fresh ? "turn fresh" : "turn"} id={turn.id} tabIndex={-1} data-turn ref={article}>
+        <Opening turn={turn} wordings={unpacked(wordings)} />
+        {pieces.map((piece) => {
+          if (piece.kind === "block")
+            return <StepsBlock key="block" turn={turn} open={folds.opened.has(ALL)} onToggle={toggleSteps} />;
+          if (piece.kind === "run")
+            return <RunView key={`run-${piece.run.from}`} turn={turn} {...piece} onToggle={toggleSteps} />;
+          const { n, part } = piece;
+          const round = turn.rounds[n - 1] ?? null;
+          const draft = round ? null : turn.draft;
+          return (
+            <RoundView
+              key={part === "calls" ? `calls-${n}` : n}
+              turn={turn}
+              n={n}
+              round={round}
+              draft={draft}
+              piece={piece}
+              inBlock={inBlock}
+              last={n === last}
+              picked={inspected && n === inspectedRound}
+              sources={sources.length}
+              onCite={onCite}
+            >
+              {isAnswer(round, draft) && strip}
+            </RoundView>
+          );
+        })}
+        <Unsourced text={answer} sources={sources.length} />
+        <TurnBanner turn={turn} />
+        {turn.finished ? (
+          <TurnEnd turn={turn} answers={unpacked(answers)} inspected={inspected} />
+        ) : (
+          !inBlock && <TurnStatus turn={turn} />
+        )}
+      </article>
+    </TurnFoldsContext>
   );
 });
+
+/** A reply without calls is the last of its turn. */
+function isAnswer(round: Round | null, draft: Draft | null): boolean {
+  if (round) return round.calls.length === 0;
+  return draft !== null && draft.text !== "" && draft.calls.length === 0;
+}
 
 /** The model gives numbers to what it was never shown; that is said in words too. */
 function Unsourced({ text, sources }: { text: string; sources: number }) {
@@ -71,22 +101,6 @@ function Unsourced({ text, sources }: { text: string; sources: number }) {
       {unknown.length === 1 ? `${numbers} has no source.` : `${numbers} have no source.`}
     </p>
   );
-}
-
-interface Entry {
-  n: number;
-  round: Round | null;
-  draft: Draft | null;
-}
-
-/** What was replied, then what is being written: one list, so that a reply keeps its place when it is complete. */
-function entriesOf(turn: Turn): Entry[] {
-  const entries = turn.rounds.map((round): Entry => ({ n: round.n, round, draft: null }));
-  return hasText(turn) ? [...entries, { n: entries.length + 1, round: null, draft: turn.draft }] : entries;
-}
-
-function hasText({ draft }: Turn): boolean {
-  return Boolean(draft && (draft.text || draft.reasoning || draft.calls.length || draft.lost));
 }
 
 export function packed({ index, ids }: Versions): string {

@@ -7,7 +7,7 @@ import { OpenConversation } from "./context";
 import { ConversationStore } from "./store";
 import { namingFrom } from "./toolbox";
 import { TurnBanner } from "./TurnBanner";
-import { waitingText } from "./WaitingLine";
+import { waitText } from "./waitText";
 
 const naming = namingFrom([]);
 const SINCE = "2026-01-05T12:00:00.000Z";
@@ -21,29 +21,54 @@ function turnOf(events: readonly Event[]) {
 
 const AT = (second: number) => new Date(Date.parse(SINCE) + second * 1000).toISOString();
 
+const MODEL = { host: "api.z.ai", model: "glm-4.7" };
+
 test.each([
-  [{ for: "slot", ahead: 3 }, "Waiting for a free slot. 3 turns ahead."],
-  [{ for: "slot", host: "api.z.ai", ahead: 0 }, "Waiting for a free slot at api.z.ai. "],
+  [{ for: "slot", ahead: 3 }, "Waiting for a free slot. 3 turns ahead, 40 s so far."],
   [
-    { for: "rate_limit", model: "glm-4.7", attempt: 1, attempts: 3, until: AT(57) },
-    "glm-4.7 is rate-limited. Retrying in 17 s (1 of 3).",
+    { for: "slot", host: "api.z.ai", ahead: 0 },
+    "Waiting for a free slot at api.z.ai. Next in line, 40 s so far.",
   ],
   [
-    { for: "rate_limit", model: "glm-4.7", ahead: 2, until: AT(57) },
-    "glm-4.7 is rate-limited. Asking in 17 s. 2 turns ahead.",
+    { for: "rate_limit", ...MODEL, attempt: 1, attempts: 3, until: AT(57) },
+    "api.z.ai is limiting requests. Retrying in 17 s (1 of 3).",
   ],
-  [{ for: "first_token", model: "glm-4.7", usual_s: 2 }, "Waiting for glm-4.7. 40 s. Usually 2 s."],
   [
-    { for: "silence", model: "glm-4.7", until: AT(240) },
-    "No text from glm-4.7. For 40 s. Gives up in 200 s.",
+    { for: "rate_limit", ...MODEL, ahead: 2, until: AT(57) },
+    "api.z.ai is limiting requests. Asking in 17 s. 2 turns ahead.",
   ],
-  [{ for: "server", server: "files" }, "Starting files. 40 s."],
-  [{ for: "tool", server: "files", until: AT(120) }, "No progress from files. For 40 s. Gives up in 80 s."],
+  [
+    { for: "rate_limit", ...MODEL, ahead: 0, until: AT(57) },
+    "api.z.ai is limiting requests. Asking in 17 s. Next in line.",
+  ],
+  [
+    { for: "first_token", ...MODEL, usual_s: 2, until: AT(240) },
+    "Waiting for glm-4.7, 40 s. Usually 2 s. api.z.ai; giving up at 4:00.",
+  ],
+  [
+    { for: "silence", ...MODEL, until: AT(240) },
+    "No text for 40 s. Connection is open; giving up at 4:00. glm-4.7 at api.z.ai.",
+  ],
+  [{ for: "server", server: "files" }, "Starting files, 40 s. 2 calls are waiting for it."],
+  [
+    { for: "tool", server: "tracker", until: AT(120) },
+    "No progress from Search issues for 40 s. Gives up at 120 s. On tracker.",
+  ],
   [{ for: "sign_in", server: "drive" }, "drive needs you to sign in. Calls are waiting, nothing is lost."],
-] as [Partial<Waiting>, string][])("%o reads %s", (fields, text) => {
+] as [Partial<Waiting>, string][])("%o reads %s", (fields, words) => {
   const waiting = { type: "waiting", turn_id: "turn-1", at: SINCE, since: SINCE, ...fields } as Waiting;
-  const { reason, time } = waitingText(waiting, turnOf(GOLDEN.answered!.events), naming, NOW);
-  expect(`${reason} ${time}`.replaceAll("\u00a0", " ")).toBe(text);
+  const { lead, before, count, after, where } = waitText(waiting, NOW, { tool: "Search issues", calls: 2 });
+  const text = [`${lead} ${before}${count}${after}`, where].filter(Boolean).join(" ");
+  expect(text.replaceAll("\u00a0", " ")).toBe(words);
+});
+
+test("the number turns amber past twice the usual time, not before", () => {
+  const slow = (second: number, usual_s: number) =>
+    waitText({ for: "first_token", since: AT(0), usual_s }, Date.parse(AT(second)), {
+      tool: "",
+      calls: 0,
+    }).slow;
+  expect([slow(4, 2), slow(5, 2), slow(40, 30)]).toEqual([false, true, false]);
 });
 
 test("a rate limit is one line under the turn, until the turn's next event", () => {
@@ -55,7 +80,7 @@ test("a rate limit is one line under the turn, until the turn's next event", () 
     </OpenConversation>
   );
   const { rerender } = render(show(turnOf(events)));
-  expect(screen.getByRole("status").textContent).toBe("glm-4.7 is rate-limited.");
+  expect(screen.getByRole("status").textContent).toBe("127.0.0.1:1 is limiting requests. Retrying, 1 of 3.");
   expect(screen.getByText(/\(1 of 3\)/)).toBeTruthy();
   const word = { type: "text_delta", turn_id: "turn-1", attempt: 2, text: "Hello", at: SINCE } as Event;
   rerender(show(turnOf([...events, word])));

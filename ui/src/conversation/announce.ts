@@ -10,6 +10,7 @@ import {
   type ToolFinished,
   type TurnFinished,
 } from "../state";
+import { blockRound } from "./folding";
 import { nameCall, type Naming } from "./toolbox";
 
 export function spoken(
@@ -25,11 +26,22 @@ export function spoken(
   ];
 }
 
+/** The steps of a long turn are not read out one by one: its figures are, now and then. */
+function isShort(turnId: string, conversation: Conversation): boolean {
+  const turn = conversation.turns.get(turnId);
+  return !turn || blockRound(turn) === 0;
+}
+
 function started(events: readonly DurableEvent[], conversation: Conversation, naming: Naming): string[] {
-  const begun = events.filter((event) => event.type === "tool_started");
+  const begun = events.filter(
+    (event) => event.type === "tool_started" && isShort(event.turn_id, conversation),
+  );
   if (begun.length === 0) return [];
   if (begun.length > 1) return [`${begun.length} tools running`];
-  return begun.map((event) => `Running ${titleOf(event.turn_id, event.call_id, conversation, naming)}`);
+  return begun.map(
+    (event) =>
+      `Running ${titleOf(event.turn_id, "call_id" in event ? (event.call_id ?? "") : "", conversation, naming)}`,
+  );
 }
 
 function waiting(events: readonly DurableEvent[], conversation: Conversation, naming: Naming): string[] {
@@ -45,6 +57,7 @@ function waiting(events: readonly DurableEvent[], conversation: Conversation, na
 function ended(events: readonly DurableEvent[], conversation: Conversation, naming: Naming): string[] {
   return events
     .filter((event): event is ToolFinished => event.type === "tool_finished")
+    .filter((event) => isShort(event.turn_id, conversation))
     .flatMap((event) => {
       const round = conversation.turns
         .get(event.turn_id)

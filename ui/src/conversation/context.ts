@@ -17,7 +17,7 @@ export const OpenConversation = createContext<Open | null>(null);
 /** The conversation that is open around this component. */
 export function useOpen(): Open {
   const open = use(OpenConversation);
-  if (!open) throw new Error("outside a conversation");
+  if (!open) throw new Error("outside an open chat");
   return open;
 }
 
@@ -27,4 +27,19 @@ export function useConversation(store: ConversationStore): Conversation {
 
 export function useLink(store: ConversationStore): Link {
   return useSyncExternalStore(store.watch, store.link);
+}
+
+/** What the parts of a turn ask of it: to fold a round, to show a call. */
+export interface TurnFolds {
+  toggleRound: (n: number, clicked: Element) => void;
+  showCall: (id: string) => void;
+}
+
+export const TurnFoldsContext = createContext<TurnFolds>({
+  toggleRound: () => undefined,
+  showCall: () => undefined,
+});
+
+export function useTurnFolds(): TurnFolds {
+  return use(TurnFoldsContext);
 }

@@ -1,7 +1,7 @@
 /** The words of calls: what stands on the line, and what the open row says happened. */
 
 import type { Rule } from "../api";
-import { grouped } from "../parts";
+import { bytes, keepsNumbers } from "../parts";
 import type { IconName } from "../parts";
 import type { Call, Look } from "../state";
 
@@ -121,7 +121,7 @@ function took(call: Call): string {
 }
 
 export function shortenedStory(shown: number, whole: number): string {
-  return `The model saw ${grouped(shown)} of ${grouped(whole)} characters: the start, the end and the shape. It can read the rest in pieces.`;
+  return `The model saw ${bytes(shown)} of ${bytes(whole)}: the start, the end and the shape. It can read the rest in pieces.`;
 }
 
 export const REPEATED =
@@ -129,8 +129,9 @@ export const REPEATED =
 
 const LONG_ARGUMENT = 80;
 
-/** Arguments on one line: `path: config/pool.toml`, strings with spaces in quotes. */
+/** Arguments on one line: `path: config/pool.toml`, strings with spaces in quotes; as written where reading rounds. */
 export function argumentLine(json: string): string {
+  if (!keepsNumbers(json)) return json;
   let value: unknown;
   try {
     value = JSON.parse(json);

@@ -2,8 +2,10 @@
 
 import { Stream, type Link } from "../api";
 import { serverNow, setSkew } from "../parts/clock";
+import { takeChange } from "../sidebar/listing";
 import {
   EMPTY,
+  ancestorsOf,
   applyAll,
   isDurable,
   waitingCalls,
@@ -41,9 +43,10 @@ export class ConversationStore {
 
   /** Begin to listen; what comes back ends it. What is known is kept, so it can be opened again. */
   open(): () => void {
-    const stream = new Stream(`/conversations/${encodeURIComponent(this.id)}/events`, {
+    const stream = new Stream(`/events?conversation_id=${encodeURIComponent(this.id)}`, {
       events: (events) => this.#take(events),
       link: (link) => this.#setLink(link),
+      changed: takeChange,
       skew: setSkew,
     });
     this.#stream = stream;
@@ -86,6 +89,12 @@ export class ConversationStore {
   put(event: Event): void {
     this.#pending.push(event);
     this.#flush();
+  }
+
+  /** Show the branch that this turn is on. */
+  showBranch(turnId: string): void {
+    const line = [...ancestorsOf(this.#state, turnId)].reverse();
+    for (const turn_id of line) this.put({ type: "branch_picked", turn_id });
   }
 
   tryNow(): void {

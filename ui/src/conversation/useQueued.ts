@@ -1,62 +1,105 @@
 import { useEffect, useState } from "react";
 
 import { giveBack } from "../composer/draft";
-import type { Outcome } from "../state";
+import type { Turn } from "../state";
 
-interface Queue {
-  text: string;
-  put: (text: string) => void;
-  /** Take it back into the box, to be changed. */
-  take: () => void;
-}
-
-/** The id is made when the words are: two windows that send them send one message. */
-interface Next {
+/** A message that waits for the turn to end. Its id is made when it is queued: two windows that send it send one message. */
+export interface QueuedMessage {
   id: string;
   text: string;
+  /** The turn did not end in an answer: now it is sent only by hand. */
+  held?: boolean;
 }
 
+interface Queue {
+  messages: readonly QueuedMessage[];
+  put: (text: string) => void;
+  /** Take one back into the box, to be changed. */
+  take: (id: string) => void;
+  /** Send one that is held. */
+  release: (id: string) => void;
+}
+
+interface Kept {
+  messages: readonly QueuedMessage[];
+  /** The turn whose end has sent or held one already; another window reads it here too. */
+  after: string;
+}
+
+const NONE: Kept = { messages: [], after: "" };
 const key = (conversation: string) => `windlass.next.${conversation}`;
 
-/** One message that waits for the turn to end. A turn that was stopped gives it back instead of sending it. */
+/** Messages that wait, each a turn of its own, in their order. `last` is undefined while another is on its way. */
 export function useQueued(
   conversation: string,
-  outcome: Outcome | undefined,
+  last: Turn | undefined,
   deliver: (text: string, id: string) => Promise<void>,
 ): Queue {
-  const [next, setNext] = useState(() => read(conversation));
-  const keep = (text: string) => {
-    const kept = text ? { id: crypto.randomUUID(), text } : null;
-    setNext(kept);
-    if (kept) localStorage.setItem(key(conversation), JSON.stringify(kept));
-    else localStorage.removeItem(key(conversation));
+  const [kept, setKept] = useState(() => read(conversation));
+  const keep = (next: Kept) => {
+    setKept(next);
+    write(conversation, next);
   };
+  const without = (id: string) => kept.messages.filter((one) => one.id !== id);
   useEffect(() => {
     const onChange = (event: StorageEvent) => {
-      if (event.key === key(conversation)) setNext(read(conversation));
+      if (event.key === key(conversation)) setKept(read(conversation));
     };
     addEventListener("storage", onChange);
     return () => removeEventListener("storage", onChange);
   }, [conversation]);
   useEffect(() => {
-    if (!next || !outcome) return;
     const timer = setTimeout(() => {
-      keep("");
-      if (outcome === "answered" || outcome === "limit") void deliver(next.text, next.id);
-      else giveBack(conversation, next.text);
+      const step = stepAfter(kept, last);
+      if (!step) return;
+      keep(step.kept);
+      if (step.next) void deliver(step.next.text, step.next.id);
     });
     return () => clearTimeout(timer);
   });
   return {
-    text: next?.text ?? "",
-    put: (text) => keep(next ? `${next.text}\n\n${text}` : text),
-    take: () => {
-      if (next) giveBack(conversation, next.text);
-      keep("");
+    messages: kept.messages,
+    put: (text) => keep({ ...kept, messages: [...kept.messages, { id: crypto.randomUUID(), text }] }),
+    take: (id) => {
+      giveBack(conversation, kept.messages.find((one) => one.id === id)?.text ?? "");
+      keep({ ...kept, messages: without(id) });
+    },
+    release: (id) => {
+      const message = kept.messages.find((one) => one.id === id);
+      if (!message) return;
+      const rest = without(id).map(({ id, text }) => ({ id, text }));
+      if (last && !last.finished) keep({ ...kept, messages: [{ id, text: message.text }, ...rest] });
+      else {
+        keep({ messages: rest, after: last?.id ?? "" });
+        void deliver(message.text, id);
+      }
     },
   };
 }
 
-function read(conversation: string): Next | null {
-  return JSON.parse(localStorage.getItem(key(conversation)) ?? "null") as Next | null;
+/** What the end of a turn does with the queue: one message is sent after an answer, all are held after a stop. */
+export function stepAfter(
+  kept: Kept,
+  last: Turn | undefined,
+): { kept: Kept; next: QueuedMessage | null } | null {
+  const [next, ...rest] = kept.messages;
+  if (!next || next.held || !last?.finished || kept.after === last.id) return null;
+  const { outcome } = last.finished;
+  if (outcome === "answered" || outcome === "limit")
+    return { kept: { messages: rest, after: last.id }, next };
+  return {
+    kept: { messages: kept.messages.map((one) => ({ ...one, held: true })), after: last.id },
+    next: null,
+  };
+}
+
+function read(conversation: string): Kept {
+  const value = JSON.parse(localStorage.getItem(key(conversation)) ?? "null") as Kept | QueuedMessage | null;
+  if (!value) return NONE;
+  return "messages" in value ? value : { messages: [value], after: "" }; // before, there was one at most
+}
+
+function write(conversation: string, kept: Kept): void {
+  if (kept.messages.length > 0) localStorage.setItem(key(conversation), JSON.stringify(kept));
+  else localStorage.removeItem(key(conversation));
 }

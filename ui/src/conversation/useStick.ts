@@ -9,6 +9,8 @@ interface Stick {
   content: RefObject<HTMLDivElement | null>;
   atEnd: boolean;
   toEnd: () => void;
+  /** Stay where it is while it grows: something above is shown. */
+  letGo: () => void;
 }
 
 export function useStick(): Stick {
@@ -20,6 +22,10 @@ export function useStick(): Stick {
   const toEnd = useCallback(() => {
     stuck.current = true;
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  }, []);
+
+  const letGo = useCallback(() => {
+    stuck.current = false;
   }, []);
 
   useEffect(() => {
@@ -53,6 +59,7 @@ export function useStick(): Stick {
     const watcher = new ResizeObserver(onGrow);
     watcher.observe(inner);
     watcher.observe(box);
+    if (box.lastElementChild) watcher.observe(box.lastElementChild); // the composer, which grows with what is typed
     box.addEventListener("scroll", onScroll, { passive: true });
     inner.addEventListener("click", onToggle, { capture: true });
     inner.addEventListener("focusin", onFocus);
@@ -64,5 +71,5 @@ export function useStick(): Stick {
     };
   }, []);
 
-  return { scroller, content, atEnd, toEnd };
+  return { scroller, content, atEnd, toEnd, letGo };
 }

@@ -2,7 +2,7 @@ import { Suspense, lazy, useEffect, useState } from "react";
 
 import type { AvailableTool } from "../api";
 import { Resource, useResource } from "../app/resource";
-import { providerList, searchState } from "../app/resources";
+import { providerList, searchState, serverList } from "../app/resources";
 import { useDefaultTools } from "../composer/defaultTools";
 import { toolsOf } from "../conversation/toolbox";
 import { useIsDemo } from "../conversation/Strips";
@@ -38,7 +38,7 @@ const STARTERS: readonly Starter[] = [
   {
     icon: "person",
     title: "A call that asks first",
-    means: "It writes a note, so it asks you first.",
+    means: "Writes a note, so it asks you first.",
     demo: '/write_note title="Hello" text="From Windlass"',
     words: "Write a note titled “Hello” that says “From Windlass”.",
     demoNeeds: ["write_note"],
@@ -47,7 +47,7 @@ const STARTERS: readonly Starter[] = [
   {
     icon: "doc",
     title: "An answer with sources",
-    means: "Numbered links to the pages that were read.",
+    means: "Sources",
     demo: '/search_docs query="approval"',
     words: "// What changed in the newest release of SQLite?",
     demoNeeds: ["search_docs"],
@@ -71,6 +71,7 @@ export function FirstRun({ conversationId = "", onFill }: Props) {
     onFill(demo ? starter.demo : starter.words);
     dispatchEvent(new Event("windlass:compose"));
   };
+  if (!useIsKnown()) return <div className="hello" aria-busy="true" />;
   return (
     <div className="hello">
       <div>
@@ -106,6 +107,12 @@ export function FirstRun({ conversationId = "", onFill }: Props) {
       )}
     </div>
   );
+}
+
+/** Whether model, search and servers have been asked for: what depends on them is drawn at once, and nothing moves. */
+function useIsKnown(): boolean {
+  const asked = [useResource(providerList), useResource(searchState), useResource(serverList)];
+  return asked.every(({ value, error }) => value !== null || error !== "");
 }
 
 const noTools = new Resource(() => Promise.resolve({ available_tools: [] as AvailableTool[] }));

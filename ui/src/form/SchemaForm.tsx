@@ -75,18 +75,7 @@ interface FieldProps {
 function Field({ spec, value, before, problem, onTouch, onChange }: FieldProps) {
   const id = useId();
   const was = before && !same(before[spec.name], value) ? before[spec.name] : undefined;
-  if (spec.kind === "boolean")
-    return (
-      <label className="check">
-        <input
-          className="box"
-          type="checkbox"
-          checked={value === true}
-          onChange={(e) => onChange(e.target.checked)}
-        />
-        <span>{spec.title}</span>
-      </label>
-    );
+  if (spec.kind === "boolean") return <Check id={id} spec={spec} value={value} onChange={onChange} />;
   return (
     <div className="field" onBlur={onTouch}>
       <label htmlFor={id}>
@@ -107,6 +96,30 @@ function Field({ spec, value, before, problem, onTouch, onChange }: FieldProps) 
         </span>
       )}
     </div>
+  );
+}
+
+function Check({ id, spec, value, onChange }: Pick<ControlProps, "id" | "spec" | "value" | "onChange">) {
+  const help = spec.help ? `${id}-help` : undefined;
+  return (
+    <label className="check">
+      <input
+        className="box"
+        type="checkbox"
+        aria-labelledby={id}
+        aria-describedby={help}
+        checked={value === true}
+        onChange={(e) => onChange(e.target.checked)}
+      />
+      <span>
+        <span id={id}>{spec.title}</span>
+        {help && (
+          <span className="help" id={help}>
+            {spec.help}
+          </span>
+        )}
+      </span>
+    </label>
   );
 }
 

@@ -38,9 +38,13 @@ export function fieldsOf(schema: JsonSchema, values: Values = {}): FieldSpec[] {
   );
 }
 
+/** A box that is not ticked is an answer too: where one is required, it stands for `false`. */
 export function defaultsOf(fields: readonly FieldSpec[]): Values {
-  const known = fields.filter((field) => field.fallback !== undefined);
-  return Object.fromEntries(known.map((field) => [field.name, field.fallback]));
+  const given = fields.map(({ name, kind, required, fallback }): [string, unknown] => [
+    name,
+    fallback ?? (kind === "boolean" && required ? false : undefined),
+  ]);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
 /** What is wrong with a value, or "" when nothing is. */

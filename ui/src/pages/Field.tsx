@@ -138,15 +138,17 @@ interface CheckProps {
   onCheck: (checked: boolean) => void;
   children: ReactNode;
   help?: string;
+  disabled?: boolean;
 }
 
-export function Check({ checked, onCheck, children, help }: CheckProps) {
+export function Check({ checked, onCheck, children, help, disabled = false }: CheckProps) {
   return (
     <label className="check">
       <input
         type="checkbox"
         className="box"
         checked={checked}
+        disabled={disabled}
         onChange={(event) => onCheck(event.target.checked)}
       />
       <span>

@@ -109,7 +109,7 @@ describe("a finished turn", () => {
 test("a repair is shown as it was written and as it was used", async () => {
   await open("states", "turn-s1", 1);
   const user = userEvent.setup();
-  await user.click(screen.getByRole("tab", { name: /Raw reply/ }));
+  await user.click(screen.getByRole("tab", { name: /Parsed reply/ }));
   expect(
     screen.getByText("A call was written as text. Read as a call, because the tool was offered."),
   ).toBeTruthy();
@@ -120,7 +120,7 @@ test("a turn that failed shows why, and that no reply came", async () => {
   await open("ends", "turn-e2", 1);
   const user = userEvent.setup();
   expect(screen.getByText("Failed")).toBeTruthy();
-  await user.click(screen.getByRole("tab", { name: /Raw reply/ }));
+  await user.click(screen.getByRole("tab", { name: /Parsed reply/ }));
   expect(screen.getByText(/Attempt failed/)).toBeTruthy();
   expect(screen.getByText("No reply has come.")).toBeTruthy();
 });

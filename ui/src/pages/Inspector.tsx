@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
 
 import { inspect } from "../app/router";
-import { Banner, CopyButton, IconButton, useNow } from "../parts";
+import { CopyButton, IconButton, Problem, Skeleton, useNow } from "../parts";
 import "./inspector/inspector.css";
 import { figuresOf } from "./inspector/figures";
 import { SpanDetail } from "./inspector/SpanDetail";
@@ -35,7 +35,13 @@ export default function Inspector({ turnId, round, onClose }: Props) {
   );
 }
 
-function Inside({ turnId, round, log: { turn, rows, error } }: Omit<Props, "onClose"> & { log: TurnLog }) {
+interface InsideProps {
+  turnId: string;
+  round: number;
+  log: ReturnType<typeof useTurnLog>;
+}
+
+function Inside({ turnId, round, log: { turn, rows, error, again } }: InsideProps) {
   const live = turn !== null && !turn.finished;
   const ticking = useNow(live);
   const now = live ? ticking : 0;
@@ -45,12 +51,15 @@ function Inside({ turnId, round, log: { turn, rows, error } }: Omit<Props, "onCl
   if (error)
     return (
       <div className="insp-note">
-        <Banner tone="bad" icon="fail" role="alert">
-          <strong>The log cannot be read.</strong> {error}
-        </Banner>
+        <Problem what="Couldn’t load the log." error={error} onAgain={again} />
       </div>
     );
-  if (!turn) return <p className="insp-note dim">Reading the log…</p>;
+  if (!turn)
+    return (
+      <div className="insp-note">
+        <Skeleton label="Loading log…" rows={6} row={36} />
+      </div>
+    );
   const select = (span: Span) => {
     pick(span.id);
     inspect(turnId, span.round);

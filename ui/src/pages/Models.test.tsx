@@ -61,8 +61,8 @@ test("a test shows what the model does and does not do, in words", async () => {
   const table = within(await screen.findByRole("table"));
   const rows = table.getAllByRole("row").slice(1);
   expect(rows.map((row) => row.textContent)).toEqual([
-    "answers at allYes",
-    "calls one tool, with the right argumentsNowrote it as text",
+    "RespondsYes",
+    "Calls one tool with the right argumentsNowrote it as text",
   ]);
 });
 
@@ -84,17 +84,19 @@ test("in demo mode a model is connected in two steps, and the test follows by it
   const { asked, user } = await open([DEMO], {
     "POST /providers": { provider: ZAI },
     "POST /providers/zai/test": TEST,
+    "PATCH /providers/zai": { provider: ZAI },
   });
-  expect(screen.getByText("Demo mode.")).toBeTruthy();
+  expect(screen.getByText("No model yet.")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Enter key" }));
   await user.click(screen.getByRole("button", { name: "Save and test" }));
-  expect(screen.getByText("The key is needed.")).toBeTruthy();
+  expect(screen.getByText("Enter the key.")).toBeTruthy();
   await user.type(screen.getByLabelText(/^Key/), "secret");
   await user.click(screen.getByRole("button", { name: "Save and test" }));
   expect(await screen.findByText("Z.AI is connected.")).toBeTruthy();
   const posts = asked.filter(({ method }) => method === "POST");
   expect(posts.map(({ path }) => path)).toEqual(["/providers", "/providers/zai/test"]);
-  expect(posts[0]?.body).toMatchObject({ api_key: "secret", default: true });
+  expect(posts[0]?.body).toMatchObject({ api_key: "secret", default: false });
+  expect(asked.findLast(({ method }) => method === "PATCH")?.body).toEqual({ default: true });
 });
 
 test("a local server that answers can be added as it is", async () => {
@@ -107,15 +109,62 @@ test("a local server that answers can be added as it is", async () => {
   expect(screen.getByLabelText<HTMLInputElement>(/^Address/).value).toBe("http://127.0.0.1:11434/v1");
 });
 
-test("forgetting the key asks once more", async () => {
+test("deleting the key asks once more", async () => {
   const { asked, user } = await open([ZAI], { "PATCH /providers/zai": { provider: ZAI } });
-  await user.click(screen.getByRole("button", { name: "Forget the key…" }));
+  await user.click(screen.getByRole("button", { name: "Delete key…" }));
   expect(asked.some(({ method }) => method === "PATCH")).toBe(false);
-  await user.click(screen.getByRole("button", { name: "Forget it" }));
+  await user.click(screen.getByRole("button", { name: "Delete" }));
   expect(asked.find(({ method }) => method === "PATCH")?.body).toEqual({ api_key: "" });
 });
 
 test("a list that cannot be read says so and can be asked for again", async () => {
   await open([], { "GET /providers": new Refusal(503, { code: "x", message: "The store is closed." }) });
   expect((await screen.findByRole("alert")).textContent).toContain("The store is closed.");
+});
+
+test("a model that fails its first test is not made the default", async () => {
+  const { asked, user } = await open([DEMO], {
+    "POST /providers": { provider: { ...ZAI, default: false } },
+    "POST /providers/zai/test": {
+      ...TEST,
+      ok: false,
+      findings: [],
+      message: "api.z.ai rejected the API key.",
+    },
+  });
+  await user.click(screen.getByRole("button", { name: "Enter key" }));
+  await user.type(screen.getByLabelText(/^Key/), "wrong");
+  await user.click(screen.getByRole("button", { name: "Save and test" }));
+  const alert = await screen.findByText("New chats don’t use Z.AI yet.");
+  expect(alert.parentElement?.textContent).toContain("api.z.ai rejected the API key.");
+  expect(asked.some(({ method }) => method === "PATCH")).toBe(false);
+});
+
+test("a provider without a model cannot be made the default", async () => {
+  const { user } = await open([ZAI, { ...ZAI, id: "two", name: "Two", model: "", default: false }]);
+  const two = within(screen.getByRole("region", { name: "Two" }));
+  const choose = two.getByRole<HTMLButtonElement>("button", { name: "Choose a model first" });
+  expect(choose.disabled).toBe(true);
+  await user.click(two.getByRole("button", { name: "Edit" }));
+  expect(two.getByRole<HTMLInputElement>("checkbox").disabled).toBe(true);
+  expect(two.getByText("Choose a model first")).toBeTruthy();
+});
+
+test("a rejected key is named on the row, with the way to a new one", async () => {
+  const error = { code: "auth", message: "api.z.ai rejected the API key.", hint: "Check the key." };
+  const { user } = await open([ZAI], { "GET /providers/zai/models": { models: [], error } });
+  expect(await screen.findByText("api.z.ai rejected the API key.")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Update key" }));
+  expect(document.activeElement).toBe(screen.getByLabelText(/^Key/));
+});
+
+test("the temperature is edited where it is read", async () => {
+  const { asked, user } = await open([ZAI], { "PATCH /providers/zai": { provider: ZAI } });
+  await user.click(screen.getByRole("button", { name: "Temperature: provider’s own" }));
+  await user.keyboard("9{Enter}");
+  expect((await screen.findByRole("alert")).textContent).toContain("0 to 2");
+  expect(asked.some(({ method }) => method === "PATCH")).toBe(false);
+  await user.keyboard("{Backspace}0.4{Enter}");
+  expect(await screen.findByText("Saved")).toBeTruthy();
+  expect(asked.find(({ method }) => method === "PATCH")?.body).toEqual({ temperature: 0.4 });
 });

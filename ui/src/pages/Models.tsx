@@ -4,13 +4,12 @@ import { providers } from "../api";
 import { PageFrame } from "../app/PageFrame";
 import { useResource } from "../app/resource";
 import { providerList } from "../app/resources";
-import { Button, IconButton, Strip, plural } from "../parts";
+import { Button, Empty, IconButton, Problem, Skeleton, Strip, plural } from "../parts";
 import { ConnectModel } from "./models/ConnectModel";
 import { ProviderCard } from "./models/ProviderCard";
 import { ProviderForm, type Preset } from "./models/ProviderForm";
 import "./models/models.css";
 import "./pages.css";
-import { Problem } from "./Problem";
 import { useLoaded } from "./useLoaded";
 
 /** Where models come from. In demo mode the first thing is to connect one. */
@@ -19,7 +18,7 @@ export default function Models() {
   const [adding, setAdding] = useState<Preset | null>(null);
   const [connecting, setConnecting] = useState(false);
   const list = value ?? [];
-  const demo = value !== null && list.every((provider) => provider.demo);
+  const demo = list.length > 0 && list.every((provider) => provider.demo);
   if (demo && !connecting) setConnecting(true); // stays for its second step, when the demo is over
   const close = () => setAdding(null);
   return (
@@ -32,20 +31,21 @@ export default function Models() {
         </Button>
       }
     >
-      <Problem
-        what="The providers cannot be listed."
-        error={error}
-        onAgain={() => void providerList.refresh()}
-      />
+      <Problem what="Couldn’t load models." error={error} onAgain={() => void providerList.refresh()} />
       {demo && (
         <Strip icon="model">
-          <strong>Demo mode.</strong> The model’s replies are fixed. The tools, the approvals and the record
-          are real.
+          <strong>No model yet.</strong> Connect one, or keep the demo: its replies are fixed; the tools, the
+          approvals and the record are real.
         </Strip>
       )}
       {connecting && <ConnectModel />}
       {adding && <AddPanel key={adding.base_url} preset={adding} onClose={close} />}
-      {!value && !error && <p className="dim">Looking at the providers…</p>}
+      {!value && !error && <Skeleton label="Loading models…" rows={2} row={160} />}
+      {value?.length === 0 && !adding && (
+        <Empty icon="model" action={<Button onClick={() => setAdding(BLANK)}>Connect one</Button>}>
+          No model yet.
+        </Empty>
+      )}
       {list.length > 0 && (
         <section>
           <div className="section-head">
@@ -73,7 +73,7 @@ function AddPanel({ preset, onClose }: { preset: Preset; onClose: () => void }) 
     <section className="panel" aria-label="Add a provider">
       <div className="panel-head">
         <h2>Add a provider</h2>
-        <span className="dim">Anything that speaks OpenAI’s chat completions.</span>
+        <span className="dim">Any OpenAI-compatible API</span>
         <span className="grow" />
         <IconButton icon="x" label="Close the form" onClick={onClose} />
       </div>
@@ -101,7 +101,7 @@ function OnThisComputer({ known, onAdd }: LocalProps) {
         <span className="dim">
           {found.length > 0
             ? plural(found.length, "model server")
-            : "no other answers at 11434, 1234, 8080, 8000"}
+            : "No other local model found (checked ports 11434, 1234, 8080, 8000)"}
         </span>
         <span className="grow" />
         <Button small look="ghost" icon="retry" onClick={again}>

@@ -1,110 +1,213 @@
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useState, useSyncExternalStore } from "react";
 
 import { permissions, type Permission } from "../api";
 import { PageFrame } from "../app/PageFrame";
-import { Link, paths } from "../app/router";
-import { Banner, Button, Fold, Icon, Segments, plural } from "../parts";
+import { useMedia } from "../app/useMedia";
+import { useVerb } from "../conversation/useVerb";
+import { Banner, Button, Drawer, Fold, Icon, LinkButton, Skeleton, plural } from "../parts";
 import "./pages.css";
+import { Filters, passes, type Filter } from "./permissions/Filters";
 import { PermissionTable } from "./permissions/PermissionTable";
-import { Replay } from "./permissions/Replay";
 import { Tester } from "./permissions/Tester";
-import { summaryOf } from "./permissions/words";
+import { isUnused, summaryOf } from "./permissions/words";
 import "./permissions/permissions.css";
 import { useLoaded } from "./useLoaded";
 
-const FILTERS = ["all", "auto", "ask", "deny", "unused"] as const;
-type Filter = (typeof FILTERS)[number];
-const FILTER_TEXT = { all: "All", auto: "Allow", ask: "Ask", deny: "Deny", unused: "Never used" };
+const ROWS = 5;
+const ROW_PX = 52;
 
 /** Everything that decides whether a call runs: seen, explained, taken back. */
 export default function Permissions() {
   const { value, error, again } = useLoaded("permissions", permissions.list);
-  const [gone, setGone] = useState<readonly Permission[]>([]);
-  const [filter, setFilter] = useState<Filter>("all");
-  const shown = useNamedLine();
-  const isGone = (id: string) => gone.some((one) => one.id === id);
-  const list = (value?.permissions ?? []).filter(({ id }) => !isGone(id));
-  const rows = list.filter((one) => passes(one, filter) || one.id === shown);
+  const [advanced, setAdvanced] = useAdvanced();
+  const [added, setAdded] = useState(false);
+  const list = value?.permissions ?? [];
   return (
     <PageFrame
       title="Permissions"
-      meta={value && plural(list.length, "entry", "entries")}
+      meta={value && advanced && `${plural(list.length, "entry", "entries")}, judged top to bottom`}
       actions={
-        <Link className="btn small" href={`${paths.settings}#policy`}>
-          Edit rules
-        </Link>
+        value &&
+        advanced && (
+          <Button small look="primary" icon="plus" onClick={() => setAdded(true)}>
+            Add rule
+          </Button>
+        )
       }
     >
       {error && <LoadFailed onAgain={again} />}
-      {!value && !error && <Skeleton />}
+      {!value && !error && <Skeleton label="Loading permissions…" rows={ROWS} row={ROW_PX} />}
       {value && (
-        <>
-          <p className="perm-summary">{summaryOf(list)}</p>
-          <Revoked last={gone.at(-1)} />
-          {shown && !list.some(({ id }) => id === shown) && !isGone(shown) && (
-            <p className="note" role="status">
-              <Icon name="info" />
-              <span>That permission is no longer there.</span>
-            </p>
-          )}
-          {list.length > 0 && (
-            <section className="stack perm-list" aria-label="Permissions">
-              <Filters list={list} filter={filter} onFilter={setFilter} />
-              <PermissionTable
-                list={rows}
-                shown={shown}
-                onRevoked={(one) => setGone((before) => [...before, one])}
-              />
-              {value.left_off > 0 && (
-                <p className="dim">{plural(value.left_off, "older setting")} of chats not listed.</p>
-              )}
-            </section>
-          )}
-          <Advanced />
-        </>
+        <Loaded
+          list={list}
+          leftOff={value.left_off}
+          advanced={advanced}
+          added={added}
+          onAdded={() => setAdded(false)}
+          onAdvanced={setAdvanced}
+          onChanged={again}
+        />
       )}
     </PageFrame>
   );
 }
 
-function Revoked({ last }: { last: Permission | undefined }) {
-  if (!last) return null;
+interface LoadedProps {
+  list: readonly Permission[];
+  leftOff: number;
+  advanced: boolean;
+  added: boolean;
+  onAdded: () => void;
+  onAdvanced: (on: boolean) => void;
+  onChanged: () => void;
+}
+
+/** Grants first; rules, layers, tester and replay behind Advanced. A line that the address names is always shown. */
+function Loaded({ list, leftOff, advanced, added, onAdded, onAdvanced, onChanged }: LoadedProps) {
+  const [filter, setFilter] = useState<Filter>("all");
+  const { revoke, restore, last, error } = useRevoked(onChanged);
+  const shown = useNamedLine();
+  const rows = list.filter(
+    (one) => one.id === shown || (advanced ? passes(one, filter) : one.kind === "grant"),
+  );
+  const isKnown = list.some(({ id }) => id === shown) || last.some(({ id }) => id === shown);
   return (
-    <p className="note" role="status">
-      <Icon name="check" />
-      <span>{last.effect === "auto" ? "Revoked. The next call asks again." : "Revoked."}</span>
-    </p>
+    <>
+      <p className="perm-summary">{summaryOf(list)}</p>
+      <Revoked last={last} error={error} onUndo={restore} />
+      {shown && !isKnown && (
+        <p className="note" role="status">
+          <Icon name="info" />
+          <span>That permission is no longer there.</span>
+        </p>
+      )}
+      <div className={advanced ? "perm-cols" : undefined}>
+        <section className="stack perm-list" aria-label="Permissions">
+          {advanced && <Filters list={list} filter={filter} onFilter={setFilter} />}
+          {advanced && filter === "unused" && <Unused list={list} onRevoke={revoke} />}
+          {(advanced || rows.length > 0) && (
+            <PermissionTable
+              list={rows}
+              whole={advanced}
+              added={added}
+              onAdded={onAdded}
+              shown={shown}
+              onRevoke={revoke}
+              onChanged={onChanged}
+            />
+          )}
+          {leftOff > 0 && <p className="dim">{plural(leftOff, "older setting")} of chats not listed.</p>}
+          <Fold
+            icon="sliders"
+            title="Advanced"
+            first={advanced ? "" : "Rules, all layers, test a call"}
+            open={advanced}
+            onToggle={() => onAdvanced(!advanced)}
+          />
+        </section>
+        {advanced && <TesterPane />}
+      </div>
+    </>
   );
 }
 
-function passes(one: Permission, filter: Filter): boolean {
-  if (filter === "all") return true;
-  return filter === "unused" ? one.last_used_at === null : one.effect === filter;
+/** Beside the list where there is room, below it where there is not, on a phone a sheet of its own. */
+function TesterPane() {
+  const phone = useMedia("(max-width: 640px)");
+  const [open, setOpen] = useState(false);
+  if (!phone) return <Tester />;
+  return (
+    <>
+      <Button className="wide" icon="info" onClick={() => setOpen(true)}>
+        Why would this call ask?
+      </Button>
+      <Drawer label="Why would this call ask?" side="right" open={open} onClose={() => setOpen(false)}>
+        <div className="sheet">
+          <Tester />
+          <Button onClick={() => setOpen(false)}>Close</Button>
+        </div>
+      </Drawer>
+    </>
+  );
 }
 
-function Filters({
-  list,
-  filter,
-  onFilter,
+interface Revoking {
+  revoke: (list: readonly Permission[]) => Promise<boolean>;
+  restore: () => void;
+  /** What was revoked last and can be restored. */
+  last: readonly Permission[];
+  error: string;
+}
+
+/** A revocation holds at once; undoing it saves the very same again, and needs the same right as saving it. */
+function useRevoked(onChanged: () => void): Revoking {
+  const [last, setLast] = useState<readonly Permission[]>([]);
+  const { run, error } = useVerb();
+  const revoke = async (list: readonly Permission[]) => {
+    const revoked = await run(async () => {
+      for (const one of list) await permissions.revoke(one.id);
+    });
+    if (revoked) setLast(list);
+    onChanged();
+    return revoked;
+  };
+  const restore = async () => {
+    const restored = await run(async () => {
+      for (const one of last.toReversed()) await permissions.restore(one.id);
+    });
+    if (restored) setLast([]);
+    onChanged();
+  };
+  return { revoke, restore: () => void restore(), last, error };
+}
+
+function Revoked({
+  last,
+  error,
+  onUndo,
 }: {
-  list: readonly Permission[];
-  filter: Filter;
-  onFilter: (filter: Filter) => void;
+  last: readonly Permission[];
+  error: string;
+  onUndo: () => void;
 }) {
-  const options = FILTERS.map((value) => ({
-    value,
-    count: list.filter((one) => passes(one, value)).length,
-  })).filter(({ value, count }) => value === "all" || value === filter || count > 0);
+  const undoable = last.every(({ kind }) => kind === "grant" || kind === "rule");
+  const asks = last.some(({ effect }) => effect === "auto");
   return (
-    <div>
-      <Segments
-        kind="tabs"
-        label="Show"
-        value={filter}
-        onChange={onFilter}
-        options={options.map(({ value, count }) => ({ value, label: `${FILTER_TEXT[value]} ${count}` }))}
-      />
-    </div>
+    <>
+      {last.length > 0 && (
+        <p className="note" role="status">
+          <Icon name="check" />
+          <span>
+            {asks ? "Revoked. The next call asks again." : "Revoked."}{" "}
+            {undoable && <LinkButton onClick={onUndo}>Undo</LinkButton>}
+          </span>
+        </p>
+      )}
+      {error && (
+        <p className="bad" role="alert">
+          {error}
+        </p>
+      )}
+    </>
+  );
+}
+
+interface UnusedProps {
+  list: readonly Permission[];
+  onRevoke: (list: readonly Permission[]) => Promise<boolean>;
+}
+
+function Unused({ list, onRevoke }: UnusedProps) {
+  const unused = list.filter(isUnused);
+  if (unused.length === 0) return null;
+  return (
+    <p className="note">
+      <Icon name="info" />
+      <span>
+        Never used.{" "}
+        <LinkButton onClick={() => void onRevoke(unused)}>Revoke {unused.length} unused</LinkButton>
+      </span>
+    </p>
   );
 }
 
@@ -125,41 +228,16 @@ function LoadFailed({ onAgain }: { onAgain: () => void }) {
   );
 }
 
-const SKELETON_AFTER_MS = 300;
-
-function Skeleton() {
-  const [late, setLate] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(true), SKELETON_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  return (
-    <div className="panel skeleton" aria-busy="true" aria-label="Loading permissions…">
-      {late && Array.from({ length: 5 }, (_, n) => <div key={n} />)}
-    </div>
-  );
-}
-
 const ADVANCED = "windlass.permissions.advanced";
 
 /** Opened once, it stays open. */
-function Advanced() {
+function useAdvanced(): [boolean, (on: boolean) => void] {
   const [open, setOpen] = useState(() => localStorage.getItem(ADVANCED) === "open");
-  const toggle = () => {
-    localStorage.setItem(ADVANCED, open ? "" : "open");
-    setOpen(!open);
+  const set = (on: boolean) => {
+    localStorage.setItem(ADVANCED, on ? "open" : "");
+    setOpen(on);
   };
-  return (
-    <section className="stack" aria-label="Advanced">
-      <Fold icon="sliders" title="Advanced" first="Test a call, try a rule" open={open} onToggle={toggle} />
-      {open && (
-        <div className="cols two">
-          <Tester />
-          <Replay />
-        </div>
-      )}
-    </section>
-  );
+  return [open, set];
 }
 
 /** The id behind the # of the address. */

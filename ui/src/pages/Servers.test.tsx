@@ -103,7 +103,7 @@ describe("a draft", () => {
       "PERLLIB=/tmp/lib",
       "WEATHER_KEY value hidden",
     ]);
-    await user.type(screen.getByLabelText("Type the command to confirm it"), SERVER.argv.join(" "));
+    await user.type(screen.getByLabelText("Enter the command to confirm and start"), SERVER.argv.join(" "));
     await user.keyboard("{Enter}");
     expect(sent(asked)[0]?.body).toEqual({ argv: SERVER.argv, env_values });
   });
@@ -112,7 +112,7 @@ describe("a draft", () => {
     const { asked, user } = await open([{}]);
     const start = screen.getByRole<HTMLButtonElement>("button", { name: "Confirm and start" });
     expect(start.disabled).toBe(true);
-    await user.type(screen.getByLabelText("Type the command to confirm it"), "/usr/bin/npx -y");
+    await user.type(screen.getByLabelText("Enter the command to confirm and start"), "/usr/bin/npx -y");
     expect(screen.getByText("2 of 3 parts match")).toBeTruthy();
     await user.keyboard("{Enter}");
     expect(sent(asked)).toEqual([]);
@@ -164,7 +164,7 @@ describe("a changed tool", () => {
   test("kept off, no longer asks, and nothing is sent", async () => {
     const { asked, user } = await open([git], answers);
     await user.click(await screen.findByRole("button", { name: "Keep it off" }));
-    expect(screen.queryByText("Needs you")).toBeNull();
+    expect(screen.queryByText("Needs attention")).toBeNull();
     expect(sent(asked)).toEqual([]);
   });
 
@@ -217,9 +217,9 @@ describe("adding", () => {
         detail: { field: "command" },
       }),
     });
-    await user.click(screen.getByRole("button", { name: "Add server" }));
+    await user.click(screen.getAllByRole("button", { name: "Add server" })[0]!);
     await user.click(screen.getByRole("button", { name: "Add as a draft" }));
-    expect(screen.getByText("A name is needed.")).toBeTruthy();
+    expect(screen.getByText("Enter a name.")).toBeTruthy();
     expect(sent(asked)).toEqual([]);
     await user.type(screen.getByLabelText(/^Name/), "Files");
     await user.type(screen.getByLabelText(/^Command/), "npx -y files");
@@ -230,7 +230,7 @@ describe("adding", () => {
 
   test("imports the file of another client as drafts", async () => {
     const { asked, user } = await open([], { "POST /servers/import": { servers: [], notes: [] } });
-    await user.click(screen.getAllByRole("button", { name: "Import JSON" })[0]!);
+    await user.click(screen.getByRole("button", { name: "Paste your MCP config" }));
     await user.click(screen.getByLabelText("Paste your MCP config"));
     await user.paste('{"mcpServers": {"files": {"command": "npx", "args": ["-y"]}}}');
     expect(screen.getByText("npx -y")).toBeTruthy();

@@ -3,9 +3,8 @@ import { useState, type DragEvent } from "react";
 import { PageFrame } from "../app/PageFrame";
 import { serverList } from "../app/resources";
 import { useResource } from "../app/resource";
-import { Button, Icon, plural } from "../parts";
+import { Button, Empty, Icon, Problem, Skeleton, plural } from "../parts";
 import "./pages.css";
-import { Problem } from "./Problem";
 import { ChangedCard } from "./servers/ChangedCard";
 import { DraftCard } from "./servers/DraftCard";
 import { FailedCard } from "./servers/FailedCard";
@@ -62,14 +61,13 @@ export default function Servers() {
         {adding?.kind === "import" && (
           <ImportPanel key={adding.text} text={adding.text} onClose={() => setAdding(null)} />
         )}
-        <Problem
-          what="The servers cannot be listed."
-          error={error}
-          onAgain={() => void serverList.refresh()}
-        />
-        {!value && !error && <p className="dim">Looking at the servers…</p>}
+        <Problem what="Couldn’t load servers." error={error} onAgain={() => void serverList.refresh()} />
+        {!value && !error && <Skeleton label="Loading servers…" rows={4} row={52} />}
         {value?.length === 0 && !adding && (
-          <Nothing onImport={() => setAdding({ kind: "import", text: "" })} />
+          <Nothing
+            onAdd={() => setAdding({ kind: "form" })}
+            onImport={() => setAdding({ kind: "import", text: "" })}
+          />
         )}
         {needy.length > 0 && <NeedsYou needy={needy} onKeepOff={keepOff} onAccepted={again} />}
         {others.length > 0 && (
@@ -110,7 +108,7 @@ function NeedsYou({ needy, onKeepOff, onAccepted }: NeedsProps) {
     <section>
       <div className="section-head">
         <Icon name="person" className="warn" />
-        <h2>Needs you</h2>
+        <h2>Needs attention</h2>
         <span className="dim num">{needy.length}</span>
       </div>
       <div className={needy.length === 1 ? "stack" : "needs-list"}>{needy.map(card)}</div>
@@ -118,12 +116,23 @@ function NeedsYou({ needy, onKeepOff, onAccepted }: NeedsProps) {
   );
 }
 
-function Nothing({ onImport }: { onImport: () => void }) {
+interface NothingProps {
+  onAdd: () => void;
+  onImport: () => void;
+}
+
+function Nothing({ onAdd, onImport }: NothingProps) {
+  const actions = (
+    <span className="row-acts">
+      <Button onClick={onAdd}>Add server</Button>
+      <Button look="ghost" onClick={onImport}>
+        Paste your MCP config
+      </Button>
+    </span>
+  );
   return (
-    <div className="nothing">
-      <Icon name="server" />
-      <p>No servers yet. Add one, or paste your MCP config; nothing starts until you confirm it.</p>
-      <Button onClick={onImport}>Import JSON</Button>
-    </div>
+    <Empty icon="server" action={actions}>
+      No servers yet. Add one, or paste your MCP config; nothing starts until you confirm it.
+    </Empty>
   );
 }

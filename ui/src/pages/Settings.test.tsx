@@ -6,11 +6,6 @@ import { personaList } from "../app/resources";
 import { Refusal, serve, type Answers } from "../testing/server";
 import Settings from "./Settings";
 
-const RULES = [
-  { approval: "auto", server: "files", tool: "read_*", arguments: {}, hint: "", name: "" },
-  { approval: "deny", server: "git", tool: "push", arguments: { force: "true" }, hint: "", name: "" },
-];
-const GIVEN = RULES.map((rule) => ({ ...rule, then: rule.approval })); // in both spellings
 const PERSONA = {
   id: "release",
   name: "Release",
@@ -26,80 +21,22 @@ beforeEach(() => localStorage.clear());
 
 async function open(answers: Answers = {}) {
   const asked = serve({
-    "GET /policy": { rules: GIVEN, operator_rules: [] },
-    "PUT /policy": { rules: GIVEN },
     "GET /personas": { personas: [PERSONA] },
     "GET /providers": { providers: [] },
     "GET /health": { status: "ok", version: "1.2.3" },
-    "GET /sessions": { sessions: [] },
-    "GET /tokens": { tokens: [] },
+    "GET /limits": { limits: [] },
     ...answers,
   });
   await personaList.refresh();
   render(<Settings />);
-  await screen.findByLabelText("Server of rule 1");
   return { asked, user: userEvent.setup() };
 }
 
-const value = (label: string) => screen.getByLabelText<HTMLInputElement>(label).value;
-
-test("rules are read in order and saved in the order they were put", async () => {
-  const { asked, user } = await open();
-  expect(value("Conditions of rule 2")).toBe("force = true");
-  expect(screen.queryByRole("button", { name: "Save rules" })).toBeNull();
-  await user.click(screen.getByRole("button", { name: "Move rule 2 up" }));
-  expect(value("Server of rule 1")).toBe("git");
-  await user.click(screen.getByRole("button", { name: "Save rules" }));
-  expect(asked.find(({ method }) => method === "PUT")?.body).toEqual({ rules: [RULES[1], RULES[0]] });
-});
-
-test("a rule whose verdict is changed is sent in one spelling, as two that differ are refused", async () => {
-  const { asked, user } = await open();
-  const verdicts = within(screen.getByRole("radiogroup", { name: "Verdict of rule 1" }));
-  await user.click(verdicts.getByRole("radio", { name: "Ask" }));
-  await user.click(screen.getByRole("button", { name: "Save rules" }));
-  const sent = [{ ...RULES[0], approval: "ask" }, RULES[1]];
-  expect(asked.find(({ method }) => method === "PUT")?.body).toEqual({ rules: sent });
-});
-
-test("a condition that cannot be read is said at its rule and not saved", async () => {
-  const { user } = await open();
-  await user.type(screen.getByLabelText("Conditions of rule 1"), "path");
-  expect(screen.getByText(/Write it as name = pattern/)).toBeTruthy();
-  expect(screen.getByRole<HTMLButtonElement>("button", { name: "Save rules" }).disabled).toBe(true);
-  await user.type(screen.getByLabelText("Conditions of rule 1"), " = /docs/*");
-  expect(screen.getByRole<HTMLButtonElement>("button", { name: "Save rules" }).disabled).toBe(false);
-});
-
-test("what the server refuses is shown, and the changes are kept", async () => {
-  const { user } = await open({
-    "PUT /policy": new Refusal(422, { code: "bad_input", message: "Too many rules." }),
-  });
-  await user.click(screen.getByRole("button", { name: "Remove rule 1" }));
-  await user.click(screen.getByRole("button", { name: "Save rules" }));
-  expect((await screen.findByRole("alert")).textContent).toContain("Too many rules.");
-  expect(value("Server of rule 1")).toBe("git");
-});
-
-test("the operator's rules come first, keep their numbers and cannot be changed", async () => {
-  serve({
-    "GET /policy": { rules: [RULES[0]], operator_rules: [RULES[1]] },
-    "GET /personas": { personas: [] },
-    "GET /health": { status: "ok", version: "1" },
-  });
-  render(<Settings />);
-  expect(await screen.findByLabelText("Server of rule 2")).toBeTruthy();
-  expect(screen.getByText("git.push where force = true → deny")).toBeTruthy();
-  expect(screen.queryByLabelText("Server of rule 1")).toBeNull();
-});
-
-test("the theme is kept on this device and shown at once", async () => {
-  const { user } = await open();
-  await user.click(screen.getByRole("radio", { name: "Dark" }));
-  expect(document.documentElement.dataset.theme).toBe("dark");
-  expect(localStorage.getItem("windlass.theme")).toBe("dark");
-  await user.click(screen.getByRole("radio", { name: "System" }));
-  expect(document.documentElement.dataset.theme).toBeUndefined();
+test("rules are edited in Permissions, and Settings leads there", async () => {
+  await open();
+  const rules = within(screen.getByRole("region", { name: "Rules" }));
+  expect(rules.getByRole("link", { name: "Permissions" }).getAttribute("href")).toBe("/ui/permissions");
+  expect(rules.queryByRole("textbox")).toBeNull();
 });
 
 test("a persona is changed field by field", async () => {
@@ -114,14 +51,36 @@ test("a persona is changed field by field", async () => {
   });
 });
 
-test("limits are the defaults until the server says what is in force", async () => {
-  await open();
-  expect(screen.getByText(/These are the defaults/)).toBeTruthy();
+const LIMIT_LIST = {
+  limits: [
+    { name: "rounds", value: 20, default: 10, source: "file", live: true },
+    { name: "at_once", value: 32, default: 32, source: "default", live: false },
+    { name: "silence_s", value: 240, default: 240, source: "default", live: true },
+    { name: "keep_days", value: null, default: null, source: "default", live: true },
+  ],
+};
+
+test("a limit is edited in words where it is read", async () => {
+  const { asked, user } = await open({ "GET /limits": LIMIT_LIST, "PATCH /limits": LIMIT_LIST });
+  await user.click(await screen.findByRole("button", { name: "Stall timeout: 4\u00a0min" }));
+  await user.keyboard("soon{Enter}");
+  expect((await screen.findByRole("alert")).textContent).toContain("such as 4 min or 240 s");
+  await user.clear(screen.getByRole("textbox", { name: "Stall timeout" }));
+  await user.keyboard("90 s{Enter}");
+  expect(await screen.findByText("Saved")).toBeTruthy();
+  expect(asked.find(({ method }) => method === "PATCH")?.body).toEqual({ limits: { silence_s: 90 } });
 });
 
-test("limits in force say who set them", async () => {
-  await open({ "GET /limits": { limits: [{ name: "rounds", value: 20, default: 10, source: "file" }] } });
-  expect(await screen.findByRole("row", { name: /rounds 20 windlass\.toml/ })).toBeTruthy();
+test("limits that cannot be changed here say where they can", async () => {
+  await open({ "GET /limits": LIMIT_LIST });
+  expect(await screen.findByText("Set in windlass.toml; edit it there")).toBeTruthy();
+  expect(screen.getByText("Read at start; set at_once in windlass.toml and restart")).toBeTruthy();
+  expect(screen.queryByRole("button", { name: /^(Max rounds|Concurrent)/ })).toBeNull();
+});
+
+test("limits that cannot be loaded can be asked for again", async () => {
+  await open({ "GET /limits": new Refusal(503, { code: "x", message: "The store is closed." }) });
+  expect((await screen.findByText("Couldn’t load limits.")).parentElement?.textContent).toContain("closed");
 });
 
 test("the version is shown", async () => {

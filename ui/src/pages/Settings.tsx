@@ -1,21 +1,18 @@
 import { useEffect } from "react";
 
 import { PageFrame } from "../app/PageFrame";
+import { Link, paths } from "../app/router";
 import "./pages.css";
-import { Access } from "./settings/Access";
 import { About, Keyboard } from "./settings/About";
-import { Appearance } from "./settings/Appearance";
 import { Limits } from "./settings/Limits";
 import { Personas } from "./settings/Personas";
-import { Policy } from "./settings/Policy";
+import { Section } from "./settings/Section";
 import "./settings/settings.css";
 
 const PARTS = [
   ["policy", "Rules"],
-  ["access", "Access"],
   ["personas", "Personas"],
   ["limits", "Limits"],
-  ["appearance", "Appearance"],
   ["keyboard", "Keyboard"],
   ["about", "About"],
 ] as const;
@@ -29,6 +26,9 @@ export default function Settings() {
       <div className="settings">
         <nav aria-label="Parts of the settings">
           <ul>
+            <li>
+              <Link href={paths.account}>Account</Link>
+            </li>
             {PARTS.map(([id, words]) => (
               <li key={id}>
                 <a href={`#${id}`}>{words}</a>
@@ -37,11 +37,16 @@ export default function Settings() {
           </ul>
         </nav>
         <div className="stack">
-          <Policy />
-          <Access />
+          <Section id="policy" title="Rules">
+            <p className="note">
+              <span>
+                Rules are edited in <Link href={paths.permissions}>Permissions</Link>, with the calls that
+                they would change.
+              </span>
+            </p>
+          </Section>
           <Personas />
           <Limits />
-          <Appearance />
           <Keyboard />
           <About />
         </div>

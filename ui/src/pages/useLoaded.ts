@@ -3,6 +3,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 
 import { errorText } from "../api";
+import { onBack } from "../app/link";
 
 export interface Loaded<T> {
   value: T | null;
@@ -37,5 +38,7 @@ export function useLoaded<T>(key: string, load: () => Promise<T>): Loaded<T> {
   }, [key, tries]);
   const again = useCallback(() => setTries((n) => n + 1), []);
   const fresh = kept.key === key;
+  const failed = fresh && kept.error !== "";
+  useEffect(() => (failed ? onBack(again) : undefined), [failed, again]);
   return { value: fresh ? kept.value : null, error: fresh ? kept.error : "", again };
 }

@@ -8,14 +8,19 @@ interface Props {
   /** The first words of what is inside, while it is folded. */
   first?: string;
   open: boolean;
-  onToggle: () => void;
+  onToggle: (clicked: Element) => void;
   className?: string;
 }
 
 /** One quiet line that opens. */
 export function Fold({ icon, title, first, open, onToggle, className = "" }: Props) {
   return (
-    <button type="button" className={`fold ${className}`} aria-expanded={open} onClick={onToggle}>
+    <button
+      type="button"
+      className={`fold ${className}`}
+      aria-expanded={open}
+      onClick={(event) => onToggle(event.currentTarget)}
+    >
       <Icon name={icon} />
       <span className="fold-title num">{title}</span>
       <Icon name={open ? "down" : "right"} className="chev" />

@@ -1,8 +1,40 @@
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { bytes, counting, dayOf, duration, humanised, stamp, tokens, waited } from "./format";
+import {
+  bytes,
+  clockTime,
+  counting,
+  dayOf,
+  duration,
+  grouped,
+  humanised,
+  plural,
+  setLocale,
+  stamp,
+  tokens,
+  waited,
+} from "./format";
 
-const plain = (text: string) => text.replaceAll("\u00a0", " ");
+const plain = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, " ");
+
+beforeEach(() => setLocale("en-GB"));
+afterEach(() => setLocale("en-US"));
+
+test("numbers, dates and the clock of 12 or 24 hours are the reader's own", () => {
+  const now = new Date(2026, 10, 15, 9).getTime();
+  const at = new Date(2026, 10, 14, 20, 5).getTime();
+  const shown = () => [bytes(1_240_000), grouped(12_345), plural(1204, "row"), clockTime(at), stamp(at, now)];
+  expect(shown().map(plain)).toEqual(["1.2 MB", "12,345", "1,204 rows", "20:05", "14 Nov, 20:05"]);
+  setLocale("en-US");
+  expect(shown().map(plain)).toEqual(["1.2 MB", "12,345", "1,204 rows", "8:05 PM", "Nov 14, 8:05 PM"]);
+  setLocale("de-DE");
+  expect(shown().map(plain)).toEqual(["1,2 MB", "12.345", "1.204 rows", "20:05", "14. Nov., 20:05"]);
+  expect([4, 40, 3200].map((ms) => plain(duration(ms)))).toEqual(["4 ms", "0,04 s", "3,2 s"]);
+});
+
+test("a size just below the next unit is written in it", () => {
+  expect(plain(bytes(999_700))).toBe("1 MB");
+});
 
 test("ended times have tenths, short ones hundredths, long ones minutes", () => {
   expect([4, 40, 3200, 41_800, 72_000].map((ms) => plain(duration(ms)))).toEqual([

@@ -1,27 +1,45 @@
-/** Numbers and times as the page writes them: units after a no-break space, tabular digits elsewhere. */
+/** Numbers and times in the reader's own locale: units after a no-break space, tabular digits elsewhere. */
 
 const NBSP = "\u00a0";
 
-// Made once: making one takes longer than all else that is done for a line of the page.
-const NUMBER = new Intl.NumberFormat("en-GB");
-const MINUTE = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const SECOND = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const DAY_AND_YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
-const FULL = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short" });
+/** Made once: making one takes longer than all else that is done for a line of the page. */
+function formatsFor(locale: string | undefined) {
+  const number = (options?: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options);
+  const moment = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options);
+  const day = { day: "numeric", month: "short" } as const;
+  return {
+    number: number(),
+    twoDigits: number({ minimumIntegerDigits: 2 }),
+    tenths: number({ minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+    hundredths: number({ minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+    short: number({ maximumFractionDigits: 1 }),
+    minute: moment({ timeStyle: "short" }),
+    second: moment({ timeStyle: "medium" }),
+    day: moment(day),
+    dayAndYear: moment({ ...day, year: "numeric" }),
+    full: moment({ dateStyle: "full", timeStyle: "short" }),
+  };
+}
+
+let formats = formatsFor(globalThis.navigator.language);
+
+/** Another locale than the browser's own, by its tag. */
+export function setLocale(locale: string): void {
+  formats = formatsFor(locale);
+}
 
 /** A time that has ended: 4 ms, 0.04 s, 3.2 s, 41.8 s, 1:12. */
 export function duration(ms: number): string {
-  if (ms < 10) return `${Math.max(0, Math.round(ms))}${NBSP}ms`;
-  if (ms < 100) return `${(ms / 1000).toFixed(2)}${NBSP}s`;
-  if (ms < 59_950) return `${(ms / 1000).toFixed(1)}${NBSP}s`;
+  if (ms < 10) return `${grouped(Math.max(0, Math.round(ms)))}${NBSP}ms`;
+  if (ms < 100) return `${formats.hundredths.format(ms / 1000)}${NBSP}s`;
+  if (ms < 59_950) return `${formats.tenths.format(ms / 1000)}${NBSP}s`;
   return minutes(ms);
 }
 
 /** A time that still counts: tenths to 10 s, then seconds, then m:ss. */
 export function counting(ms: number): string {
-  if (ms < 10_000) return `${(Math.max(0, ms) / 1000).toFixed(1)}${NBSP}s`;
-  if (ms < 60_000) return `${Math.floor(ms / 1000)}${NBSP}s`;
+  if (ms < 10_000) return `${formats.tenths.format(Math.floor(Math.max(0, ms) / 100) / 10)}${NBSP}s`;
+  if (ms < 60_000) return `${grouped(Math.floor(ms / 1000))}${NBSP}s`;
   return minutes(ms);
 }
 
@@ -29,43 +47,54 @@ export function counting(ms: number): string {
 export function waited(ms: number): string {
   const hours = ms / 3_600_000;
   if (hours < 1) return minutes(ms);
-  return hours < 48 ? `${Math.floor(hours)}${NBSP}h` : `${Math.floor(hours / 24)} days`;
+  return hours < 48 ? `${grouped(Math.floor(hours))}${NBSP}h` : `${grouped(Math.floor(hours / 24))} days`;
 }
 
-function minutes(ms: number): string {
+/** Always m:ss. */
+export function minutes(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  return `${grouped(Math.floor(seconds / 60))}:${formats.twoDigits.format(seconds % 60)}`;
 }
 
 /** 96, 4.2k, 128k, 1.2M. */
 export function tokens(n: number): string {
-  if (n < 1000) return String(n);
-  if (n < 100_000) return `${trimmed(n / 1000)}k`;
-  if (n < 1_000_000) return `${Math.round(n / 1000)}k`;
-  return `${trimmed(n / 1_000_000)}M`;
+  if (n < 1000) return grouped(n);
+  if (n < 100_000) return `${decimal(n / 1000)}k`;
+  if (n < 1_000_000) return `${grouped(Math.round(n / 1000))}k`;
+  return `${decimal(n / 1_000_000)}M`;
 }
 
 export function bytes(n: number): string {
-  if (n < 1000) return `${n}${NBSP}B`;
-  if (n < 1_000_000) return `${n < 10_000 ? trimmed(n / 1000) : Math.round(n / 1000)}${NBSP}kB`;
-  return `${trimmed(n / 1_000_000)}${NBSP}MB`;
+  if (n < 1000) return `${grouped(n)}${NBSP}B`;
+  if (n < 999_500) return `${n < 10_000 ? decimal(n / 1000) : grouped(Math.round(n / 1000))}${NBSP}kB`;
+  return `${decimal(n / 1_000_000)}${NBSP}MB`;
+}
+
+/** The size of a text as it is sent and kept. */
+export function sizeInBytes(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 export function grouped(n: number): string {
-  return NUMBER.format(n);
+  return formats.number.format(n);
+}
+
+/** With a tenth where there is one: 4.2, 12. */
+export function decimal(n: number): string {
+  return formats.short.format(n);
 }
 
 export function plural(n: number, one: string, many = `${one}s`): string {
-  return `${n} ${n === 1 ? one : many}`;
+  return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
 export function clockTime(at: number, seconds = false): string {
-  return (seconds ? SECOND : MINUTE).format(at);
+  return (seconds ? formats.second : formats.minute).format(at);
 }
 
 /** With its weekday and year. */
 export function inFull(at: number): string {
-  return FULL.format(at);
+  return formats.full.format(at);
 }
 
 export type Day = "Today" | "Yesterday" | "Earlier";
@@ -88,12 +117,12 @@ export function stamp(at: number, now: number): string {
 
 /** The day alone: 16 Dec. */
 export function dateIn(at: number): string {
-  return DAY.format(at);
+  return formats.day.format(at);
 }
 
 function dateOf(at: number, now: number): string {
   const thisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
-  return (thisYear ? DAY : DAY_AND_YEAR).format(at);
+  return (thisYear ? formats.day : formats.dayAndYear).format(at);
 }
 
 /** `read_file` is "Read file". */
@@ -112,8 +141,4 @@ export function hostOf(url: string): string {
   } catch {
     return url;
   }
-}
-
-function trimmed(n: number): string {
-  return n.toFixed(1).replace(/\.0$/, "");
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState, type ReactNode } from "react";
 
-import { CopyButton } from "../parts";
+import { saveText } from "../api";
+import { CopyButton, LinkButton } from "../parts";
 import type { Coloured } from "./highlight";
 
 interface Props {
@@ -12,18 +13,49 @@ interface Props {
 
 export function CodeBlock({ code, language, growing }: Props) {
   const coloured = useColours(code, language, growing);
+  const [wraps, setWraps] = useState(false);
   return (
-    <figure className="code">
+    <figure className="code" dir="ltr">
       <figcaption>
         <span className="grow">{language || "text"}</span>
+        <LinkButton aria-pressed={wraps} onClick={() => setWraps(!wraps)}>
+          Wrap
+        </LinkButton>
         <CopyButton text={code} />
+        {!growing && (
+          <LinkButton icon="save" onClick={() => saveText(code, `code.${endingOf(language)}`)}>
+            Save
+          </LinkButton>
+        )}
       </figcaption>
-      <pre className="pre" tabIndex={0} aria-label="Code">
+      <pre className={wraps ? "pre wrap" : "pre"} tabIndex={0} aria-label="Code">
         {coloured ? drawn(coloured.children) : code}
         {growing && <span className="caret" />}
       </pre>
     </figure>
   );
+}
+
+/** Those whose name is not their ending; any other name of letters alone is. */
+const ENDINGS: Record<string, string> = {
+  bash: "sh",
+  console: "sh",
+  shell: "sh",
+  python: "py",
+  javascript: "js",
+  typescript: "ts",
+  markdown: "md",
+  ruby: "rb",
+  rust: "rs",
+  yaml: "yml",
+  "c++": "cpp",
+  "c#": "cs",
+  kotlin: "kt",
+};
+
+function endingOf(language: string): string {
+  const name = language.toLowerCase();
+  return ENDINGS[name] ?? (/^[a-z]{1,5}$/.test(name) ? name : "txt");
 }
 
 function useColours(code: string, language: string, growing: boolean): Coloured | null {

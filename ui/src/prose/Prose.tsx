@@ -6,8 +6,13 @@ import { hostOf } from "../parts";
 import { blocksOf } from "./blocks";
 import { citations } from "./citations";
 import { CodeBlock } from "./CodeBlock";
+import { directions } from "./directions";
+import { displayState, mayHoldMath } from "./formula";
 import { literal } from "./literal";
-import { numberColumns } from "./tables";
+import { plain } from "./plain";
+import { ProseTable } from "./ProseTable";
+import { tables } from "./tables";
+import { useMath } from "./useMath";
 
 interface Props {
   text: string;
@@ -19,7 +24,7 @@ interface Props {
 
 /** Markdown as a tree: no raw HTML, no remote images, only web and mail links. */
 export const Prose = memo(function Prose({ text, sources = 0, onCite, growing = false }: Props) {
-  const blocks = useMemo(() => blocksOf(text), [text]);
+  const blocks = useMemo(() => blocksOf(text, growing), [text, growing]);
   return (
     <div className="prose" {...(growing && { "aria-live": "off" as const })}>
       {blocks.map((block, n) => (
@@ -35,46 +40,81 @@ export const Prose = memo(function Prose({ text, sources = 0, onCite, growing = 
   );
 });
 
-const Block = memo(function Block({ text, sources = 0, onCite, growing = false }: Props) {
-  const plugins = useMemo(() => pluginsFor(sources), [sources]);
+const Block = memo(function Block(props: Props) {
+  const { text, growing = false } = props;
+  const formula = displayState(text);
+  const isFormula = formula === "whole" || (formula === "open" && growing);
+  return isFormula ? <DisplayFormula source={text} open={formula === "open"} /> : <TextBlock {...props} />;
+});
+
+/** A formula that is not closed yet is shown as it is written: half of one is no TeX. */
+function DisplayFormula({ source, open }: { source: string; open: boolean }) {
+  const math = useMath(true);
+  if (math && !open) return <math.MathML source={source} />;
+  return (
+    <div className="tex-source" dir="ltr">
+      <code>{source}</code>
+    </div>
+  );
+}
+
+function TextBlock({ text, sources = 0, onCite, growing = false }: Props) {
+  const holdsMath = mayHoldMath(text);
+  const math = useMath(holdsMath);
+  const plugins = useMemo(
+    () => pluginsFor(sources, holdsMath && (math ? [math.remarkMath, { growing }] : withoutEscapes)),
+    [sources, holdsMath, math, growing],
+  );
   const writesCode = growing && isOpenCode(text);
-  const components = useMemo(() => componentsFor(onCite, writesCode), [onCite, writesCode]);
+  const components = useMemo(() => componentsFor(onCite, writesCode, math), [onCite, writesCode, math]);
   return (
     <Markdown remarkPlugins={plugins} components={components} urlTransform={safeUrl}>
       {text}
     </Markdown>
   );
-});
-
-function pluginsFor(sources: number): Options["remarkPlugins"] {
-  return [remarkGfm, [literal, safeUrl], numberColumns, citations(sources)];
 }
 
-function componentsFor(onCite: Props["onCite"], writesCode: boolean): Components {
+type Plugins = NonNullable<Options["remarkPlugins"]>;
+
+function pluginsFor(sources: number, math: Plugins[number] | false): Plugins {
+  return [remarkGfm, [literal, safeUrl], ...(math ? [math] : []), tables, citations(sources), directions];
+}
+
+/** A remark plugin for the moment before formulas can be read: they show as they were written. */
+function withoutEscapes(this: { data: () => object }) {
+  const data = this.data() as { micromarkExtensions?: unknown[] };
+  (data.micromarkExtensions ??= []).push({ disable: { null: ["characterEscape"] } });
+}
+
+function componentsFor(
+  onCite: Props["onCite"],
+  writesCode: boolean,
+  math: ReturnType<typeof useMath>,
+): Components {
   return {
     a: ({ href, children }) => <OutLink href={href}>{children}</OutLink>,
     img: ({ src, alt }) => <OutLink href={typeof src === "string" ? src : ""}>{alt || "image"}</OutLink>,
-    h1: Heading,
-    h2: Heading,
-    h3: Heading,
-    h4: Heading,
-    h5: Heading,
-    h6: Heading,
-    table: ({ children }) => (
-      <div className="tbl" tabIndex={0} role="group" aria-label="Table">
-        <table>{children}</table>
-      </div>
-    ),
-    th: ({ style, children }) => (
-      <th className={style?.textAlign === "right" ? "r" : undefined}>{children}</th>
-    ),
-    td: ({ style, children }) => (
-      <td className={style?.textAlign === "right" ? "r" : undefined}>{children}</td>
+    // The page's own titles come first in its outline.
+    h1: ({ dir, children }) => <h2 dir={dir}>{children}</h2>,
+    h2: ({ dir, children }) => <h3 dir={dir}>{children}</h3>,
+    h3: ({ dir, children }) => <h4 dir={dir}>{children}</h4>,
+    h4: ({ dir, children }) => <h5 dir={dir}>{children}</h5>,
+    h5: ({ dir, children }) => <h6 dir={dir}>{children}</h6>,
+    table: ({ dir, children, node }) => (
+      <ProseTable dir={dir} node={node}>
+        {children}
+      </ProseTable>
     ),
     input: ({ checked }) => (
       <input type="checkbox" className="box" checked={checked ?? false} disabled readOnly />
     ),
+    code: ({ className, children }) => (
+      <code className={className} dir="ltr">
+        {children}
+      </code>
+    ),
     pre: ({ children }) => codeIn(children, writesCode),
+    var: ({ children }) => (math ? <math.MathML source={plain(children)} /> : children),
     cite: ({ children, node }) =>
       node?.properties.dataUnknown === undefined ? (
         <Cite onCite={onCite} n={numberIn(children)} />
@@ -82,10 +122,6 @@ function componentsFor(onCite: Props["onCite"], writesCode: boolean): Components
         <Unsourced n={numberIn(children)} />
       ),
   };
-}
-
-function Heading({ children }: { children?: ReactNode }) {
-  return <h3>{children}</h3>;
 }
 
 function Cite({ n, onCite }: { n: number; onCite: Props["onCite"] }) {
@@ -135,9 +171,4 @@ function isOpenCode(block: string): boolean {
 
 function numberIn(children: ReactNode): number {
   return Number(plain(children));
-}
-
-function plain(children: ReactNode): string {
-  if (typeof children === "string" || typeof children === "number") return String(children);
-  return Array.isArray(children) ? children.map(plain).join("") : "";
 }

@@ -1,17 +1,25 @@
-/** Aligns columns of numbers to the right, heads included, where the writer chose no side. */
+/** Aligns columns of numbers to the right, heads included, where the writer chose no side; and keeps a table's source. */
 
 import type { Nodes, Table } from "mdast";
 
 const NUMBER = /^[-+−]?\d[\d.,\s]*(%|[a-zµ]{1,3})?$/i;
 
 /** A remark plugin. */
-export function numberColumns() {
-  return (tree: Nodes) => visit(tree);
+export function tables() {
+  return (tree: Nodes, file: { value: unknown }) => visit(tree, String(file.value));
 }
 
-function visit(node: Nodes): void {
-  if (node.type === "table") alignNumbers(node);
-  else if ("children" in node) node.children.forEach(visit);
+function visit(node: Nodes, source: string): void {
+  if (node.type === "table") {
+    alignNumbers(node);
+    keepSource(node, source);
+  } else if ("children" in node) node.children.forEach((child) => visit(child, source));
+}
+
+function keepSource(table: Table, source: string): void {
+  const { start, end } = table.position ?? {};
+  const dataSource = source.slice(start?.offset ?? 0, end?.offset ?? 0);
+  table.data = { ...table.data, hProperties: { ...table.data?.hProperties, dataSource } };
 }
 
 function alignNumbers(table: Table): void {

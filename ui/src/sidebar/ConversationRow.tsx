@@ -2,8 +2,7 @@ import { useState, type KeyboardEvent } from "react";
 
 import { conversations, saveFile, type ConversationInfo } from "../api";
 import { Link, navigate, paths } from "../app/router";
-import { neededText } from "../conversation/labels";
-import { Icon, IconButton, Menu, WaitCount, when } from "../parts";
+import { Icon, IconButton, Menu, when } from "../parts";
 import { deleteSoon, rename } from "./listing";
 import { isUnread, markOf, type Mark } from "./marks";
 
@@ -11,11 +10,14 @@ interface Props {
   conversation: ConversationInfo;
   current: boolean;
   now: number;
+  /** What was looked for, where the row is a find: it opens at the hit. */
+  find?: string;
 }
 
-export function ConversationRow({ conversation, current, now }: Props) {
+export function ConversationRow({ conversation, current, now, find = "" }: Props) {
   const [renaming, setRenaming] = useState(false);
   const title = conversation.title || "Untitled";
+  const hit = conversation.hits?.[0];
   if (renaming)
     return (
       <li>
@@ -26,15 +28,15 @@ export function ConversationRow({ conversation, current, now }: Props) {
     <li className="row-slot">
       <Link
         className="row"
-        href={paths.conversation(conversation.id)}
+        href={
+          hit ? paths.message(conversation.id, hit.message_id, find) : paths.conversation(conversation.id)
+        }
         aria-current={current ? "page" : undefined}
         onDoubleClick={() => setRenaming(true)}
       >
-        <span className="grow cut">
+        <span className="grow cut" dir="auto">
           {title}
-          {conversation.excerpt && (
-            <small className="excerpt cut">{withoutMarks(conversation.excerpt)}</small>
-          )}
+          {hit && <Excerpt pieces={hit.pieces} />}
         </span>
         <MarkView
           mark={markOf(conversation, !current && isUnread(conversation))}
@@ -72,12 +74,13 @@ export function ConversationRow({ conversation, current, now }: Props) {
   );
 }
 
-/** Words as they are read: the signs of markdown say nothing in one line. */
-export function withoutMarks(markdown: string): string {
-  return markdown
-    .replace(/```\w*|\*\*|`|^#+ |^> /gm, " ")
-    .replace(/\s+/g, " ")
-    .trim();
+/** Words around and words found, by turns. */
+function Excerpt({ pieces }: { pieces: readonly string[] }) {
+  return (
+    <small className="excerpt cut">
+      {pieces.map((piece, n) => (n % 2 === 1 ? <mark key={n}>{piece}</mark> : piece))}
+    </small>
+  );
 }
 
 function drop(conversation: ConversationInfo, current: boolean): void {
@@ -98,7 +101,7 @@ function MarkView({ mark, at, now }: { mark: Mark; at: string; now: number }) {
     case "unknown":
       return <WordedIcon icon="unknown" tone="warn" words="Outcome unknown" />;
     case "waiting":
-      return <WaitCount n={mark.count} what={neededText(mark.count, mark.approvals).replace(/^\d+ /, "")} />;
+      return <NeedCount count={mark.count} words={mark.words} />;
     case "failed":
       return <WordedIcon icon="fail" tone="bad" words="Failed" />;
     case "running":
@@ -113,6 +116,17 @@ function MarkView({ mark, at, now }: { mark: Mark; at: string; now: number }) {
     case "time":
       return <span className="when">{when(Date.parse(at), now)}</span>;
   }
+}
+
+/** A number to see, words to hear and to point at. */
+function NeedCount({ count, words }: { count: number; words: string }) {
+  return (
+    <span className="count warn" title={words}>
+      <Icon name="person" />
+      <span aria-hidden="true">{count}</span>
+      <span className="vh">{words}</span>
+    </span>
+  );
 }
 
 function WordedIcon({
@@ -147,6 +161,7 @@ function RenameBox({ conversation, onDone }: { conversation: ConversationInfo; o
     <input
       className="input rename"
       aria-label="Title"
+      dir="auto"
       autoFocus
       value={title}
       onFocus={(event) => event.target.select()}

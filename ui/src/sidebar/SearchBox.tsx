@@ -29,7 +29,7 @@ export function SearchBox({ search }: { search: Search }) {
         ref={box}
         className="grow"
         placeholder="Search"
-        aria-label="Search conversations"
+        aria-label="Search chats"
         value={search.text}
         onChange={(event) => search.setText(event.target.value)}
         onKeyDown={onKeyDown}

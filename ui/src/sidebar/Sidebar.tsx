@@ -1,13 +1,27 @@
 import { useEffect, useRef, useState } from "react";
 
+import { useConnection } from "../app/link";
 import { useResource } from "../app/resource";
 import { serverList } from "../app/resources";
 import { Link, navigate, paths, useRoute } from "../app/router";
 import { useSidebar } from "../app/sidebarState";
-import { Button, Icon, IconButton, LinkButton, Logo, WaitCount, dayOf, type Day } from "../parts";
+import {
+  Button,
+  Empty,
+  Icon,
+  IconButton,
+  LinkButton,
+  Logo,
+  Problem,
+  Skeleton,
+  WaitCount,
+  dayOf,
+  type Day,
+} from "../parts";
+import { Bell } from "../notifications/Bell";
 import { moveAmongRows } from "./arrows";
 import { ConversationRow } from "./ConversationRow";
-import { showMore, undoDelete, useListing } from "./listing";
+import { refreshSoon, showMore, undoDelete, useListing } from "./listing";
 import { LinkState } from "./LinkState";
 import { SearchBox } from "./SearchBox";
 import { useSearch } from "./useSearch";
@@ -19,20 +33,22 @@ export function Sidebar() {
   const sidebar = useSidebar();
   const search = useSearch();
   const { deleted } = useListing();
+  const { state } = useConnection();
   return (
-    <nav className="side" aria-label="Conversations and settings">
+    <nav className="side" aria-label="Chats and settings">
       <div className="brand">
         <Logo />
         <span className="grow">Windlass</span>
+        <Bell />
         <IconButton icon="panel" label="Hide the sidebar" onClick={sidebar.close} />
       </div>
       <div className="side-top">
         <Button icon="plus" onClick={() => navigate(paths.home)}>
-          New conversation
+          New chat
         </Button>
         <SearchBox search={search} />
       </div>
-      <div className="list" onKeyDown={moveAmongRows}>
+      <div className={state === "lost" ? "list stale" : "list"} onKeyDown={moveAmongRows}>
         {search.text ? <Found search={search} /> : <Days />}
       </div>
       {deleted && (
@@ -54,8 +70,7 @@ function Days() {
     (item) =>
       item.id !== deleted?.id && (item.state !== "empty" || item.title || item.id === route.conversationId),
   );
-  if (shown.length === 0)
-    return <p className="dim list-note">{error || (loaded ? "No conversations yet." : "")}</p>;
+  if (shown.length === 0) return <NoRows error={error} loaded={loaded} />;
   return (
     <>
       {DAYS.map((day) => {
@@ -87,6 +102,12 @@ function Days() {
   );
 }
 
+function NoRows({ error, loaded }: { error: string; loaded: boolean }) {
+  if (error) return <Problem what="Couldn’t load chats." error={error} onAgain={refreshSoon} />;
+  if (!loaded) return <Skeleton label="Loading chats…" rows={6} row={32} />;
+  return <Empty icon="send">No chats yet. Write a message to start one.</Empty>;
+}
+
 function Found({ search }: { search: ReturnType<typeof useSearch> }) {
   const [now] = useState(() => Date.now());
   const route = useRoute();
@@ -110,6 +131,7 @@ function Found({ search }: { search: ReturnType<typeof useSearch> }) {
           conversation={item}
           current={item.id === route.conversationId}
           now={now}
+          find={search.text}
         />
       ))}
     </ul>
@@ -144,7 +166,11 @@ function Pages() {
         <Icon name="model" />
         <span className="grow cut">Models</span>
       </Link>
-      <Link className="row" href={paths.settings} aria-current={page === "settings" ? "page" : undefined}>
+      <Link
+        className="row"
+        href={paths.settings}
+        aria-current={page === "settings" || page === "account" ? "page" : undefined}
+      >
         <Icon name="sliders" />
         <span className="grow cut">Settings</span>
       </Link>

@@ -1,7 +1,8 @@
 import { act, renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-import { refreshSoon, rename, showMore, useListing, useListingUpdates } from "./listing";
+import type { ConversationInfo } from "../api";
+import { refresh, refreshSoon, rename, showMore, takeChange, useListing, withChange } from "./listing";
 import { useSearch } from "./useSearch";
 
 type Reply = () => Response | Promise<Response>;
@@ -25,6 +26,9 @@ function titled(title: string): Response {
   return Response.json({ conversations: [{ id: "c1", title, state: "finished" }], next_cursor: null });
 }
 
+const row = (id: string, title: string, hour: number) =>
+  ({ id, title, state: "finished", updated_at: `2026-11-18T0${hour}:00:00Z` }) as ConversationInfo;
+
 /** An answer that comes when it is told to. */
 function held(): { answer: () => Promise<Response>; give: (response: Response) => Promise<void> } {
   let resolve: (response: Response) => void = () => undefined;
@@ -42,8 +46,8 @@ function held(): { answer: () => Promise<Response>; give: (response: Response) =
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 async function opened() {
-  const { result } = renderHook(() => (useListingUpdates(), useListing()));
-  await pass(0);
+  const { result } = renderHook(() => useListing());
+  await act(refresh);
   return () => result.current.items.map((item) => item.title);
 }
 
@@ -68,6 +72,29 @@ test("what happens while the list is under way has it asked for again soon after
   list = () => titled("New");
   await pass(300);
   expect(titles()).toEqual(["New"]);
+});
+
+test("a row that changes while the list is under way is not put back by it", async () => {
+  const titles = await opened();
+  const { answer, give } = held();
+  list = answer;
+  showMore();
+  act(() => takeChange({ id: "c1", conversation: row("c1", "New", 1) }));
+  await give(titled("Old"));
+  expect(titles()).toEqual(["New"]);
+  act(() => takeChange({ id: "c1", conversation: null }));
+  expect(titles()).toEqual([]);
+});
+
+test("a changed row stands where its time puts it, unless that is on a page that is not shown", () => {
+  const items = [row("a", "A", 5), row("b", "B", 3)];
+  const ids = (change: ConversationInfo, more = false) =>
+    withChange(items, { id: change.id, conversation: change }, more).map((item) => item.id);
+  expect(ids(row("b", "B", 6))).toEqual(["b", "a"]);
+  expect(ids(row("c", "C", 4))).toEqual(["a", "c", "b"]);
+  expect(ids(row("c", "C", 1))).toEqual(["a", "b", "c"]);
+  expect(ids(row("c", "C", 1), true)).toEqual(["a", "b"]);
+  expect(ids(row("b", "B", 1), true)).toEqual(["a", "b"]);
 });
 
 test("that nothing was found is not said of words that are still being searched for", async () => {

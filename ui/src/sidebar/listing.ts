@@ -1,9 +1,8 @@
-/** The list of conversations, kept fresh: asked again after what happens here, and now and then for what does not. */
+/** The list of chats: read once when a stream opens, then changed row by row as the server tells. */
 
-import { useEffect, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
 
-import { conversations, errorText, type ConversationInfo } from "../api";
-import { serverList } from "../app/resources";
+import { conversations, errorText, type ConversationChange, type ConversationInfo } from "../api";
 
 interface Listed {
   items: readonly ConversationInfo[];
@@ -14,14 +13,14 @@ interface Listed {
   loaded: boolean;
 }
 
-const BUSY_POLL_MS = 4000;
-const IDLE_POLL_MS = 15_000;
 const SOON_MS = 300;
 const UNDO_MS = 10_000;
 const PAGE = 100;
 
 let listed: Listed = { items: [], deleted: null, more: false, error: "", loaded: false };
 let pages = 1;
+const meanwhile = new Map<string, ConversationChange>(); // what changed while the list was on its way
+let loading = 0;
 let asked = 0; // an answer is of no use when something newer was asked or done since
 let timer: ReturnType<typeof setTimeout> | undefined;
 let undoTimer: ReturnType<typeof setTimeout> | undefined;
@@ -29,20 +28,6 @@ const watchers = new Set<() => void>();
 
 export function useListing(): Listed {
   return useSyncExternalStore(watch, () => listed);
-}
-
-/** Keep asking while the page is open. Once, at the root. */
-export function useListingUpdates(): void {
-  useEffect(() => {
-    void refresh();
-    addEventListener("focus", refreshSoon);
-    addEventListener("pagehide", deleteNow);
-    return () => {
-      clearTimeout(timer);
-      removeEventListener("focus", refreshSoon);
-      removeEventListener("pagehide", deleteNow);
-    };
-  }, []);
 }
 
 export function refreshSoon(): void {
@@ -55,7 +40,26 @@ export function showMore(): void {
   void refresh();
 }
 
-/** Show a change at once; the next refresh brings the truth. */
+/** A row as the server has it now. */
+export function takeChange(change: ConversationChange): void {
+  if (loading > 0) meanwhile.set(change.id, change);
+  set({ items: withChange(listed.items, change, listed.more) });
+}
+
+/** Newest first. One that is older than all that are shown belongs to a page that is not shown yet. */
+export function withChange(
+  items: readonly ConversationInfo[],
+  { id, conversation }: ConversationChange,
+  more: boolean,
+): readonly ConversationInfo[] {
+  const others = items.filter((item) => item.id !== id);
+  if (!conversation) return others;
+  const at = others.findIndex((item) => item.updated_at < conversation.updated_at);
+  if (at < 0) return more && others.length === items.length ? items : [...others, conversation];
+  return others.toSpliced(at, 0, conversation);
+}
+
+/** Show a change at once; the server tells the truth in a moment. */
 export function changeListed(id: string, fields: Partial<ConversationInfo>): void {
   asked += 1;
   set({ items: listed.items.map((item) => (item.id === id ? { ...item, ...fields } : item)) });
@@ -79,7 +83,7 @@ export function undoDelete(): void {
   set({ deleted: null });
 }
 
-function deleteNow(): void {
+export function deleteNow(): void {
   clearTimeout(undoTimer);
   const { deleted } = listed;
   if (!deleted) return;
@@ -91,24 +95,23 @@ function deleteNow(): void {
     .then(refreshSoon);
 }
 
-async function refresh(): Promise<void> {
+export async function refresh(): Promise<void> {
   clearTimeout(timer);
-  timer = undefined;
   const turn = ++asked;
+  if (loading === 0) meanwhile.clear();
+  loading += 1;
   try {
     const { items, more } = await load();
-    if (turn === asked) set({ items, more, error: "", loaded: true });
-    await serverList.refresh();
+    const rows = [...meanwhile.values()].reduce((kept, change) => withChange(kept, change, more), items);
+    if (turn === asked) set({ items: rows, more, error: "", loaded: true });
   } catch (problem) {
     if (turn === asked) set({ error: errorText(problem), loaded: true });
+  } finally {
+    loading -= 1;
   }
-  const busy =
-    listed.items.some((item) => item.state === "running") ||
-    serverList.value?.some((server) => server.status === "starting");
-  timer ??= setTimeout(() => void refresh(), busy ? BUSY_POLL_MS : IDLE_POLL_MS);
 }
 
-async function load(): Promise<{ items: ConversationInfo[]; more: boolean }> {
+async function load(): Promise<{ items: readonly ConversationInfo[]; more: boolean }> {
   const items: ConversationInfo[] = [];
   let cursor: string | null = "";
   for (let page = 0; page < pages && cursor !== null; page += 1) {

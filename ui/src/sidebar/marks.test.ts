@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { ConversationInfo } from "../api";
-import { isUnread, markOf, noteSeen, waitingIn } from "./marks";
+import { isUnread, markOf, needsText, noteSeen, waitingIn } from "./marks";
 
 const conversation = (more: Partial<ConversationInfo>) =>
   ({
@@ -16,7 +16,8 @@ const conversation = (more: Partial<ConversationInfo>) =>
   }) as ConversationInfo;
 
 test.each([
-  [{ state: "awaiting_person", unknowns: 1, approvals: 2 }, "unknown"],
+  [{ state: "awaiting_person", unknowns: 1 }, "unknown"],
+  [{ state: "awaiting_person", unknowns: 1, approvals: 2 }, "waiting"],
   [{ state: "awaiting_person", approvals: 2 }, "waiting"],
   [{ state: "awaiting_person", questions: 1 }, "waiting"],
   [{ outcome: "failed" }, "failed"],
@@ -29,6 +30,16 @@ test.each([
 test("d5 a tool's question counts beside approvals and doubts", () => {
   const counts = { approvals: 1, unknowns: 1, questions: 2 };
   expect(waitingIn(conversation({ state: "awaiting_person", ...counts }))).toBe(4);
+});
+
+test.each([
+  [{ approvals: 3 }, "3 need approval"],
+  [{ questions: 1 }, "Has a question"],
+  [{ approvals: 1, questions: 1, unknowns: 1 }, "1 needs approval, has a question, 1 outcome unknown"],
+  [{ waiting: { for: "sign_in", since: "" } }, "Needs you to sign in"],
+] as [Partial<ConversationInfo>, string][])("the mark is text too: %j is %s", (fields, words) => {
+  expect(needsText(conversation(fields))).toBe(words);
+  expect(waitingIn(conversation(fields))).toBeGreaterThan(0);
 });
 
 test("an answer is unread until its conversation was open", () => {

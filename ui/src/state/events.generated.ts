@@ -91,6 +91,16 @@ export interface SourceLink {
   url: string;
 }
 
+/** Something in a result to be seen, heard, saved or followed. `at` is its position in the result's content. */
+export interface OutputFile {
+  kind: "audio" | "file" | "image" | "link";
+  at: number;
+  name?: string;
+  mime?: string;
+  size?: number;
+  uri?: string;
+}
+
 /** What a tool gave: `text` is what the model reads, the whole is kept under `result_id`. */
 export interface ToolOutput {
   text: string;
@@ -102,6 +112,7 @@ export interface ToolOutput {
   untrusted?: boolean;
   foreign?: boolean;
   failed?: boolean;
+  files?: OutputFile[];
 }
 
 /** Where a durable event stands. `at` is ISO 8601. */
@@ -184,6 +195,7 @@ export interface CallJudged extends EventHeader {
   step?: number;
   permission?: string;
   reads?: boolean;
+  outside?: string;
 }
 
 export interface CallDecided extends EventHeader {

@@ -5,4 +5,5 @@ export { messageId } from "./deleted";
 export * from "./events";
 export * from "./looks";
 export * from "./phase";
+export * from "./sentences";
 export * from "./turn";

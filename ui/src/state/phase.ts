@@ -2,6 +2,7 @@
 
 import type { SourceLink, Usage } from "./events";
 import { lookOf, waitingCalls } from "./looks";
+import { wholeSentences } from "./sentences";
 import { callsOf, isOpen, type Turn } from "./turn";
 
 export type Phase =
@@ -83,6 +84,7 @@ export function answerOf(turn: Turn): string {
   return turn.draft?.text || (turn.rounds.at(-1)?.reply.text ?? "");
 }
 
+const LONGEST_REASON = 300;
 const NO_SEARCH = "The web search failed.";
 
 /** Why an answer that was to come from the web does not, as the server's `message` says it; "" where it does or need not. */
@@ -94,7 +96,7 @@ export function searchProblem(turn: Turn): string {
   if (search === "off") return "Web search is off, so no search was made.";
   const text = searches.at(-1)?.finished?.output.text ?? "";
   const why = text.replace(NO_SEARCH, "").split("Do not make up results")[0] ?? "";
-  return `${NO_SEARCH} ${why.trim().slice(0, 300)}`.trim();
+  return `${NO_SEARCH} ${wholeSentences(why, LONGEST_REASON)}`.trim();
 }
 
 /**

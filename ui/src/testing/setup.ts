@@ -5,18 +5,24 @@ import { recordRequests } from "./open";
 
 configure({ asyncUtilTimeout: 60_000 });
 
+/** Nothing has a size or a place in jsdom. */
+class NoObserver {
+  observe = () => undefined;
+  unobserve = () => undefined;
+  disconnect = () => undefined;
+}
+
 beforeEach(() => {
   recordRequests();
   Element.prototype.scrollIntoView = () => undefined;
   Element.prototype.scrollTo = () => undefined;
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe = () => undefined;
-      unobserve = () => undefined;
-      disconnect = () => undefined;
-    },
-  );
+  vi.stubGlobal("ResizeObserver", NoObserver);
+  vi.stubGlobal("IntersectionObserver", NoObserver);
+  vi.stubGlobal("matchMedia", () => ({
+    matches: false,
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+  }));
 });
 
 afterEach(async () => {
@@ -26,3 +32,9 @@ afterEach(async () => {
   vi.useRealTimers();
   await vi.dynamicImportSettled(); // what is loaded late must not come when there is no page any more
 });
+
+// jsdom knows no style of elements in MathML; browsers do.
+if (!("style" in Element.prototype))
+  Object.defineProperty(Element.prototype, "style", {
+    get: () => document.createElement("span").style,
+  });

@@ -1,5 +1,6 @@
 import { results } from "../../api";
-import { Banner, bytes, CopyButton, duration, grouped, JsonView, parseJson } from "../../parts";
+import { Banner, bytes, CopyButton, duration, JsonView, parseJson, sizeInBytes } from "../../parts";
+import { sizeOf } from "../../conversation/media";
 import { argumentsOf, type Call } from "../../state";
 import { useLoaded } from "../useLoaded";
 import { sentence } from "./repairs";
@@ -36,10 +37,7 @@ export function CallSent({ call }: { call: Call }) {
       </div>
       {edited && <Raw title="The model had written" text={call.spec.arguments} />}
       {call.spec.raw && (
-        <Raw
-          title={(call.spec.repairs ?? []).map(sentence).join(" ") || "As the model wrote it"}
-          text={call.spec.raw}
-        />
+        <Raw title={(call.spec.repairs ?? []).map(sentence).join(" ") || "Original"} text={call.spec.raw} />
       )}
     </>
   );
@@ -70,9 +68,9 @@ export function CallResult({ call }: { call: Call }) {
       )}
       <div className="call-foot">
         <span className="num">
-          What the model saw{output.size ? `, of ${bytes(output.size)}` : ""}
-          {output.shortened &&
-            `: ${grouped(output.text.length)} characters, the start, the end and the shape`}
+          {output.shortened
+            ? `What the model saw: ${bytes(sizeInBytes(output.text))} of ${bytes(sizeOf(output))}, the start, the end and the shape`
+            : `What the model saw, ${bytes(sizeOf(output))}`}
         </span>
         <span className="links">
           <CopyButton text={output.text} />
@@ -83,8 +81,8 @@ export function CallResult({ call }: { call: Call }) {
           <strong>The whole result cannot be read.</strong> {error}
         </Banner>
       )}
-      {value && <Raw title={`The whole result, ${grouped(value.size)} characters`} text={value.text} />}
-      {value?.next_offset != null && <p className="dim">The first {grouped(value.length)} are shown.</p>}
+      {value && <Raw title={`The whole result, ${bytes(value.size)}`} text={value.text} />}
+      {value?.next_offset != null && <p className="dim">The first {bytes(value.length)} are shown.</p>}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 import { turns } from "../../api";
-import { Banner, Button, CopyButton, Icon, PlacedBar, Tag, grouped } from "../../parts";
+import { CopyButton, Icon, PlacedBar, Problem, Skeleton, Tag, grouped } from "../../parts";
 import type { Round, Turn } from "../../state";
 import { useLoaded } from "../useLoaded";
 import { JsonText } from "./JsonText";
@@ -16,22 +16,8 @@ interface Props {
 /** The exact request, message by message. */
 export function PromptSent({ turn, round, request }: Props) {
   const { value, error, again } = useLoaded(`${turn.id} ${request}`, () => turns.prompt(turn.id, request));
-  if (error)
-    return (
-      <Banner
-        tone="bad"
-        icon="fail"
-        role="alert"
-        actions={
-          <Button small onClick={again}>
-            Try again
-          </Button>
-        }
-      >
-        <strong>The request cannot be shown.</strong> {error}
-      </Banner>
-    );
-  if (!value) return <p className="dim">Reading the request…</p>;
+  if (error) return <Problem what="Couldn’t load the request." error={error} onAgain={again} />;
+  if (!value) return <Skeleton label="Loading request…" rows={4} row={36} />;
   const parts = promptParts(value.body, turn, round);
   const counted = (round?.reply.usage?.prompt ?? 0) > 0;
   const most = Math.max(1, ...parts.map((part) => part.tokens));

@@ -8,7 +8,7 @@ interface Props {
   failures: readonly ModelFailed[];
 }
 
-/** The reply as the provider sent it; every repair as it was written and as it was used. */
+/** What the model replied. The bytes of the provider are kept only where something had to be repaired. */
 export function RawReply({ round, failures }: Props) {
   return (
     <>
@@ -20,6 +20,11 @@ export function RawReply({ round, failures }: Props) {
   );
 }
 
+/** Only what the provider sent may be called raw. */
+export function replyName(round: Round | undefined): string {
+  return round?.reply.raw ? "Raw reply" : "Parsed reply";
+}
+
 function Reply({ round }: { round: Round }) {
   const { reply } = round;
   const repairs = repairsIn(round);
@@ -27,7 +32,7 @@ function Reply({ round }: { round: Round }) {
   const marked = (reply.calls ?? []).map((call) => call.raw ?? "");
   return (
     <>
-      <div className="pre wrap tall" tabIndex={0} aria-label="Raw reply">
+      <div className="pre wrap tall" tabIndex={0} aria-label={replyName(round)}>
         {pieces(raw, marked).map((piece, n) =>
           piece.mended ? (
             <mark key={n}>
@@ -57,9 +62,9 @@ function Reply({ round }: { round: Round }) {
 }
 
 function keptText(raw: boolean, repairs: number): string {
-  if (raw) return "As the provider sent it.";
-  if (repairs > 0) return "As it was read. Repairs are shown below.";
-  return "Nothing was repaired, so the reply is kept as it was read, not as it was sent.";
+  if (raw) return "Original, as the provider sent it";
+  if (repairs > 0) return "Parsed reply. Repairs are shown below.";
+  return "Parsed reply, no repairs";
 }
 
 function RepairCard({ repair }: { repair: Repair }) {

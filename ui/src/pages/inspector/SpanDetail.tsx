@@ -7,7 +7,7 @@ import { EventRows } from "./EventRows";
 import { rowsOf } from "./rows";
 import { lookLabel } from "./marks";
 import { PromptSent } from "./PromptSent";
-import { RawReply } from "./RawReply";
+import { RawReply, replyName } from "./RawReply";
 import { WaitDetail } from "./WaitDetail";
 import { requestOf, type Span } from "./spans";
 
@@ -40,35 +40,38 @@ export function SpanDetail({ span, turn, rows }: Props) {
         onChange={setView}
         options={views.map((value) => ({
           value,
-          label: <Label view={value} span={span} events={own.length} />,
+          label: <Label view={value} span={span} turn={turn} events={own.length} />,
         }))}
       />
-      <div role="tabpanel" aria-label={WORDS[view]} className="insp-panel">
+      <div role="tabpanel" aria-label={nameOf(view, span, turn)} className="insp-panel">
         <Panel view={view} span={span} turn={turn} rows={rows} own={own} />
       </div>
     </section>
   );
 }
 
-const WORDS: Record<View, string> = {
+const WORDS: Record<Exclude<View, "reply">, string> = {
   prompt: "Prompt sent",
-  reply: "Raw reply",
   sent: "Arguments sent",
   result: "Result",
-  wait: "Your word",
+  wait: "Your decision",
   events: "Events",
 };
+
+function nameOf(view: View, span: Span, turn: Turn): string {
+  return view === "reply" ? replyName(turn.rounds[span.round - 1]) : WORDS[view];
+}
 
 function viewsOf(span: Span): View[] {
   if (span.kind === "model") return ["prompt", "reply", "events"];
   return span.kind === "tool" ? ["sent", "result", "events"] : ["wait", "events"];
 }
 
-function Label({ view, span, events }: { view: View; span: Span; events: number }) {
+function Label({ view, span, turn, events }: { view: View; span: Span; turn: Turn; events: number }) {
   const repaired = span.repairs > 0 && (view === "reply" || view === "sent");
   return (
     <>
-      {WORDS[view]}
+      {nameOf(view, span, turn)}
       {repaired && (
         <Tag icon="wrench">
           {span.repairs}

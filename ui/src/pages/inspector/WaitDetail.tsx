@@ -22,7 +22,7 @@ export function WaitDetail({ call, outcome }: { call: Call; outcome: boolean }) 
         <dd>
           {outcome ? "It was sent, and no answer was recorded." : <code>{call.judged?.rule || "asks"}</code>}
         </dd>
-        <dt>Your word</dt>
+        <dt>Your decision</dt>
         <dd>{outcome ? RESOLVED[call.resolved] : decision(call)}</dd>
         {call.decided?.reason && (
           <>

@@ -21,7 +21,7 @@ const LEGEND: [BarKind, string][] = [
   ["model", "model writes"],
   ["tool", "tool runs"],
   ["failed", "failed"],
-  ["wait", "waits for you"],
+  ["wait", "needs you"],
 ];
 
 /** One tab stop; arrows, Home and End choose a step. */
@@ -57,7 +57,7 @@ export function Waterfall({ turn, spans, now, selected, onSelect }: Props) {
             onClick={() => onSelect(span)}
           />
         ))}
-        {spans.length === 0 && <p className="fall-empty dim">Nothing has been asked of the model yet.</p>}
+        {spans.length === 0 && <p className="fall-empty dim">No model calls yet</p>}
       </div>
       <Legend cut={scale.cuts.length > 0} />
     </section>

@@ -16,7 +16,7 @@ const OUTCOMES: Record<Outcome, string> = {
   stopped: "Stopped",
   failed: "Failed",
   handed_over: "Handed over",
-  added: "Added by hand",
+  added: "Added manually",
 };
 
 export function figuresOf(turn: Turn, spans: readonly Span[], now: number): Figure[] {

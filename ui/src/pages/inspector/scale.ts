@@ -1,5 +1,6 @@
 /** Where things stand on the waterfall: long waits are cut, so that the work stays visible. */
 
+import { decimal, minutes } from "../../parts/format";
 import type { Span } from "./spans";
 
 export interface Stretch {
@@ -86,6 +87,5 @@ function overlap(a: Stretch, b: Stretch): number {
 }
 
 function tickLabel(seconds: number): string {
-  if (seconds < 60) return `${Number(seconds.toFixed(1))}${NBSP}s`;
-  return `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, "0")}`;
+  return seconds < 60 ? `${decimal(seconds)}${NBSP}s` : minutes(Math.round(seconds) * 1000);
 }

@@ -13,10 +13,13 @@ export interface TurnLog {
 
 const NOTHING: TurnLog = { turn: null, rows: [], error: "" };
 
-export function useTurnLog(turnId: string): TurnLog {
+/** `again` reads one anew that could not be read. */
+export function useTurnLog(turnId: string): TurnLog & { again: () => void } {
   const [read, setRead] = useState({ turnId: "", log: NOTHING });
-  useEffect(() => watch(turnId, (log) => setRead({ turnId, log })), [turnId]);
-  return read.turnId === turnId ? read.log : NOTHING;
+  const [tries, setTries] = useState(0);
+  useEffect(() => watch(turnId, (log) => setRead({ turnId, log })), [turnId, tries]);
+  const log = read.turnId === turnId ? read.log : NOTHING;
+  return { ...log, again: () => setTries(tries + 1) };
 }
 
 function watch(turnId: string, show: (log: TurnLog) => void): () => void {

@@ -1,7 +1,9 @@
 import { useState } from "react";
 
 import { providers, type LocalServer, type Provider } from "../../api";
+import { providerList } from "../../app/resources";
 import { Link, paths } from "../../app/router";
+import { useVerb } from "../../conversation/useVerb";
 import { Banner, Button, plural } from "../../parts";
 import { useLoaded } from "../useLoaded";
 import { Abilities } from "./Abilities";
@@ -16,15 +18,23 @@ const ZAI: Preset = {
 };
 const ADDRESS: Preset = { name: "", base_url: "", model: "", ask: "address" };
 
-/** Two steps: where the model runs, then whether it can call tools. */
+/** Two steps: where the model runs, then whether it can call tools. New chats use it once it has answered. */
 export function ConnectModel() {
   const [preset, setPreset] = useState<Preset | null>(null);
   const [added, setAdded] = useState<Provider | null>(null);
   const { test, busy, error, begin } = useTest();
+  const choosing = useVerb();
+  const check = async (id: string) => {
+    if (await begin(id)) await choose(id);
+  };
+  const choose = async (id: string) => {
+    await choosing.run(() => providers.change(id, { default: true }));
+    await providerList.refresh();
+  };
   const saved = (provider: Provider) => {
     setAdded(provider);
     setPreset(null);
-    void begin(provider.id);
+    void check(provider.id);
   };
   return (
     <section className="panel" aria-label="Connect a model">
@@ -42,6 +52,7 @@ export function ConnectModel() {
               key={preset.base_url}
               preset={preset}
               submitLabel="Save and test"
+              tested
               onSaved={saved}
               onCancel={() => setPreset(null)}
             />
@@ -57,10 +68,10 @@ export function ConnectModel() {
           <Abilities test={test} busy={busy} />
           <Outcome
             added={added}
-            ok={test?.ok ?? null}
-            words={error || outcomeText(test)}
-            onAgain={begin}
-            busy={busy}
+            ok={test && !choosing.error ? test.ok : null}
+            words={error || choosing.error || outcomeText(test)}
+            onAgain={check}
+            busy={busy || choosing.busy}
           />
         </li>
       </ol>
@@ -77,7 +88,7 @@ function Places({ added, onPick }: { added: Provider | null; onPick: (preset: Pr
         <div className="pick">
           <span className="grow">
             <b>{added.name}</b>
-            <small>connected, used in new conversations</small>
+            <small>{added.base_url}</small>
           </span>
         </div>
       )}
@@ -149,12 +160,12 @@ function Outcome({ added, ok, words, busy, onAgain }: OutcomeProps) {
   if (!ok)
     return (
       <Banner tone="bad" icon="fail" role="alert" actions={again}>
-        <strong>{added.name} does not answer.</strong> {words}
+        <strong>New chats don’t use {added.name} yet.</strong> {words}
       </Banner>
     );
   return (
     <Banner icon="check" role="status" actions={<Start />}>
-      <strong>{added.name} is connected.</strong> New conversations use it.
+      <strong>{added.name} is connected.</strong> New chats use it.
     </Banner>
   );
 }
@@ -162,7 +173,7 @@ function Outcome({ added, ok, words, busy, onAgain }: OutcomeProps) {
 function Start() {
   return (
     <Link href={paths.home} onClick={() => dispatchEvent(new Event("windlass:compose"))}>
-      Start a conversation
+      Start a chat
     </Link>
   );
 }

@@ -1,10 +1,9 @@
 import { useState } from "react";
 
-import { providers, type Provider, type ProviderTest } from "../../api";
+import { providers, type ModelList, type Provider, type ProviderChange, type ProviderTest } from "../../api";
 import { modelList, providerList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
-import { Banner, Button, Fold, Tag, duration, plural } from "../../parts";
-import { Problem } from "../Problem";
+import { Banner, Button, Fold, InPlace, Problem, Quoted, Skeleton, Tag, duration, plural } from "../../parts";
 import { Sure } from "../Sure";
 import { useLoaded } from "../useLoaded";
 import { factsOf, sourceOf } from "./facts";
@@ -14,9 +13,17 @@ import { useTest } from "./useTest";
 
 /** One place models come from. */
 export function ProviderCard({ provider }: { provider: Provider }) {
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useState<"all" | "key" | "">("");
   const { run, busy, error } = useVerb();
   const testing = useTest();
+  const listed = useLoaded(provider.demo ? "" : `${provider.id} ${provider.base_url}`, () =>
+    providers.models(provider.id),
+  );
+  const save = async (fields: ProviderChange) => {
+    await providers.change(provider.id, fields);
+    await providerList.refresh();
+    void modelList.refresh();
+  };
   const act = (doing: () => Promise<unknown>) =>
     run(doing).then(async () => {
       await providerList.refresh();
@@ -38,34 +45,78 @@ export function ProviderCard({ provider }: { provider: Provider }) {
           <ProviderForm
             provider={provider}
             submitLabel="Save"
-            onSaved={() => setEditing(false)}
-            onCancel={() => setEditing(false)}
+            {...(editing === "key" && { focus: "key" })}
+            onSaved={() => {
+              setEditing("");
+              listed.again();
+            }}
+            onCancel={() => setEditing("")}
           />
         ) : (
           <>
-            <Facts provider={provider} />
-            <TestResult testing={testing} provider={provider} />
-            <ModelsOf
+            <Facts provider={provider} onSave={save} />
+            <TestResult
+              testing={testing}
               provider={provider}
-              busy={busy}
-              onUse={(model) => act(() => providers.change(provider.id, { model }))}
+              onKey={provider.from_config ? undefined : () => setEditing("key")}
             />
+            {!provider.demo && (
+              <ModelsOf
+                provider={provider}
+                listed={listed}
+                busy={busy}
+                onUse={(model) => act(() => providers.change(provider.id, { model }))}
+              />
+            )}
             <div className="panel-foot">
-              <Foot provider={provider} busy={busy} act={act} onEdit={() => setEditing(true)} />
+              <Foot provider={provider} busy={busy} act={act} onEdit={() => setEditing("all")} />
             </div>
+            <Fault listed={listed} onKey={provider.from_config ? undefined : () => setEditing("key")} />
           </>
         )}
-        <Problem what="That did not work." error={error} />
+        <Problem what="Couldn’t save." error={error} />
       </div>
     </section>
   );
 }
 
-function Facts({ provider }: { provider: Provider }) {
+type Listed = ReturnType<typeof useLoaded<ModelList>>;
+
+/** Why the provider cannot be used now, as its own server says it, and one next step. */
+function Fault({ listed, onKey }: { listed: Listed; onKey: (() => void) | undefined }) {
+  const fault = listed.value?.error;
+  if (!fault) return null;
+  const statement = fault.message.split(/(?<=\.) /)[0]; // the details after it are in the test's result
+  const next =
+    KEY_FAULTS.has(fault.code) && onKey ? (
+      <Button small onClick={onKey}>
+        Update key
+      </Button>
+    ) : (
+      <Button small onClick={listed.again}>
+        Try again
+      </Button>
+    );
+  return (
+    <Banner tone="bad" icon="fail" role="status" actions={next}>
+      <Quoted text={[statement, KEY_FAULTS.has(fault.code) ? "" : fault.hint].filter(Boolean).join(" ")} />
+    </Banner>
+  );
+}
+
+const KEY_FAULTS = new Set<string>(["auth", "account", "forbidden"]);
+
+interface FactsProps {
+  provider: Provider;
+  onSave: (fields: ProviderChange) => Promise<void>;
+}
+
+function Facts({ provider, onSave }: FactsProps) {
   if (provider.demo)
     return (
       <p>The model’s replies are fixed. The tools, the approvals and the record are real. It needs no key.</p>
     );
+  const fixed = provider.from_config ? "Set in windlass.toml or the environment; edit it there" : "";
   return (
     <dl className="facts">
       <dt>Address</dt>
@@ -73,7 +124,16 @@ function Facts({ provider }: { provider: Provider }) {
         <code>{provider.base_url}</code>
       </dd>
       <dt>Model</dt>
-      <dd>{provider.model ? <code>{provider.model}</code> : <span className="dim">none chosen</span>}</dd>
+      <dd>
+        <InPlace
+          mono
+          label="Model"
+          value={provider.model}
+          empty="Choose a model first"
+          fixed={fixed}
+          onSave={(model) => onSave({ model })}
+        />
+      </dd>
       <dt>Key</dt>
       <dd>{provider.has_key ? "Saved. Hidden for security." : <span className="dim">none</span>}</dd>
       {provider.fallback.length > 0 && (
@@ -84,14 +144,26 @@ function Facts({ provider }: { provider: Provider }) {
           </dd>
         </>
       )}
-      {provider.temperature !== null && (
-        <>
-          <dt>Temperature</dt>
-          <dd className="num">{provider.temperature}</dd>
-        </>
-      )}
+      <dt>Temperature</dt>
+      <dd className="num">
+        <InPlace
+          label="Temperature"
+          value={provider.temperature === null ? "" : String(provider.temperature)}
+          empty="provider’s own"
+          fixed={fixed}
+          onSave={(text) => onSave({ temperature: degreeOf(text) })}
+        />
+      </dd>
     </dl>
   );
+}
+
+/** Empty leaves it to the provider. */
+function degreeOf(text: string): number | null {
+  if (text === "") return null;
+  const degree = Number(text.replace(",", "."));
+  if (!(degree >= 0 && degree <= 2)) throw new Error("A number, 0 to 2. Empty leaves it to the provider.");
+  return degree;
 }
 
 interface FootProps {
@@ -102,21 +174,22 @@ interface FootProps {
 }
 
 function Foot({ provider, busy, act, onEdit }: FootProps) {
-  const makeDefault = !provider.default && (
-    <Button small disabled={busy} onClick={() => act(() => providers.change(provider.id, { default: true }))}>
-      Make default
-    </Button>
-  );
-  if (provider.demo) return makeDefault || null;
+  if (provider.demo) return null;
   if (provider.from_config)
     return (
-      <>
-        {makeDefault}
-        <span className="dim">
-          Set in <code className="mono">windlass.toml</code> or the environment; change it there.
-        </span>
-      </>
+      <span className="dim">
+        Set in <code className="mono">windlass.toml</code> or the environment; edit it there.
+      </span>
     );
+  const makeDefault = !provider.default && (
+    <Button
+      small
+      disabled={busy || !provider.model}
+      onClick={() => act(() => providers.change(provider.id, { default: true }))}
+    >
+      {provider.model ? "Make default" : "Choose a model first"}
+    </Button>
+  );
   return (
     <>
       <Button small onClick={onEdit}>
@@ -127,9 +200,9 @@ function Foot({ provider, busy, act, onEdit }: FootProps) {
       {provider.has_key && (
         <Sure
           small
-          ask="Forget the key…"
-          question="The key is lost."
-          act="Forget it"
+          ask="Delete key…"
+          question="Delete key? It can’t be recovered."
+          act="Delete"
           disabled={busy}
           onSure={() => void act(() => providers.change(provider.id, { api_key: "" }))}
         />
@@ -137,7 +210,7 @@ function Foot({ provider, busy, act, onEdit }: FootProps) {
       <Sure
         small
         ask="Remove…"
-        question="The provider and its key are lost."
+        question="Remove provider and its key? It can’t be recovered."
         act="Remove"
         disabled={busy}
         onSure={() => void act(() => providers.forget(provider.id))}
@@ -152,14 +225,30 @@ interface Testing {
   error: string;
 }
 
-function TestResult({ testing: { test, busy, error }, provider }: { testing: Testing; provider: Provider }) {
-  if (error) return <Problem what="It was not tested." error={error} />;
+interface ResultProps {
+  testing: Testing;
+  provider: Provider;
+  onKey: (() => void) | undefined;
+}
+
+function TestResult({ testing: { test, busy, error }, provider, onKey }: ResultProps) {
+  if (error) return <Problem what="Test didn’t run." error={error} />;
+  const update = onKey && (
+    <Button small onClick={onKey}>
+      Update key
+    </Button>
+  );
   if (!test && !busy) return null;
   return (
     <>
       <Abilities test={test} busy={busy} />
       {test && !test.ok && (
-        <Banner tone="bad" icon="fail" role="alert">
+        <Banner
+          tone="bad"
+          icon="fail"
+          role="alert"
+          actions={test.message.includes("rejected the API key") && update}
+        >
           <strong>{provider.name} does not answer.</strong>{" "}
           {[test.message, test.hint].filter(Boolean).join(" ")}
         </Banner>
@@ -175,18 +264,17 @@ function TestResult({ testing: { test, busy, error }, provider }: { testing: Tes
 
 interface ModelsProps {
   provider: Provider;
+  listed: Listed;
   busy: boolean;
   onUse: (model: string) => void;
 }
 
 const MANY = 12;
 
-function ModelsOf({ provider, busy, onUse }: ModelsProps) {
+function ModelsOf({ provider, listed: { value, error, again }, busy, onUse }: ModelsProps) {
   const [open, setOpen] = useState(false);
   const [all, setAll] = useState(false);
-  const { value, error } = useLoaded(open ? provider.id : "", () => providers.models(provider.id));
   const models = value?.models ?? [];
-  const unlisted = error || [value?.error?.message, value?.error?.hint].filter(Boolean).join(" ");
   const shown = all ? models : models.slice(0, MANY);
   return (
     <div className="models-of">
@@ -196,8 +284,8 @@ function ModelsOf({ provider, busy, onUse }: ModelsProps) {
         open={open}
         onToggle={() => setOpen(!open)}
       />
-      {open && unlisted && <p className="dim">They cannot be listed. {unlisted}</p>}
-      {open && !error && !value && <p className="dim">Asking for the list…</p>}
+      {open && <Problem what="Couldn’t load models." error={error} onAgain={again} />}
+      {open && !error && !value && <Skeleton label="Loading models…" rows={3} row={36} />}
       {open && value && (
         <ul className="model-list">
           {shown.map(({ id, ...facts }) => (

@@ -3,9 +3,8 @@ import { useState } from "react";
 import { providers, type NewProvider, type Provider } from "../../api";
 import { modelList, providerList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
-import { Button } from "../../parts";
+import { Button, Problem } from "../../parts";
 import { Check, TextField } from "../Field";
-import { Problem } from "../Problem";
 
 export interface Preset {
   name: string;
@@ -20,18 +19,31 @@ interface Props {
   provider?: Provider;
   preset?: Preset;
   submitLabel: string;
+  /** It is tested next, and becomes the default only when it has answered. */
+  tested?: boolean;
+  /** The field a person came for. */
+  focus?: "key";
   onSaved: (provider: Provider) => void;
   onCancel: () => void;
 }
 
 /** A key goes in and never comes out: the field is always empty, and empty leaves what is kept. */
-export function ProviderForm({ provider, preset, submitLabel, onSaved, onCancel }: Props) {
+export function ProviderForm({
+  provider,
+  preset,
+  submitLabel,
+  tested = false,
+  focus,
+  onSaved,
+  onCancel,
+}: Props) {
   const [name, setName] = useState(provider?.name ?? preset?.name ?? "");
   const [baseUrl, setBaseUrl] = useState(provider?.base_url ?? preset?.base_url ?? "");
   const [key, setKey] = useState("");
   const [model, setModel] = useState(provider?.model ?? preset?.model ?? "");
   const [temperature, setTemperature] = useState(asText(provider?.temperature));
-  const [isDefault, setDefault] = useState(provider?.default ?? true);
+  const [wantsDefault, setDefault] = useState(provider?.default ?? true);
+  const isDefault = wantsDefault && model.trim() !== "" && !tested;
   const [tried, setTried] = useState(false);
   const { run, busy, error } = useVerb();
   const short = preset?.ask === "key";
@@ -93,6 +105,7 @@ export function ProviderForm({ provider, preset, submitLabel, onSaved, onCancel 
           onText={setKey}
           problem={wrong.api_key}
           autoComplete="new-password"
+          autoFocus={focus === "key"}
           help={keyHelp(provider)}
         />
         <TextField
@@ -106,7 +119,7 @@ export function ProviderForm({ provider, preset, submitLabel, onSaved, onCancel 
         />
       </div>
       {!short && (
-        <div className="two">
+        <div className={tested ? undefined : "two"}>
           <TextField
             label="Temperature"
             optional
@@ -116,15 +129,22 @@ export function ProviderForm({ provider, preset, submitLabel, onSaved, onCancel 
             problem={wrong.temperature}
             help="0 to 2; empty leaves it to the provider."
           />
-          <div className="field">
-            <span className="label">Use</span>
-            <Check checked={isDefault} onCheck={setDefault}>
-              For new conversations
-            </Check>
-          </div>
+          {!tested && (
+            <div className="field">
+              <span className="label">Use</span>
+              <Check
+                checked={isDefault}
+                onCheck={setDefault}
+                disabled={!model.trim()}
+                help={model.trim() ? "" : "Choose a model first"}
+              >
+                For new chats
+              </Check>
+            </div>
+          )}
         </div>
       )}
-      <Problem what="It was not saved." error={error} />
+      <Problem what="Couldn’t save." error={error} />
       <div className="panel-foot">
         <Button type="submit" look="primary" disabled={busy}>
           {busy ? "Saving" : submitLabel}
@@ -148,10 +168,10 @@ function problems(name: string, baseUrl: string, temperature: string, keyMissing
   const wrong: Wrong = {};
   if (!/^https?:\/\/\S+$/.test(baseUrl.trim()))
     wrong.base_url = "An address that begins with http:// or https://.";
-  if (!name.trim() && wrong.base_url) wrong.name = "A name is needed.";
+  if (!name.trim() && wrong.base_url) wrong.name = "Enter a name.";
   const degree = Number(temperature);
   if (temperature.trim() !== "" && !(degree >= 0 && degree <= 2)) wrong.temperature = "A number, 0 to 2.";
-  if (keyMissing) wrong.api_key = "The key is needed.";
+  if (keyMissing) wrong.api_key = "Enter the key.";
   return wrong;
 }
 

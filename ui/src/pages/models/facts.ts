@@ -1,12 +1,13 @@
 /** What is known of a model, on one line. */
 
 import type { ModelInfo } from "../../api";
+import { grouped } from "../../parts/format";
 
 type Facts = Omit<ModelInfo, "id" | "provider_id" | "chats">;
 
 export function factsOf({ context, input_price: input, output_price: output, images, tools }: Facts): string {
   const price = input === null || output === null ? "" : `$${input} in, $${output} out`;
-  const size = context === null ? "" : `${context.toLocaleString("en")} tokens`;
+  const size = context === null ? "" : `${grouped(context)} tokens`;
   return [size, price, images && "images", tools && "tools", tools === false && "no tools"]
     .filter(Boolean)
     .join(" · ");

@@ -19,7 +19,7 @@ test("before a test every question stands open", () => {
 });
 
 test("a server that only says whether it answered gives one row", () => {
-  expect(abilitiesOf(TEST, false)).toEqual([{ words: "answers at all", grade: "yes", detail: "Hello" }]);
+  expect(abilitiesOf(TEST, false)).toEqual([{ words: "Responds", grade: "yes", detail: "Hello" }]);
   expect(abilitiesOf({ ...TEST, ok: false }, false)[0]?.grade).toBe("failed");
 });
 
@@ -31,9 +31,9 @@ test("repeating ids is bad, so the words turn the answer round", () => {
     { question: "something new", answer: "yes" as const, detail: "x" },
   ];
   expect(abilitiesOf({ ...TEST, findings }, false)).toEqual([
-    { words: "calls one tool, with the right arguments", grade: "no", detail: "" },
-    { words: "gives each call its own id", grade: "no", detail: "" },
-    { words: "gives each call its own id", grade: "yes", detail: "" },
+    { words: "Calls one tool with the right arguments", grade: "no", detail: "" },
+    { words: "Gives each call its own id", grade: "no", detail: "" },
+    { words: "Gives each call its own id", grade: "yes", detail: "" },
     { words: "something new", grade: "yes", detail: "x" },
   ]);
 });

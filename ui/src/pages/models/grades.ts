@@ -12,12 +12,12 @@ export interface Ability {
 
 /** The questions in the order they are asked; the last is good when the answer is no. */
 const QUESTIONS: [string, string][] = [
-  ["answers", "answers at all"],
-  ["streams", "streams its words"],
-  ["calls a tool", "calls one tool, with the right arguments"],
-  ["several calls at once", "calls two tools at once"],
-  ["honours required", "calls a tool when it must"],
-  ["repeats call ids", "gives each call its own id"],
+  ["answers", "Responds"],
+  ["streams", "Streams its text"],
+  ["calls a tool", "Calls one tool with the right arguments"],
+  ["several calls at once", "Calls two tools at once"],
+  ["honours required", "Honors required tool calls"],
+  ["repeats call ids", "Gives each call its own id"],
 ];
 
 const GOOD_WHEN_NO = new Set(["repeats call ids"]);
@@ -26,9 +26,7 @@ export function abilitiesOf(test: ProviderTest | null, busy: boolean): Ability[]
   if (!test) return QUESTIONS.map(([, words]) => ({ words, grade: busy ? "asking" : "waiting", detail: "" }));
   const { findings } = test;
   if (findings.length === 0)
-    return [
-      { words: "answers at all", grade: test.ok ? "yes" : "failed", detail: test.ok ? test.message : "" },
-    ];
+    return [{ words: "Responds", grade: test.ok ? "yes" : "failed", detail: test.ok ? test.message : "" }];
   return findings.map((finding) => ({
     words: questionText(finding.question),
     grade: gradeOf(finding),

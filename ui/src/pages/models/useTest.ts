@@ -8,13 +8,20 @@ export function useTest(): {
   test: ProviderTest | null;
   busy: boolean;
   error: string;
-  begin: (id: string) => Promise<void>;
+  /** Resolves to whether the model can be used. */
+  begin: (id: string) => Promise<boolean>;
 } {
   const [test, setTest] = useState<ProviderTest | null>(null);
   const { run, busy, error } = useVerb();
   const begin = async (id: string) => {
     setTest(null);
-    await run(async () => setTest(await providers.test(id)));
+    let usable = false;
+    await run(async () => {
+      const found = await providers.test(id);
+      usable = found.ok;
+      setTest(found);
+    });
+    return usable;
   };
   return { test, busy, error, begin };
 }

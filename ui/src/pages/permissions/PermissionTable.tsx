@@ -1,27 +1,40 @@
-import { useEffect, useRef } from "react";
+import { Fragment, useState } from "react";
 
-import { permissions, type Permission } from "../../api";
-import { Link, paths } from "../../app/router";
-import { useSession } from "../../app/useSession";
-import { useVerb } from "../../conversation/useVerb";
-import { Button, Icon, Moment, dateIn } from "../../parts";
-import { useListing } from "../../sidebar/listing";
-import { Sure } from "../Sure";
-import { DECISIONS, LAYERS, appliesTo, limitsOf, originOf } from "./words";
+import type { Permission } from "../../api";
+import { PermissionRow } from "./PermissionRow";
+import { RuleEditor } from "./RuleEditor";
+import { LAYERS } from "./words";
 
 interface Props {
   list: readonly Permission[];
+  /** Whether all layers are shown, with rules to be edited; else only what is in the list. */
+  whole: boolean;
+  /** Whether a new rule is being written. */
+  added: boolean;
+  onAdded: () => void;
   /** The line that the address names. */
   shown: string;
-  onRevoked: (one: Permission) => void;
+  onRevoke: (list: readonly Permission[]) => Promise<boolean>;
+  onChanged: () => void;
 }
 
-/** Every layer that has something in it, in the order in which calls are judged. */
-export function PermissionTable({ list, shown, onRevoked }: Props) {
-  const layers = LAYERS.map((layer) => ({
+/** The layers that have something in them, in the order in which calls are judged. */
+export function PermissionTable({ list, whole, added, onAdded, shown, onRevoke, onChanged }: Props) {
+  const [edited, setEdited] = useState("");
+  const layers = LAYERS.map((layer, n) => ({
     ...layer,
+    n: n + 1,
     rows: list.filter((one) => layer.kinds.includes(one.kind)),
-  })).filter(({ rows }) => rows.length > 0);
+  })).filter(({ id, rows }) => rows.length > 0 || (id === "rules" && added));
+  const done = () => {
+    setEdited("");
+    onAdded();
+    onChanged();
+  };
+  const close = () => {
+    setEdited("");
+    onAdded();
+  };
   return (
     <div className="panel">
       <table className="perms">
@@ -36,122 +49,54 @@ export function PermissionTable({ list, shown, onRevoked }: Props) {
             </th>
           </tr>
         </thead>
-        {layers.map(({ id, title, words, rows }) => (
+        {layers.map(({ id, n, title, words, rows }) => (
           <tbody key={id}>
-            <tr className="layer">
-              <th scope="rowgroup" colSpan={5}>
-                <b>{title}</b> {words}
-              </th>
-            </tr>
+            {whole && <LayerHead n={n} title={title} words={words} />}
             {rows.map((one) => (
-              <Row key={one.id} one={one} shown={one.id === shown} onRevoked={onRevoked} />
+              <Fragment key={one.id}>
+                <PermissionRow
+                  one={one}
+                  shown={one.id === shown}
+                  edited={one.id === edited}
+                  onRevoke={onRevoke}
+                  onEdit={whole && one.kind === "rule" ? () => setEdited(one.id) : undefined}
+                />
+                {one.id === edited && <EditedRow id={one.id} onDone={done} onClose={close} />}
+              </Fragment>
             ))}
+            {id === "rules" && added && <EditedRow id="" onDone={done} onClose={close} />}
           </tbody>
         ))}
-        <tbody>
-          <tr className="layer">
-            <th scope="rowgroup" colSpan={5}>
-              <b>Otherwise</b> tools that read run, tools that change or send ask
-            </th>
-          </tr>
-        </tbody>
+        {whole && (
+          <tbody>
+            <LayerHead
+              n={LAYERS.length + 1}
+              title="Otherwise"
+              words="tools that read run, tools that change or send ask"
+            />
+          </tbody>
+        )}
       </table>
     </div>
   );
 }
 
-interface RowProps {
-  one: Permission;
-  shown: boolean;
-  onRevoked: (one: Permission) => void;
-}
-
-function Row({ one, shown, onRevoked }: RowProps) {
-  const { run, busy, error } = useVerb();
-  const row = useRef<HTMLTableRowElement>(null);
-  useEffect(() => {
-    if (!shown) return;
-    row.current?.scrollIntoView({ block: "center" });
-    row.current?.focus({ preventScroll: true });
-  }, [shown]);
-  const revoke = async () => {
-    if (await run(() => permissions.revoke(one.id))) onRevoked(one);
-  };
-  const { word, icon, tone } = DECISIONS[one.effect];
-  const limits = limitsOf(one);
+function LayerHead({ n, title, words }: { n: number; title: string; words: string }) {
   return (
-    <tr ref={row} id={one.id} className={shown ? "hit" : undefined} tabIndex={shown ? -1 : undefined}>
-      <td>
-        <span className={`status ${tone}`}>
-          <Icon name={icon} />
-          {word}
-        </span>
-      </td>
-      <th scope="row">
-        <code>{appliesTo(one)}</code>
-        {limits && <small>{limits}</small>}
-        <Reach one={one} />
-        {error && (
-          <small className="bad" role="alert">
-            {error}
-          </small>
-        )}
+    <tr className="layer">
+      <th scope="rowgroup" colSpan={5}>
+        <span className="no">{n}</span> <b>{title}</b> {words}
       </th>
-      <td>
-        <SetBy one={one} />
-      </td>
-      <td>
-        {one.last_used_at ? <Moment at={Date.parse(one.last_used_at)} /> : <span className="dim">never</span>}
-      </td>
-      <td className="acts">
-        <Revoke one={one} busy={busy} onRevoke={() => void revoke()} />
-      </td>
     </tr>
   );
 }
 
-/** Where and until when it holds. */
-function Reach({ one }: { one: Permission }) {
-  const { items } = useListing();
-  if (!one.conversation_id && !one.expires_at) return null;
-  const title = items.find((item) => item.id === one.conversation_id)?.title;
+function EditedRow({ id, onDone, onClose }: { id: string; onDone: () => void; onClose: () => void }) {
   return (
-    <small>
-      {one.conversation_id && (
-        <>
-          only in <Link href={paths.conversation(one.conversation_id)}>{title || "one chat"}</Link>
-        </>
-      )}
-      {one.conversation_id && one.expires_at && " · "}
-      {one.expires_at && `until ${dateIn(Date.parse(one.expires_at))}`}
-    </small>
+    <tr className="picked">
+      <td colSpan={5}>
+        <RuleEditor key={id} id={id} onDone={onDone} onClose={onClose} />
+      </td>
+    </tr>
   );
-}
-
-function SetBy({ one }: { one: Permission }) {
-  const me = useSession()?.name ?? "";
-  return (
-    <>
-      {originOf(one, me)}
-      {one.at && (
-        <small>
-          <Moment at={Date.parse(one.at)} />
-        </small>
-      )}
-      {one.source === "windlass.toml" && <small>Edit the file to change it.</small>}
-    </>
-  );
-}
-
-/** Taking a grant back only makes things stricter; the rest has no way back, so it takes one more step. */
-function Revoke({ one, busy, onRevoke }: { one: Permission; busy: boolean; onRevoke: () => void }) {
-  if (one.source === "windlass.toml" || one.source === "built-in") return null;
-  if (one.kind === "grant")
-    return (
-      <Button small look="ghost" disabled={busy} aria-label={`Revoke ${appliesTo(one)}`} onClick={onRevoke}>
-        Revoke
-      </Button>
-    );
-  const what = one.kind === "rule" ? "Delete this rule?" : "Remove this setting?";
-  return <Sure small ask="Revoke…" question={what} act="Revoke" disabled={busy} onSure={onRevoke} />;
 }

@@ -1,104 +1,103 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
-import { errorText, permissions, type Approval, type Replayed } from "../../api";
-import { Button, Segments, plural } from "../../parts";
-import { TextField } from "../Field";
-import { conditionsOf } from "../settings/rules";
+import { errorText, permissions, type Replayed, type ReplayedCall, type Rule } from "../../api";
+import { Icon, Moment, PlacedBar, plural } from "../../parts";
 
-const DECISIONS = [
-  { value: "auto", label: "Allow" },
-  { value: "ask", label: "Ask" },
-  { value: "deny", label: "Deny" },
-] as const;
-const VERDICTS = { auto: "ran", ask: "asked", refuse: "refused" };
-const WOULD = { auto: "runs", ask: "asks", refuse: "is refused" };
+const LAST = 500;
+const TYPING_MS = 250;
 
-/** A rule tried on what was called before. Nothing is called and nothing is saved. */
-export function Replay() {
-  const [rule, setRule] = useState({ server: "*", tool: "*", where: "" });
-  const [approval, setApproval] = useState<Approval>("ask");
+interface Props {
+  rule: Rule;
+  position: number;
+  /** Id of the saved rule that it replaces. */
+  replaces: string;
+}
+
+/** What the rule would have made of past calls. Nothing is called and nothing is saved. */
+export function Replay({ rule, position, replaces }: Props) {
   const [found, setFound] = useState<{ value: Replayed | null; error: string }>({ value: null, error: "" });
-  const conditions = conditionsOf(rule.where);
-  const run = () => {
-    if (!conditions) return;
-    const { server, tool } = rule;
-    permissions.replay({ approval, server, tool, arguments: conditions }).then(
-      (value) => setFound({ value, error: "" }),
-      (error: unknown) => setFound({ value: null, error: errorText(error) }),
+  const { approval, server, tool, hint, other_arguments = false } = rule;
+  const tried = { approval, server, tool, arguments: rule.arguments, hint, other_arguments };
+  const request = JSON.stringify({ rule: tried, last: LAST, position, replaces });
+  useEffect(() => {
+    let wanted = true;
+    const timer = setTimeout(() => {
+      permissions.replay(JSON.parse(request) as Parameters<typeof permissions.replay>[0]).then(
+        (value) => wanted && setFound({ value, error: "" }),
+        (error: unknown) => wanted && setFound({ value: null, error: errorText(error) }),
+      );
+    }, TYPING_MS);
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+  }, [request]);
+  if (found.error)
+    return (
+      <p className="bad" role="alert">
+        {found.error}
+      </p>
     );
-  };
-  return (
-    <form
-      className="panel"
-      aria-label="Try a rule on past calls"
-      onSubmit={(event) => {
-        event.preventDefault();
-        run();
-      }}
-    >
-      <div className="panel-head">
-        <h2>Try a rule on past calls</h2>
-      </div>
-      <div className="panel-body form">
-        <div className="two">
-          <TextField
-            label="Server"
-            mono
-            value={rule.server}
-            onText={(server) => setRule({ ...rule, server })}
-          />
-          <TextField label="Tool" mono value={rule.tool} onText={(tool) => setRule({ ...rule, tool })} />
-        </div>
-        <TextField
-          label="When"
-          optional
-          mono
-          value={rule.where}
-          onText={(where) => setRule({ ...rule, where })}
-          placeholder="path = /docs/*"
-          problem={conditions ? "" : "Write it as name = pattern, more with “and”."}
-        />
-        <div className="panel-foot">
-          <Segments label="Decision" value={approval} options={DECISIONS} onChange={setApproval} />
-          <span className="grow" />
-          <Button type="submit" disabled={!conditions}>
-            Replay
-          </Button>
-        </div>
-        {found.error && (
-          <p className="bad" role="alert">
-            {found.error}
-          </p>
-        )}
-        {found.value && <Outcome replayed={found.value} />}
-      </div>
-    </form>
-  );
+  return found.value ? <Outcome replayed={found.value} /> : <p className="dim">Replaying past calls…</p>;
 }
 
 function Outcome({ replayed }: { replayed: Replayed }) {
+  const { calls, stopped, asked, freed } = replayed;
+  if (calls === 0) return <p role="status">No calls yet, so there is nothing to replay.</p>;
   const changed = replayed.examples.filter(({ was, would }) => was !== would);
   return (
-    <>
-      <p role="status">
-        {replayed.calls === 0
-          ? "No call was made yet."
-          : `Decides ${replayed.matched} of your last ${plural(replayed.calls, "call")}: ${replayed.would_run} run, ${replayed.would_ask} ask, ${replayed.would_deny} refused.`}
+    <div className="replay">
+      <p>
+        <strong>Replayed against your last {plural(calls, "call")}</strong>{" "}
+        <span className="dim">nothing is run</span>
       </p>
+      <div className="stackbar" aria-hidden="true">
+        <PlacedBar className="same" size={(calls - stopped - asked - freed) / calls} />
+        <PlacedBar className="stop" size={stopped / calls} />
+        <PlacedBar className="asks" size={asked / calls} />
+        <PlacedBar className="free" size={freed / calls} />
+      </div>
+      <p role="status">{sentenceOf(replayed)}</p>
       {changed.length > 0 && (
-        <ul className="replayed">
+        <ul className="replay-list">
           {changed.map((call) => (
-            <li key={call.call_id}>
-              <code className="cut">
-                {call.server}.{call.tool} {call.arguments}
-              </code>
-              <span>
-                {VERDICTS[call.was]}, now {WOULD[call.would]}
-              </span>
-            </li>
+            <Changed key={call.call_id} call={call} />
           ))}
         </ul>
       )}
-    </>
+    </div>
+  );
+}
+
+/** "Would have stopped 3 of your last 412 calls. 1 call you approved would have run without asking." */
+export function sentenceOf({ calls, stopped, asked, freed, approved }: Replayed): string {
+  const last = `your last ${plural(calls, "call")}`;
+  const parts = [
+    stopped > 0 ? `Would have stopped ${stopped} of ${last}.` : "",
+    asked > 0 ? `${plural(asked, "call")} that ran would have asked.` : "",
+    approved > 0 ? `${plural(approved, "call")} you approved would have run without asking.` : "",
+    freed > approved
+      ? `${plural(freed - approved, "call")} that did not run would have run without asking.`
+      : "",
+  ].filter(Boolean);
+  return parts.length > 0 ? parts.join(" ") : `Would have changed none of ${last}.`;
+}
+
+const WAS = { auto: "ran", ask: "asked", refuse: "refused" };
+const WOULD = { auto: "Allow", ask: "Ask", refuse: "Deny" };
+
+function Changed({ call }: { call: ReplayedCall }) {
+  return (
+    <li>
+      <Moment at={Date.parse(call.at)} />
+      <code className="cut">
+        {call.server}.{call.tool} {call.arguments}
+      </code>
+      <span className="change">
+        {WAS[call.was]}
+        {call.decision && `, ${call.decision}`} <Icon name="right" />
+        <b className={call.would}>{WOULD[call.would]}</b>
+      </span>
+    </li>
   );
 }

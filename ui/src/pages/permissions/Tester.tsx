@@ -3,17 +3,12 @@ import { useState } from "react";
 import { errorText, permissions, servers, type PermissionVerdict } from "../../api";
 import { useResource } from "../../app/resource";
 import { serverList } from "../../app/resources";
-import { Link, paths } from "../../app/router";
-import { Banner, Button, parseJson } from "../../parts";
+import { Trace, Verdict } from "../../cards/Trace";
+import { Button, parseJson } from "../../parts";
 import { useListing } from "../../sidebar/listing";
 import { AreaField, SelectField } from "../Field";
 import { useLoaded } from "../useLoaded";
-
-const VERDICTS = {
-  auto: { words: "This call runs without asking.", icon: "check", tone: "plain" },
-  ask: { words: "This call asks.", icon: "person", tone: "warn" },
-  refuse: { words: "This call is refused.", icon: "denied", tone: "bad" },
-} as const;
+import { PastCalls, type PickedCall } from "./PastCalls";
 
 interface Answer {
   verdict: PermissionVerdict | null;
@@ -27,6 +22,7 @@ export function Tester() {
   const [picked, setPicked] = useState({ server: "", tool: "", chat: "" });
   const [json, setJson] = useState("{}");
   const [answer, setAnswer] = useState<Answer | null>(null);
+  const [past, setPast] = useState(false);
   const server = picked.server || (known[0]?.id ?? "");
   const { value } = useLoaded(server, () => servers.tools(server));
   const names = value?.tools.map(({ name }) => name) ?? [];
@@ -40,9 +36,16 @@ export function Tester() {
       (error: unknown) => setAnswer({ verdict: null, error: errorText(error) }),
     );
   };
+  const use = (call: PickedCall) => {
+    const found = known.find(({ slug }) => slug === call.server);
+    setPicked({ server: found?.id ?? "", tool: call.tool, chat: call.chat });
+    setJson(call.json);
+    setAnswer(null);
+    setPast(false);
+  };
   return (
     <form
-      className="panel"
+      className="panel tester"
       aria-label="Why would this call ask?"
       onSubmit={(event) => {
         event.preventDefault();
@@ -51,8 +54,13 @@ export function Tester() {
     >
       <div className="panel-head">
         <h2>Why would this call ask?</h2>
+        <span className="grow" />
+        <Button small look="ghost" aria-expanded={past} onClick={() => setPast(!past)}>
+          Use a past call…
+        </Button>
       </div>
       <div className="panel-body form">
+        {past && <PastCalls onPick={use} />}
         <div className="two">
           <SelectField
             label="Server"
@@ -86,30 +94,23 @@ export function Tester() {
             Test
           </Button>
         </div>
-        {answer && <Verdict answer={answer} />}
+        {answer && <Outcome answer={answer} />}
       </div>
     </form>
   );
 }
 
-function Verdict({ answer: { verdict, error } }: { answer: Answer }) {
+function Outcome({ answer: { verdict, error } }: { answer: Answer }) {
   if (!verdict)
     return (
       <p className="bad" role="alert">
         {error}
       </p>
     );
-  const { words, icon, tone } = VERDICTS[verdict.verdict];
   return (
-    <Banner tone={tone} icon={icon} role="status">
-      <strong>{words}</strong> {sentence(verdict.why)}
-      {verdict.step > 0 && ` Step ${verdict.step} of 7; the tool ${verdict.tool_class}.`}{" "}
-      {verdict.permission_id && <Link href={paths.permission(verdict.permission_id)}>Show it</Link>}
-    </Banner>
+    <div className="explained" role="status">
+      <Verdict verdict={verdict} />
+      <Trace layers={verdict.trace} />
+    </div>
   );
-}
-
-function sentence(words: string): string {
-  const text = words.charAt(0).toUpperCase() + words.slice(1);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -1,13 +1,14 @@
 /** The list of permissions in words. */
 
 import type { Permission } from "../../api";
-import { conditionText } from "../settings/rules";
+import { grouped } from "../../parts";
+import { conditionText } from "./rules";
 
 export const DECISIONS = {
-  auto: { word: "Allow", icon: "check", tone: "ok" },
-  named: { word: "Allow", icon: "check", tone: "ok" },
-  ask: { word: "Ask", icon: "person", tone: "warn" },
-  deny: { word: "Deny", icon: "denied", tone: "" },
+  auto: { word: "Allow", icon: "check" },
+  named: { word: "Allow", icon: "check" },
+  ask: { word: "Ask", icon: "person" },
+  deny: { word: "Deny", icon: "denied" },
 } as const;
 
 export interface Layer {
@@ -19,10 +20,15 @@ export interface Layer {
 
 /** In the order in which they are judged. */
 export const LAYERS: readonly Layer[] = [
-  { id: "rules", title: "Rules", words: "the first match wins", kinds: ["rule"] },
+  { id: "rules", title: "Rules", words: "first match wins", kinds: ["rule"] },
   { id: "grants", title: "Grants", words: "what you allowed on a card", kinds: ["grant"] },
   { id: "chats", title: "Chats", words: "chosen in the tools menu", kinds: ["conversation"] },
-  { id: "servers", title: "Servers and tools", words: "set for a server", kinds: ["server", "tool"] },
+  {
+    id: "servers",
+    title: "Servers and tools",
+    words: "the default of each server",
+    kinds: ["server", "tool"],
+  },
 ];
 
 /** What the page opens with: how much may happen unasked. */
@@ -42,6 +48,24 @@ export function summaryOf(permissions: readonly Permission[]): string {
 }
 
 export const NOTHING = "Nothing is granted yet. Tools that read run; tools that change or send ask.";
+
+/** How often it decided: "allowed 188", "asked 6", "stopped 2"; "" for never. */
+export function usesOf({ uses }: Permission): string {
+  const counts = Object.entries<number>({ ...uses }).filter(([, count]) => count > 0);
+  return counts.map(([what, count]) => `${what} ${grouped(count)}`).join(", ");
+}
+
+const DAY_MS = 86_400_000;
+const SOON_DAYS = 7;
+
+export function expiresSoon({ expires_at }: Permission, now: number): boolean {
+  return expires_at !== undefined && Date.parse(expires_at) - now < SOON_DAYS * DAY_MS;
+}
+
+/** Whether it is a grant that never decided a call. */
+export function isUnused(one: Permission): boolean {
+  return one.kind === "grant" && one.last_used_at === null;
+}
 
 /** What it applies to, under its name: conditions, chat, end. */
 export function limitsOf(one: Permission): string {

@@ -2,8 +2,7 @@ import { useState } from "react";
 
 import { servers, type Server, type ServerTool } from "../../api";
 import { useVerb } from "../../conversation/useVerb";
-import { Button, Icon, JsonView, plural, type Json } from "../../parts";
-import { Problem } from "../Problem";
+import { Button, Icon, JsonView, Problem, plural, type Json } from "../../parts";
 import { Diff } from "./Diff";
 import { toolDiff } from "./toolDiff";
 
@@ -70,7 +69,7 @@ function ChangedTool({ server, tool, onKeepOff, onAccepted }: ToolProps) {
         <span className="grow" />
         <span className="dim mono">{tool.hash.slice(0, 12)}</span>
       </div>
-      <Problem what="The change was not accepted." error={error} />
+      <Problem what="Couldn’t accept the change." error={error} />
     </div>
   );
 }

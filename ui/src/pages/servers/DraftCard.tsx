@@ -4,8 +4,7 @@ import { servers, type Server } from "../../api";
 import { serverList } from "../../app/resources";
 import { visible } from "../../conversation/KeyValues";
 import { useVerb } from "../../conversation/useVerb";
-import { Button, Icon, Tag } from "../../parts";
-import { Problem } from "../Problem";
+import { Button, Icon, Problem, Tag } from "../../parts";
 import { Sure } from "../Sure";
 import { matchOf, unpinnedParts } from "./argv";
 import { ServerNote } from "./Refused";
@@ -28,13 +27,7 @@ export function DraftCard({ server }: { server: Server }) {
     <>
       <Button onClick={() => setEditing(true)}>Edit</Button>
       <span className="grow" />
-      <Sure
-        ask="Discard draft…"
-        question="The draft is lost."
-        act="Discard"
-        disabled={busy}
-        onSure={discard}
-      />
+      <Sure ask="Discard draft…" question="Discard draft?" act="Discard" disabled={busy} onSure={discard} />
     </>
   );
   return (
@@ -201,7 +194,7 @@ function Confirm({ argv, busy, onConfirm, children }: ConfirmProps) {
       }}
     >
       <div className="field">
-        <label htmlFor={id}>Type the command to confirm it</label>
+        <label htmlFor={id}>Enter the command to confirm and start</label>
         <input
           className="input mono"
           id={id}

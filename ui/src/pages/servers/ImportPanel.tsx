@@ -3,9 +3,8 @@ import { useRef, useState, type DragEvent } from "react";
 import { servers, type ImportNote } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
-import { Banner, Button, IconButton, plural } from "../../parts";
+import { Banner, Button, IconButton, Problem, plural } from "../../parts";
 import { AreaField } from "../Field";
-import { Problem } from "../Problem";
 import { readImport, type Candidate } from "./importFile";
 
 interface Props {

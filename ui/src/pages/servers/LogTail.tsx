@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 import { servers, type Server } from "../../api";
-import { CopyButton, LinkButton } from "../../parts";
+import { CopyButton, LinkButton, Problem, Skeleton } from "../../parts";
 import { useLoaded } from "../useLoaded";
 
 interface Props {
@@ -16,9 +16,9 @@ export function LogTail({ server, lines }: Props) {
   const { value, error, again } = useLoaded(`${server.id} ${server.status} ${server.retry_at ?? ""}`, () =>
     servers.log(server.id),
   );
-  if (error) return <p className="dim">Its log cannot be read. {error}</p>;
-  if (!value) return <p className="dim">Reading its log…</p>;
-  if (value.lines.length === 0) return <p className="dim">It wrote nothing to stderr.</p>;
+  if (error) return <Problem what="Couldn’t load the log." error={error} onAgain={again} />;
+  if (!value) return <Skeleton label="Loading log…" rows={lines} row={20} />;
+  if (value.lines.length === 0) return <p className="dim">No error output</p>;
   const shown = whole ? value.lines : value.lines.slice(-lines);
   const more = value.lines.length > shown.length || whole;
   return (

@@ -1,8 +1,7 @@
 import { servers, type Server } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
-import { Banner, Button, CopyButton, Icon } from "../../parts";
-import { Problem } from "../Problem";
+import { Banner, Button, CopyButton, Icon, Problem } from "../../parts";
 
 /** What a person should know of it, such as a program that was replaced under its command. */
 export function ServerNote({ server }: { server: Server }) {

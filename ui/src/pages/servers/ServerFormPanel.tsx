@@ -2,9 +2,8 @@ import { useEffect, useRef, useState } from "react";
 
 import { ApiError, servers, errorText, type Approval, type Server } from "../../api";
 import { serverList } from "../../app/resources";
-import { Button, Fold, IconButton, Segments } from "../../parts";
+import { Button, Fold, IconButton, Problem, Segments } from "../../parts";
 import { AreaField, Check, SelectField, TextField } from "../Field";
-import { Problem } from "../Problem";
 import { EMPTY_FORM, fieldsOf, formOf, problemsOf, spread, type Problems, type ServerForm } from "./fields";
 
 interface Props {
@@ -93,7 +92,7 @@ export function ServerFormPanel({ server, onClose, onImport }: Props) {
           <AddressFields form={form} set={set} problems={problems} server={server} />
         )}
         <More form={form} set={set} problems={problems} />
-        <Problem what="It was not saved." error={refused.error} />
+        <Problem what="Couldn’t save." error={refused.error} />
         <div className="panel-foot">
           <Button type="submit" look="primary" disabled={busy}>
             {server ? "Save" : form.transport === "stdio" ? "Add as a draft" : "Add server"}
@@ -241,7 +240,7 @@ function More({ form, set, problems }: PartProps) {
           </Check>
           <div className="two">
             <TextField
-              label="On in new conversations"
+              label="On in new chats"
               optional
               mono
               value={form.tools}
@@ -295,7 +294,7 @@ function keptHelp(names: readonly string[] | undefined, words: string): string {
 function hintFor(server: Server | undefined, transport: Server["transport"]): string {
   if (transport !== "stdio") return "Windlass connects to the address; nothing runs here.";
   return server
-    ? "Another command or variable must be confirmed anew; secrets need not."
+    ? "Changing the command or a variable needs confirming again; secrets don’t."
     : "Nothing starts until you confirm the command.";
 }
 

@@ -3,8 +3,7 @@ import { useState } from "react";
 import { servers, type Server, type ServerTool } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
-import { Button, Tag } from "../../parts";
-import { Problem } from "../Problem";
+import { Button, Problem, Tag } from "../../parts";
 import { Sure } from "../Sure";
 import { Argv } from "./DraftCard";
 import { LogTail } from "./LogTail";
@@ -46,7 +45,7 @@ export function ServerInside({ server, tools }: Props) {
             <Sure
               small
               ask="Remove…"
-              question="The server and its kept values are lost."
+              question="Remove server and its saved values? They can’t be recovered."
               act="Remove"
               disabled={busy}
               onSure={forget}
@@ -54,7 +53,7 @@ export function ServerInside({ server, tools }: Props) {
           </>
         )}
       </div>
-      <Problem what="It was not removed." error={error} />
+      <Problem what="Couldn’t remove it." error={error} />
     </div>
   );
 }

@@ -2,9 +2,8 @@ import { Fragment, useState } from "react";
 
 import { servers, type Server } from "../../api";
 import { serverList } from "../../app/resources";
-import { Icon, IconButton, Tag } from "../../parts";
+import { Icon, IconButton, Problem, Tag } from "../../parts";
 import { useVerb } from "../../conversation/useVerb";
-import { Problem } from "../Problem";
 import type { ToolsById } from "./needs";
 import { ServerInside } from "./ServerInside";
 import { restart } from "./shared";
@@ -38,7 +37,7 @@ export function ServerTable({ list, tools }: Props) {
               Tools
             </th>
             <th scope="col" className="r">
-              Answers in
+              Latency
             </th>
             <th scope="col" className="r">
               Calls, errors

@@ -72,10 +72,10 @@ export function spread(form: ServerForm): ServerForm {
 
 export function problemsOf(form: ServerForm): Problems {
   const problems: Problems = {};
-  if (!form.name.trim()) problems.name = "A name is needed.";
-  if (form.transport === "stdio" && !form.command.trim()) problems.command = "A command is needed.";
+  if (!form.name.trim()) problems.name = "Enter a name.";
+  if (form.transport === "stdio" && !form.command.trim()) problems.command = "Enter a command.";
   if (form.transport !== "stdio" && !/^https?:\/\/\S+$/.test(form.url.trim()))
-    problems.url = "An address is needed that begins with http:// or https://.";
+    problems.url = "Enter an address that begins with http:// or https://.";
   if (pairs(form.env, "=") === null) problems.env = "One NAME=value per line.";
   if (pairs(form.headers, ":") === null) problems.headers = "One Name: value per line.";
   if (!(Number(form.timeout_s) > 0 && Number(form.timeout_s) <= 86_400))

@@ -1,6 +1,7 @@
 /** Words for what a server is and does. */
 
 import type { Server } from "../../api";
+import { decimal, grouped } from "../../parts/format";
 
 type Tone = "" | "ok" | "warn" | "bad";
 
@@ -30,5 +31,5 @@ export function sandboxShort(server: Server): string {
 }
 
 export function ms(value: number | null): string {
-  return value ? `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)}\u00a0ms` : "–";
+  return value ? `${value < 10 ? decimal(value) : grouped(Math.round(value))}\u00a0ms` : "–";
 }

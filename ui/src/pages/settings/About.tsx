@@ -8,10 +8,10 @@ const KEYS: [string[], string][] = [
   [["Shift", "Enter"], "New line"],
   [["Esc"], "Go back one step; what was typed stays. It never decides a card."],
   [["Esc", "Esc"], "Stop the turn, from the message box or the thread"],
-  [["Ctrl", "K"], "Search conversations"],
+  [["Ctrl", "K"], "Search chats"],
   [["Alt", "↑"], "Previous turn"],
   [["Alt", "↓"], "Next turn"],
-  [["Alt", "W"], "Next card that waits, in any conversation"],
+  [["Alt", "W"], "Next card that waits, in any chat"],
   [["Alt", "I"], "Inspector of the focused turn"],
 ];
 

@@ -4,9 +4,8 @@ import { personas, type Persona, type WebSearch } from "../../api";
 import { useResource } from "../../app/resource";
 import { modelList, personaList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
-import { Button, Icon, Segments, Tag } from "../../parts";
+import { Button, Icon, Problem, Segments, Skeleton, Tag } from "../../parts";
 import { AreaField, Field, TextField } from "../Field";
-import { Problem } from "../Problem";
 import { Sure } from "../Sure";
 import { Section } from "./Section";
 
@@ -32,12 +31,8 @@ export function Personas() {
   const [open, setOpen] = useState("");
   return (
     <Section id="personas" title="Personas" words="A system prompt, a model and tools under one name.">
-      <Problem
-        what="The personas cannot be listed."
-        error={error}
-        onAgain={() => void personaList.refresh()}
-      />
-      {!value && !error && <p className="dim">Reading the personas…</p>}
+      <Problem what="Couldn’t load personas." error={error} onAgain={() => void personaList.refresh()} />
+      {!value && !error && <Skeleton label="Loading personas…" rows={3} row={45} />}
       {value && (
         <ul className="personas">
           {value.map((persona) => (
@@ -125,7 +120,7 @@ function PersonaForm({ persona, onClose }: { persona: Persona; onClose: () => vo
           label="Name"
           value={name}
           onText={setName}
-          problem={tried && !name.trim() ? "A name is needed." : ""}
+          problem={tried && !name.trim() ? "Enter a name." : ""}
         />
         <ModelField value={model} onText={setModel} />
       </div>
@@ -158,7 +153,7 @@ function PersonaForm({ persona, onClose }: { persona: Persona; onClose: () => vo
           />
         </div>
       </div>
-      <Problem what="It was not saved." error={error} />
+      <Problem what="Couldn’t save." error={error} />
       <div className="panel-foot">
         <Button type="submit" look="primary" disabled={busy}>
           {persona.id ? "Save" : "Add persona"}
@@ -170,7 +165,7 @@ function PersonaForm({ persona, onClose }: { persona: Persona; onClose: () => vo
         {persona.id && !persona.builtin && (
           <Sure
             ask="Delete…"
-            question="The persona is lost."
+            question="Delete persona? It can’t be recovered."
             act="Delete"
             disabled={busy}
             onSure={() => void forget()}

@@ -1,0 +1,24 @@
+/** Whether a browser can read numbers without rounding them: ids of 19 digits are common, and doubles hold 15. */
+
+/** A string, skipped whole so that digits in it are not taken for numbers, or a number. */
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gis;
+
+/** Whether every number of a JSON text is worth the same after it was read and written again. */
+export function keepsNumbers(json: string): boolean {
+  const found = json.match(STRING_OR_NUMBER) ?? [];
+  return found.filter((one) => !one.startsWith('"')).every(isKept);
+}
+
+function isKept(number: string): boolean {
+  return worth(number) === worth(JSON.stringify(Number(number)));
+}
+
+/** A number in one spelling: `1.50`, `15e-1` and `1.5` are worth the same. */
+function worth(number: string): string {
+  const [, sign, whole = "", part = "", power = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
+  const digits = (whole + part).replace(/^0+/, "");
+  const short = digits.replace(/0+$/, "");
+  if (short === "") return whole === "" ? "none" : "0";
+  return `${sign}${short}e${Number(power) - part.length + digits.length - short.length}`;
+}
