@@ -42,7 +42,11 @@ async def chromium() -> AsyncIterator[Browser]:
     found, _ = await finding.communicate()
     assert finding.returncode == 0, "No Chromium here: run make test-tools."
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=found.decode().strip(), args=FLAGS)
+        browser = await playwright.chromium.launch(
+            executable_path=found.decode().strip(),
+            args=FLAGS,
+            ignore_default_args=["--hide-scrollbars"],  # most people have bars that take room
+        )
         yield browser
         await browser.close()
 

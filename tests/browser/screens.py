@@ -39,6 +39,9 @@ async def first_run_screens(demo: Visit) -> AsyncIterator[str]:
     await demo.go("/ui/models")
     await expect(demo.page.get_by_role("heading", name="Models", exact=True)).to_be_visible()
     yield "models"
+    await demo.go("/ui/activity")
+    await expect(demo.page.get_by_text("Nothing is waiting.")).to_be_visible()
+    yield "activity"
     await demo.go("/ui/permissions")
     await demo.page.get_by_role("button", name="Advanced").click()
     await demo.page.get_by_role("button", name="Test", exact=True).click()
@@ -46,8 +49,16 @@ async def first_run_screens(demo: Visit) -> AsyncIterator[str]:
     yield "permissions"
     await demo.go("/ui/settings")
     await expect(demo.page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
-    await expect(demo.button("Sign out here")).to_be_visible()
+    await expect(demo.page.get_by_role("heading", name="About", exact=True)).to_be_visible()
     yield "settings"
+    await demo.go("/ui/account")
+    await expect(demo.page.get_by_text("This browser", exact=True)).to_be_visible()
+    await demo.button("New token…").click()
+    await demo.page.get_by_label("Name").fill("ci")
+    yield "account, a token being made"
+    await demo.button("Make token").click()
+    await expect(demo.button("Done")).to_be_visible()
+    yield "account, a new token"
     await demo.context.clear_cookies()
     await demo.page.reload()
     await expect(demo.button("Sign in")).to_be_visible()
@@ -71,7 +82,7 @@ async def turn_screens(app: OpenedApp) -> AsyncIterator[str]:
     inspector = app.page.get_by_label("Turn inspector").get_by_role("tab", name="Prompt sent")
     await expect(inspector).to_be_visible()
     yield "the inspector"
-    await app.page.get_by_role("tab", name="Raw reply").click()
+    await app.page.get_by_role("tab", name=re.compile("(Raw|Parsed) reply")).click()
     yield "the inspector, raw reply"
     await app.page.get_by_role("tab", name="Events").click()
     yield "the inspector, events"
@@ -80,15 +91,16 @@ async def turn_screens(app: OpenedApp) -> AsyncIterator[str]:
     await expect(app.card("Allow Destroy?")).to_be_visible()
     yield "an approval"
     await app.decide("Allow Destroy?", "Always allow…")
-    await app.past_the_guard()
-    await app.page.get_by_role("radio", name="Only when").click()
+    await expect(app.page.get_by_role("radio", name="Only when")).to_be_checked()
     yield "a grant about to be saved"
     await app.page.keyboard.press("Escape")
-    await app.decide("Allow Destroy?", "Edit arguments")
+    await app.decide("Allow Destroy?", "Edit")
     await app.page.get_by_role("textbox", name="effect_id").fill("e3")
     yield "an approval being changed"
-    await app.past_the_guard()
-    await app.page.get_by_role("button", name="Deny…").first.click()
+    await app.page.keyboard.press("Escape")
+    await expect(app.card("Allow Destroy?").get_by_text("You changed 1 argument.")).to_be_visible()
+    yield "an approval with changes"
+    await app.decide("Allow Destroy?", "Deny…")
     await expect(app.card("Deny Destroy?")).to_be_visible()
     yield "a denial"
 

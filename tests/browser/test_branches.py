@@ -39,5 +39,5 @@ async def test_answering_again_keeps_the_first_answer(app: OpenedApp) -> None:
     await expect(app.log.get_by_text("2 of 2")).to_be_visible()
     await app.button("Previous answer").click()
     await expect(app.log.get_by_text("Perhaps.")).to_be_visible()
-    await app.page.get_by_role("button", name="Branches of this conversation").click()
+    await app.page.get_by_role("button", name="Branches of this chat").click()
     await expect(app.page.get_by_role("menuitemcheckbox")).to_have_count(2)

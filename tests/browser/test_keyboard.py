@@ -51,7 +51,7 @@ async def test_the_main_flow_needs_no_mouse(app: OpenedApp) -> None:
     await keys.press("Escape")
     await expect(inspector.get_by_role("tab", name="Prompt sent")).to_have_count(0)
     await keys.press("Control+k")
-    await expect(app.page.get_by_role("textbox", name="Search conversations")).to_be_focused()
+    await expect(app.page.get_by_role("textbox", name="Search chats")).to_be_focused()
     await keys.type("destroy")
     await expect(app.page.get_by_role("link", name="Destroy it")).to_be_visible()
     await keys.press("ArrowDown")
@@ -63,7 +63,7 @@ async def test_a_drawer_holds_the_focus_and_gives_it_back(app: OpenedApp) -> Non
     opener = app.button("Open the sidebar")
     await opener.focus()
     await app.page.keyboard.press("Enter")
-    drawer = app.page.get_by_role("dialog", name="Conversations")
+    drawer = app.page.get_by_role("dialog", name="Chats")
     await expect(drawer).to_be_visible()
     for _ in range(12):
         await app.page.keyboard.press("Tab")

@@ -34,7 +34,7 @@ async def test_a_queued_message_is_sent_once_from_two_windows(app: OpenedApp) ->
     await app.send("second")
     other = await app.context.new_page()
     await other.goto(app.page.url)
-    await expect(other.get_by_text("Sent after this turn: “second”")).to_be_visible()
+    await expect(other.get_by_text("Queued: “second”")).to_be_visible()
     await expect(other.get_by_role("log").get_by_text("One")).to_be_visible()
     gate.open()
     for page in (app.page, other):

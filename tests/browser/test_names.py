@@ -118,7 +118,7 @@ async def works(app: OpenedApp, url: str) -> None:
     await app.send("go")
     await app.decide("Allow Record slow?", "Allow once")
     await app.ledger.seen("started", "e1")
-    await expect(app.ended("Running 1 tool")).to_be_visible()  # the stream is not held back
+    await expect(app.button("Stop this call")).to_be_visible()  # the stream is not held back
     app.ledger.open()
     await expect(app.log.get_by_text("Recorded.")).to_be_visible()
     assert app.page.url.startswith(f"{url}/ui/c/")

@@ -55,16 +55,16 @@ async def test_a1_a2_a5_a_newcomer_types_no_token_and_the_cookie_alone_opens_not
 async def adds_a_server(app: OpenedApp) -> None:
     command, *args = app.ledger.argv()
     await app.go("/ui/servers")
-    await app.button("Add server").click()
+    await app.page.locator("header").get_by_role("button", name="Add server").click()
     form = app.page.get_by_role("region", name="Add a server")
     await form.get_by_label("Name").fill("shelf")
     await form.get_by_label("Command").fill(command)
     await form.get_by_label("Arguments").fill("\n".join(args))
     await form.get_by_role("button", name="Trust, approval and limits").click()
-    await form.get_by_label("On in new conversations").fill("*")
+    await form.get_by_label("On in new chats").fill("*")
     await form.get_by_role("button", name="Add as a draft").click()
     card = app.page.get_by_role("region", name="shelf, draft")
-    await card.get_by_label("Type the command to confirm it").fill(" ".join([command, *args]))
+    await card.get_by_label("Enter the command to confirm and start").fill(" ".join([command, *args]))
     await card.get_by_role("button", name="Confirm and start").click()
     await expect(app.page.get_by_role("row", name="shelf").get_by_text("Running")).to_be_visible()
 
@@ -96,8 +96,8 @@ async def saves_an_export(app: OpenedApp) -> None:
 
 
 async def sees_the_picture(app: OpenedApp) -> None:
-    await app.call("Odd").get_by_role("button", name="Odd").click()
-    picture = app.log.get_by_role("img", name="Result of the call")
+    picture = app.log.get_by_role("img", name="Image from Odd, no description")
+    await picture.scroll_into_view_if_needed()
     await expect(picture).to_be_visible()
     assert await picture.evaluate("image => image.complete && image.naturalWidth === 1")
 

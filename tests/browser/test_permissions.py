@@ -30,6 +30,8 @@ async def test_d1_d2_always_names_saves_and_revokes_the_right_one_of_two_servers
         await expect(card.get_by_role("button", name="Allow all tools of attic in this chat")).to_be_visible()
         await app.decide("Allow Record?", "Always allow…")
         await expect(app.card("Always allow Record?").get_by_text("attic.record", exact=True)).to_be_visible()
+        await app.past_the_guard()
+        await app.page.get_by_role("radio", name="Any").click()
         await app.decide("Always allow Record?", "Save grant and allow")
         await expect(app.log.get_by_text("First.")).to_be_visible()
         await expect(app.call("Record").locator(".badge")).to_have_text("attic")
@@ -58,5 +60,5 @@ async def test_d1_d2_always_names_saves_and_revokes_the_right_one_of_two_servers
 
 
 async def in_a_new_chat(app: OpenedApp) -> None:
-    await app.button("New conversation").click()
+    await app.button("New chat").click()
     await app.send("go")

@@ -17,13 +17,13 @@ async def test_a_turn_killed_while_the_model_spoke_is_finished_under_the_open_pa
     await app.send("go")
     await expect(app.log.get_by_text("Half a")).to_be_visible()
     await app.server.kill()
-    await expect(app.page.get_by_role("alert").get_by_text("Not connected.")).to_be_visible()
+    await expect(app.page.get_by_role("alert").get_by_text("Disconnected.")).to_be_visible()
     app.llm.then(say("A whole answer."))
     await app.server.start()
     await expect(app.log.get_by_text("A whole answer.")).to_have_count(1)
     await expect(app.ended("Answered")).to_be_visible()
     await expect(app.log.get_by_text("Half a")).to_have_count(0)
-    await expect(app.page.get_by_text("Not connected.")).to_have_count(0)
+    await expect(app.page.get_by_text("Disconnected.")).to_have_count(0)
     await expect(app.call("Echo")).to_have_count(1)
     assert [m["role"] for m in await app.messages()] == ["user", "assistant", "tool", "assistant"]
 
@@ -52,7 +52,7 @@ async def test_an_approval_waits_over_a_kill(app: OpenedApp) -> None:
     await expect(app.card("Allow Destroy?")).to_be_visible()
     async with asyncio.TaskGroup() as group:
         # It is said for a few seconds only, which may be over before all of the server is up again.
-        group.create_task(app.page.get_by_text("Connected again. Nothing was missed.").wait_for())
+        group.create_task(app.page.get_by_text("Back online. Nothing was missed.").wait_for())
         await app.server.kill()
         await app.server.start()
         await app.server.running("ledger")

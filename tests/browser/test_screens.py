@@ -55,14 +55,14 @@ async def findings(page: Page) -> list[str]:
 
 async def test_the_first_run_and_the_pages_around_it(demo: Visit) -> None:
     found = {screen: await findings(demo.page) async for screen in first_run_screens(demo)}
-    assert len(found) == 7
+    assert len(found) == 10
     note("screens", count=len(found))
     assert {screen: those for screen, those in found.items() if those} == {}
 
 
 async def test_a_turn_its_inspector_and_its_approvals(app: OpenedApp) -> None:
     found = {screen: await findings(app.page) async for screen in turn_screens(app)}
-    assert len(found) == 8
+    assert len(found) == 9
     note("screens", count=len(found))
     assert {screen: those for screen, those in found.items() if those} == {}
 

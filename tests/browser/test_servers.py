@@ -75,7 +75,7 @@ async def test_another_clients_file_becomes_drafts_that_run_only_when_confirmed(
     start = card.get_by_role("button", name="Confirm and start")
     await expect(start).to_be_disabled()
     assert drafted.pids() == []
-    await card.get_by_label("Type the command to confirm it").fill(" ".join([command, *args]))
+    await card.get_by_label("Enter the command to confirm and start").fill(" ".join([command, *args]))
     await start.click()
     await expect(app.page.get_by_role("row", name="shelf").get_by_text("Running")).to_be_visible()
     assert len(drafted.pids()) == 1

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 TRUSTED = {"trusted": True}
 
 
-async def test_calls_of_one_reply_are_a_group_that_folds_and_leaves_failures_open(app: OpenedApp) -> None:
+async def test_calls_of_one_reply_are_a_group_that_folds_out_of_view_but_for_failures(app: OpenedApp) -> None:
     gate = app.ledger.gate()
     app.llm.then(
         call("read_slow", effect_id="a", gate=gate)
@@ -27,7 +27,10 @@ async def test_calls_of_one_reply_are_a_group_that_folds_and_leaves_failures_ope
     await expect(group.get_by_role("button", name="Stop this call")).to_have_count(2)
     app.ledger.open()
     await expect(app.ended("Answered")).to_be_visible()
+    await expect(app.call("Read slow")).to_have_count(2)  # nothing folds in view
+    await app.page.reload()
     await expect(group.get_by_text("2 done")).to_be_visible()
+    await expect(app.call("Read slow")).to_have_count(0)
     await expect(group.get_by_text("no such shelf", exact=True)).to_be_visible()
     assert app.ledger.most_at_once() >= 2
 
@@ -49,7 +52,7 @@ async def test_the_stop_button_ends_a_turn_in_the_middle_of_a_tool(own_app: OwnA
         app.llm.then(call("read_slow", effect_id="a", gate=app.ledger.gate()), say("Never mind."))
         await app.send("go")
         await app.ledger.seen("started", "a")
-        await expect(app.ended("Running 1 tool")).to_be_visible()
+        await expect(app.call("Read slow").get_by_role("button", name="Stop this call")).to_be_visible()
         await app.button("Stop the turn (Esc twice)").click()
         await expect(app.log.get_by_text("1 call was running and was told to stop.")).to_be_visible()
         await expect(app.call("Read slow").get_by_text("Stopped by you")).to_be_visible()
@@ -89,12 +92,14 @@ async def test_a_call_opens_to_its_result_and_a_failed_one_can_be_run_again(app:
     app.llm.then(call("echo", text="what was said") + call("fail", message="broken"), say("Done."), say("Done again."))
     await app.send("go")
     await expect(app.ended("Answered")).to_be_visible()
+    await app.page.reload()
     await app.log.get_by_role("button", name="1 done").click()
     await app.call("Echo").get_by_role("button", name="Echo").click()
     await expect(app.log.get_by_label("Result", exact=True).get_by_text("what was said")).to_be_visible()
     await app.call("Echo").get_by_role("tab", name="Arguments").click()
     await expect(app.call("Echo").get_by_role("definition").get_by_text("what was said")).to_be_visible()
     await expect(app.call("Echo").get_by_role("button", name="Retry this call")).to_have_count(0)
+    await app.call("Fail").get_by_role("button", name="Fail").click()
     await app.call("Fail").get_by_role("button", name="Retry this call").click()
     await expect(app.log.get_by_text("Done again.")).to_be_visible()
 
@@ -122,8 +127,8 @@ async def test_d5_a_question_in_another_chat_is_counted_at_its_row_and_in_the_ti
     await app.send("go")
     await expect(app.card("Ask asks you for details")).to_be_visible()
     await expect(app.page).to_have_title("(1) go · Windlass")
-    await app.button("New conversation").click()
+    await app.button("New chat").click()
     await expect(app.page).to_have_title("(1) Windlass")
     await app.page.reload()
     await expect(app.page).to_have_title("(1) Windlass")
-    await expect(app.page.get_by_role("link", name="call needs you")).to_be_visible()
+    await expect(app.page.get_by_role("link", name="Has a question")).to_be_visible()

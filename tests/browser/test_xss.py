@@ -1,6 +1,7 @@
 """Hostile text through every sink: it is shown as text, runs nothing, fetches nothing."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,7 +31,9 @@ OPEN_ALL = """() => {
 INTRUDERS = """() => {
     const odd = (element) =>
         [...element.attributes].some(({ name }) => name.startsWith("on") || name === "srcdoc") ||
-        element.matches("iframe, object, embed, base, math, form[action], video, audio, meta[http-equiv], template") ||
+        element.matches("iframe, object, embed, base, form[action], video, audio, meta[http-equiv], template") ||
+        element.matches(":not(.tex) > math") ||
+        (element.closest("math") && !element.namespaceURI.endsWith("/MathML")) ||
         (element.matches("script") && !element.src.startsWith(location.origin)) ||
         (element.matches("link") && !element.href.startsWith(location.origin)) ||
         (element.matches("img") && !/^(data:image\\/(png|jpeg|gif|webp);|blob:)/.test(element.src)) ||
@@ -89,7 +92,7 @@ async def test_hostile_words_of_people_models_and_tools_are_only_shown(own_app: 
         await app.page.get_by_role("button", name="Inspect this turn").last.click()
         await expect(app.page.get_by_role("tab", name="Prompt sent")).to_be_visible()
         await is_harmless(app.page)
-        await app.page.get_by_role("tab", name="Raw reply").click()
+        await app.page.get_by_role("tab", name=re.compile("(Raw|Parsed) reply")).click()
         await is_harmless(app.page)
     note("xss", payloads=len(every), sinks=SAID)
 
@@ -116,7 +119,7 @@ async def test_hostile_names_titles_and_descriptions_are_only_shown(own_app: Own
         await app.go("/ui/")
         await expect(app.page.get_by_role("navigation").get_by_role("listitem")).to_have_count(min(len(texts), 100))
         await app.page.get_by_role("button", name="Tools:").click()
-        picker = app.page.get_by_role("dialog", name="Tools of this conversation")
+        picker = app.page.get_by_role("dialog", name="Tools of this chat")
         await expect(picker.get_by_role("checkbox").nth(len(texts))).to_be_attached()
         assert await app.page.evaluate(INTRUDERS) == []
     note("xss", payloads=len(texts), sinks=NAMED)

@@ -77,7 +77,7 @@ class Visit:
 
     @property
     def log(self) -> Locator:
-        return self.page.get_by_role("log", name="Conversation")
+        return self.page.get_by_role("log", name="Chat")
 
     async def send(self, text: str) -> None:
         await self.box.fill(text)
@@ -92,7 +92,7 @@ class Visit:
 
     def card(self, question: str) -> Locator:
         """A card that waits for a person."""
-        return self.page.get_by_role("region", name=question)
+        return self.page.get_by_role("group", name=question)
 
     async def decide(self, question: str, button: str) -> None:
         """Press a button of a waiting card as a person does, not in the moment in which the card appeared."""

@@ -63,11 +63,11 @@ def test_a_fallback_is_announced_and_the_answer_says_whose_it_is(capsys: pytest.
         (Waiting("slot", 0, host="api.z.ai", ahead=1), "Waiting for a free slot at api.z.ai. 1 turn ahead."),
         (
             Waiting("rate_limit", 0, 57, "api.z.ai", "glm-4.7", attempt=1, attempts=3),
-            "glm-4.7 is rate-limited. Retrying in 17 s (1 of 3).",
+            "api.z.ai is limiting requests. Retrying in 17 s (1 of 3).",
         ),
         (
             Waiting("rate_limit", 0, 57, "api.z.ai", "glm-4.7", ahead=2),
-            "glm-4.7 is rate-limited. Asking in 17 s. 2 turns ahead.",
+            "api.z.ai is limiting requests. Asking in 17 s. 2 turns ahead.",
         ),
         (Waiting("first_token", 26, model="glm-4.7", usual_s=2.0), "Waiting for glm-4.7, 14 s. Usually 2 s."),
         (Waiting("silence", 0, 240, model="glm-4.7"), "No text from glm-4.7 for 40 s. Gives up in 200 s."),
@@ -89,7 +89,7 @@ def test_a_pipe_gets_one_line_for_each_thing_that_is_waited_for(capsys: pytest.C
         Waiting("slot", 0, ahead=2),
         Waiting("slot", 0, ahead=1),
         ModelFailed(
-            "rate_limited", "glm-4.7 is rate-limited. api.z.ai, HTTP 429: slow down.", retryable=True, wait_s=17
+            "rate_limited", "api.z.ai is limiting requests. glm-4.7, HTTP 429: slow down.", retryable=True, wait_s=17
         ),
         Waiting("rate_limit", 0, 17, "api.z.ai", "glm-4.7", attempt=1, attempts=3),
         ReplyReset(2),
@@ -100,6 +100,6 @@ def test_a_pipe_gets_one_line_for_each_thing_that_is_waited_for(capsys: pytest.C
         printer.show(TurnEvent("", "turn-1", what))
     assert capsys.readouterr().err.splitlines() == [
         "Waiting for a free slot. 2 turns ahead.",
-        "glm-4.7 is rate-limited. Retrying in 17 s (1 of 3). api.z.ai, HTTP 429: slow down.",
+        "api.z.ai is limiting requests. Retrying in 17 s (1 of 3). glm-4.7, HTTP 429: slow down.",
         "The reply of glm-4.7 broke off. Retrying (2 of 3).",
     ]

@@ -244,7 +244,8 @@ def lost(path: str, now: Any) -> Iterator[str]:
         now = {"conversations": [one for one in now["conversations"] if one["id"] in listed()]}
         was = {"conversations": was["conversations"]}
     elif path.startswith("/conversations/search?"):  # it called every conversation empty, without a newest turn
-        untrue = ("state", "outcome", "head_turn_id", "approvals", "unknowns", "questions")
+        # and its excerpts showed the marks that results have in a prompt
+        untrue = ("state", "outcome", "head_turn_id", "approvals", "unknowns", "questions", "excerpt")
         was = {"conversations": [{k: v for k, v in one.items() if k not in untrue} for one in was["conversations"]]}
     elif path == "/servers":
         was = {"servers": [{k: v for k, v in one.items() if k not in ("calls", "errors")} for one in was["servers"]]}

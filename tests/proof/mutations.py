@@ -130,7 +130,7 @@ MUTATIONS = (
     Mutation(
         "what was read outside is trusted",
         "toolbox/permissions.py",
-        "    if read_outside():",
+        "    if source := read_outside():",
         "    if False:",
         (
             f"{INJECTION}::test_c5_an_obedient_model_causes_nothing_unasked_but_what_was_allowed",

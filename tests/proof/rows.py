@@ -95,7 +95,7 @@ ROWS: dict[str, tuple[str, ...]] = {
         "tests/e2e/test_loop.py::test_ten_rounds_then_the_forced_answer",
     ),
     "L18 a page, an error in the stream": (
-        f"{PROVIDERS}/test_failures.py::test_a_page_is_shown_in_its_first_200_characters_on_one_line",
+        f"{PROVIDERS}/test_failures.py::test_a_page_is_shown_in_its_first_300_characters_on_one_line",
         f"{PROVIDERS}/test_corpus.py::test_a_stream_gives_the_expected_reply",
     ),
     "M1 a crash in mid-call": (

@@ -15,6 +15,8 @@ from tests.web.kit import Reply, Site, open_site
 from windlass.config import load
 from windlass.testing import Gate, StrictLLM, call, say, wait_for
 from windlass.testing.replies import Scripted
+from windlass.toolbox.permission_rows import GrantKept
+from windlass.toolbox.permissions import Grant, decide
 
 FILE = """
 [[policy]]
@@ -352,3 +354,151 @@ async def test_a2_a_server_is_granted_for_always_only_by_who_confirms(
     assert fine.status == 200
     await site.get(f"/turns/{waiting['turn_id']}?wait=60")
     assert ledger.counts() == {"a": 1}
+
+
+async def test_a_revoked_grant_or_rule_is_restored_as_it_was_by_who_may_grant_it(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await asking_chat(site)
+    first = await asked(site, strict_llm, conversation)
+    granted = {"decision": "allow", "scope": "always", "conditions": {"effect_id": "x"}}
+    grant = (await site.post(f"{first['path']}/decision", granted))["permission_id"]
+    await site.get(f"/turns/{first['turn']}?wait=60")
+    rules = [{"tool": "destroy", "approval": "deny"}, {"tool": "fail", "approval": "auto"}]
+    deny, auto = (await site.call("PUT", "/policy", {"rules": rules})).body["rules"]
+    before = await listed(site)
+
+    approver = site.token("approve", name="approver")
+    for id in (grant, deny["id"], auto["id"]):
+        assert (await site.call("DELETE", f"/permissions/{id}")).status == 200
+    assert (await chat(site, strict_llm, conversation)).status == 202
+    for id in (deny["id"], auto["id"]):
+        refused = await site.call("POST", f"/permissions/{id}/restore", token=approver)
+        assert (refused.status, refused.code) == (403, "scope_required")
+    reader = site.token("chat", name="reader")
+    assert (await site.call("POST", f"/permissions/{grant}/restore", token=reader)).status == 403
+    assert (await site.call("POST", f"/permissions/{grant}/restore", token=approver)).status == 200
+    for id in (deny["id"], auto["id"]):
+        assert (await site.call("POST", f"/permissions/{id}/restore")).status == 200
+
+    assert without_uses(await listed(site)) == without_uses(before)
+    assert (await site.call("POST", f"/permissions/{grant}/restore")).status == 404
+
+
+async def test_a_grant_of_a_chat_that_is_gone_is_not_restored(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    await site.add_ledger(ledger)
+    conversation = await asking_chat(site)
+    pending = await asked(site, strict_llm, conversation)
+    body = {"decision": "allow", "scope": "conversation"}
+    grant = (await site.post(f"{pending['path']}/decision", body))["permission_id"]
+    await site.get(f"/turns/{pending['turn']}?wait=60")
+    await site.call("DELETE", f"/permissions/{grant}")
+    await site.call("DELETE", f"/conversations/{conversation}")
+    assert (await site.call("POST", f"/permissions/{grant}/restore")).status == 404
+    assert await listed(site) == []
+
+
+async def test_what_could_not_be_written_can_be_restored_once_more(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    [rule] = (await site.call("PUT", "/policy", {"rules": [{"tool": "a", "approval": "ask"}]})).body["rules"]
+    rows = site.app.toolbox.permissions
+    await rows.revoke(rule["id"])
+
+    async def full(rules: object) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="no space"):
+        patched.setattr(rows, "set_rules", full)
+        await rows.restore(rule["id"])
+    assert await rows.restore(rule["id"])
+    assert [one.id for one in rows.rules()] == [rule["id"]]
+
+
+async def test_a_grant_that_came_too_late_cannot_be_restored(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await site.add_ledger(ledger)
+    pending = await asked(site, strict_llm, await asking_chat(site))
+    rows, kept = site.app.toolbox.permissions, list[str]()
+    grants = rows.grant
+
+    async def granted_while_another_decides(conversation_id: str, grant: Grant) -> GrantKept:
+        saved = await grants(conversation_id, grant)
+        kept.append(saved.id)
+        await site.post(f"{pending['path']}/decision", {"decision": "deny"})
+        return saved
+
+    monkeypatch.setattr(rows, "grant", granted_while_another_decides)
+    late = await site.post(f"{pending['path']}/decision", {"decision": "allow", "scope": "always"})
+    assert late["message"] == "Decided already"
+    assert (await site.call("POST", f"/permissions/{kept[0]}/restore")).status == 404
+    await site.get(f"/turns/{pending['turn']}?wait=60")
+
+
+async def calls_under_a_rule(site: Site, llm: StrictLLM, ledger: Ledger, count: int) -> dict[str, Any]:
+    """Calls of one chat that a rule let run, and a replay without that rule."""
+    await site.add_ledger(ledger)
+    conversation = await site.conversation()
+    await site.enable(conversation, "record")
+    [rule] = (await site.call("PUT", "/policy", {"rules": [{"tool": "record", "approval": "auto"}]})).body["rules"]
+    for _ in range(count):
+        assert (await chat(site, llm, conversation)).status == 200
+    return {"rule": {"approval": "deny", "tool": "destroy"}, "replaces": rule["id"], "last": 1000}
+
+
+async def test_a_replay_looks_through_each_chat_once_for_text_from_outside(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = await calls_under_a_rule(site, strict_llm, ledger, 3)
+    conversations, looked_through = site.app.store.conversations, list[str]()
+    log = conversations.outside_log
+
+    def outside_log(conversation_id: str) -> Any:
+        looked_through.append(conversation_id)
+        return log(conversation_id)
+
+    monkeypatch.setattr(conversations, "outside_log", outside_log)
+    assert (await site.post("/permissions/replay", body))["matched"] == 3
+    assert len(looked_through) == 1
+
+
+async def test_others_get_their_turn_between_the_calls_of_a_replay(
+    site: Site, strict_llm: StrictLLM, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = await calls_under_a_rule(site, strict_llm, ledger, 3)
+    loop, turns, judged_in = asyncio.get_running_loop(), list[None](), list[int]()
+
+    def judged_in_turn(*call: Any, **settings: Any) -> Any:
+        judged_in.append(len(turns))
+        loop.call_soon(turns.append, None)
+        return decide(*call, **settings)
+
+    monkeypatch.setattr("windlass.services.slices.SLICE_S", -1)  # each call is a slice
+    monkeypatch.setattr("windlass.services.permission_replay.decide", judged_in_turn)
+    await site.post("/permissions/replay", body)
+    assert judged_in == [0, 1, 2]
+
+
+async def test_what_a_permission_decided_is_counted_over_a_restart(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    async with open_site(tmp_path / "home", strict_llm, durability="normal") as site:
+        await site.add_ledger(ledger)
+        conversation = await site.conversation()
+        await site.enable(conversation, "record", "echo", approval="auto")
+        await site.call("PUT", "/policy", {"rules": [{"tool": "echo", "approval": "deny"}]})
+        for _ in range(2):
+            await chat(site, strict_llm, conversation)
+        await chat(site, strict_llm, conversation, "echo", text="a")
+    async with open_site(tmp_path / "home", strict_llm, durability="normal") as site:
+        uses = {one["tool"]: one["uses"] for one in await listed(site) if one["last_used_at"]}
+    assert uses == {
+        "record": {"allowed": 2, "asked": 0, "stopped": 0},
+        "echo": {"allowed": 0, "asked": 0, "stopped": 1},
+    }
+
+
+def without_uses(permissions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**one, "uses": None, "last_used_at": None} for one in permissions]

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.kit.holding import held
+from tests.kit.loop_clock import LoopClock
 from tests.kit.waiting import turns_of_the_loop
+from windlass.bus import Bus, ConversationChanged
+from windlass.bus.changes import GATHER_S
 from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.messages import ChatMessage
 from windlass.services.retention import Retention
@@ -25,6 +28,10 @@ async def old(store: Store, title: str) -> str:
     return (await store.conversations.create(ConversationRow("", title, created_at=1, updated_at=1))).id
 
 
+def silent() -> Bus:
+    return Bus(lambda conversation, after: [])
+
+
 def titles(store: Store) -> list[str]:
     return [one.conversation.title for one in store.conversations.recent()]
 
@@ -33,7 +40,7 @@ async def test_a_conversation_that_somebody_comes_back_to_meanwhile_stays(store:
     await old(store, "first")
     second = await old(store, "second")
     async with held(tmp_path):
-        retention = asyncio.create_task(Retention(store, keep_days=1).purge())
+        retention = asyncio.create_task(Retention(store, silent(), keep_days=1).purge())
         await turns_of_the_loop()
         hello = TurnStarted((ChatMessage("user", "I am back"),))
         said = store.logs.create(second, hello, TurnFinished("answered"))
@@ -46,9 +53,19 @@ async def test_a_conversation_that_somebody_deletes_meanwhile_holds_up_no_other(
     second = await old(store, "second")
     await old(store, "third")
     async with held(tmp_path):
-        retention = asyncio.create_task(Retention(store, keep_days=1).purge())
+        retention = asyncio.create_task(Retention(store, silent(), keep_days=1).purge())
         await turns_of_the_loop()
         deleting = asyncio.create_task(store.conversations.delete(second))
         await turns_of_the_loop()
     await asyncio.gather(retention, deleting)
     assert titles(store) == []
+
+
+async def test_lists_are_told_of_a_conversation_that_was_too_old(store: Store, clock: LoopClock) -> None:
+    bus = silent()
+    bus.show_changes(lambda id: ConversationChanged(id, None))
+    reader, id = bus.watch_list(), await old(store, "first")
+    await Retention(store, bus, keep_days=1).purge()
+    clock.jump(GATHER_S)
+    await turns_of_the_loop(3)
+    assert [frame.what for frame in reader.at_once()] == [ConversationChanged(id, None)]

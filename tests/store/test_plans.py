@@ -29,7 +29,7 @@ async def test_no_question_of_a_turn_walks_through_a_table(tmp_path: Path) -> No
     store.conversations.log(created.turn_id)
     store.conversations.events_after(conversation.id, 2)
     store.conversations.unknown_calls(conversation.id)
-    store.conversations.has_read_outside(conversation.id)
+    store.conversations.outside_log(conversation.id)
     store.conversations.tokens_since(1.0)
     assert len(store.conversations.unfinished()) == 1
     store.history.up_to(created.turn_id, conversation.id)

@@ -83,7 +83,7 @@ async def test_words_are_found_in_messages_and_results(store: Store) -> None:
         TurnFinished("answered"),
     )
     await until_found(lambda: store.conversations.search("harbour"), "the text to be indexed")
-    assert (await store.conversations.search("nanai"))[0].conversation.id == conversation.id
+    assert (await store.conversations.search("nanai"))[0].conversation_id == conversation.id
     assert (await store.conversations.search('"; drop')) == []
     assert (await store.conversations.search("  ")) == []
 

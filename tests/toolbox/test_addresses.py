@@ -3,8 +3,8 @@
 import pytest
 
 from windlass.core.events import CallJudged, Event, ModelReplied, ToolFinished, TurnStarted
-from windlass.core.messages import ChatMessage, SourceLink, ToolOutput
-from windlass.toolbox.addresses import AMONG_HITS, IN_MESSAGE, NamedAddresses, has_read_outside, named_in, stands_in
+from windlass.core.messages import ChatMessage, SourceLink, ToolCall, ToolOutput
+from windlass.toolbox.addresses import AMONG_HITS, IN_MESSAGE, NamedAddresses, named_in, outside_text, stands_in
 
 PAGE = "https://docs.example.org/start"
 
@@ -102,4 +102,17 @@ def test_c2_what_was_imported_names_no_address() -> None:
     ],
 )
 def test_c1_text_from_outside_is_found_in_the_log(event: Event, outside: bool) -> None:
-    assert has_read_outside([event]) == outside
+    assert bool(outside_text([event], lambda server: "")) == outside
+
+
+def test_the_tool_that_brought_text_from_outside_is_named_with_its_server() -> None:
+    slugs = {"srv-1": "web", "srv-2": "mail"}
+    calls = (ToolCall("c1", "list_mail"), ToolCall("c2", "web__fetch"))
+    log: list[Event] = [
+        ModelReplied("", calls),
+        CallJudged("c1", "auto", server="srv-2", step=6),
+        CallJudged("c2", "auto", server="srv-1", step=6),
+        ToolFinished("c1", "ok", ToolOutput("own text")),
+        ToolFinished("c2", "ok", ToolOutput("a page", untrusted=True)),
+    ]
+    assert outside_text(log, slugs.__getitem__) == "fetch on web"

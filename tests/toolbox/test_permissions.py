@@ -142,7 +142,7 @@ def test_c1_a_call_is_decided_as_the_table_says(call: str, outside: bool, settin
         trust=TrustLevel(SLUG, settings=chosen(parts)),
         rules=RuleBook([rule_of(part) for part in parts if part.startswith("rule ")]),
         grants=[GRANTS[part] for part in parts if part in GRANTS],
-        read_outside=lambda: outside,
+        read_outside=lambda: "fetch on web" if outside else "",
         known_addresses=known,
         in_doubt="twin unknown" in parts,
     )
@@ -287,12 +287,14 @@ def test_a_grant_of_the_first_edition_is_worth_no_more_than_it_was(claim: str) -
     assert decide(CALL, heavy, grants=(always,)).verdict == "ask"
     assert decide(CALL, heavy, grants=(twice,)).verdict == "auto"
     assert decide(CALL, heavy, grants=(Grant(HASH, "conversation"),)).verdict == "auto"
-    assert decide(CALL, TOOL, grants=(always,), read_outside=lambda: True).verdict == "auto"
+    assert decide(CALL, TOOL, grants=(always,), read_outside=lambda: "fetch on web").verdict == "auto"
 
 
 def test_c1_why_a_person_is_asked_is_said() -> None:
     named = replace(TOOL, named=True)
-    assert OUTSIDE_READ in decide(CALL, named, read_outside=lambda: True).rule
+    asks = decide(CALL, named, read_outside=lambda: "fetch on web")
+    assert OUTSIDE_READ in asks.rule
+    assert asks.outside == "fetch on web"
     assert decide(CALL, replace(named, destructive=True)).rule == "the server says it may destroy something"
     assert decide(CALL, TOOL).rule == "it changes something, and nothing allows that yet"
 
@@ -324,12 +326,12 @@ def test_d4_a_refusal_names_the_line_that_allows_all_tools_of_the_operators_serv
     assert notice in decide(CALL, TOOL, trust=TrustLevel(SLUG, operator=True), can_ask=False).reason
     named = replace(TOOL, named=True)
     for tool, trust in ((TOOL, TrustLevel(SLUG)), (named, TrustLevel(SLUG, operator=True))):
-        refused = decide(CALL, tool, trust=trust, read_outside=lambda: True, can_ask=False)
+        refused = decide(CALL, tool, trust=trust, read_outside=lambda: "fetch on web", can_ask=False)
         assert refused.verdict == "refuse" and notice not in refused.reason
 
 
 def test_what_the_chat_has_read_is_looked_up_only_where_it_matters() -> None:
-    def never() -> bool:
+    def never() -> str:
         raise AssertionError("nothing depends on it")
 
     decide(CALL, replace(TOOL, named=True, kind="reads"), read_outside=never)

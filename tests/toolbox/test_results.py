@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from windlass.core.messages import SourceLink
+from windlass.core.messages import OutputFile, SourceLink
 from windlass.servers import CallResult, EmbeddedPart, LinkPart, MediaPart, TextPart
 from windlass.servers.values import LongLine
 from windlass.toolbox.kept_text import kept_text
@@ -55,6 +55,27 @@ async def test_long_json_is_shown_with_its_shape() -> None:
     rows = {"rows": [{"id": n, "name": f"row {n}", "tags": ["a", "b"]} for n in range(2000)], "total": 2000}
     output = await tool_output(CallResult((TextPart(json.dumps(rows)),)), Kept())
     assert "[Shape: {rows: [2000 of {id: number, name: text, tags: [2 of text]}], total: number}]" in output.text
+
+
+async def test_what_is_to_be_seen_heard_or_saved_is_named_with_its_size() -> None:
+    result = CallResult(
+        (
+            TextPart("a chart"),
+            MediaPart("image", "image/png", "AAEC"),
+            LinkPart("https://docs.test/a%20b.md", "", "Notes"),
+            EmbeddedPart("file:///plots/recovery.svg", "image/svg+xml", text="<svg/>"),
+            EmbeddedPart("file:///data/a.bin", "", blob="AAE="),
+        )
+    )
+    output = await tool_output(result, Kept())
+    assert output.files == (
+        OutputFile("image", 1, mime="image/png", size=3),
+        OutputFile("link", 2, "Notes", uri="https://docs.test/a%20b.md"),
+        OutputFile("image", 3, "recovery.svg", "image/svg+xml", 6),
+        OutputFile("file", 4, "a.bin", "", 2),
+    )
+    assert "[image, image/png, 3 B; it is shown to the person]" in output.text
+    assert output.size == len("a chart") + 3 + 6 + 2
 
 
 async def test_every_kind_of_content_is_kept_and_the_model_told_of_it() -> None:

@@ -84,7 +84,11 @@ class Story:
 
     async def revoke_permission(self) -> None:
         [rule] = [one for one in (await self.site.get("/permissions"))["permissions"] if one["kind"] == "rule"]
-        await self.send("DELETE", f"/permissions/{rule['id']}")
+        self.known["revoked"] = rule["id"]
+        await self.send("DELETE", f"/permissions/{self.known['revoked']}")
+
+    async def restore_permission(self) -> None:
+        await self.send("POST", f"/permissions/{self.known['revoked']}/restore")
 
     async def decide(self) -> None:
         body = {"decision": "allow", "scope": "always", "reason": CANARY}
@@ -184,6 +188,11 @@ STEPS: dict[str, tuple[Step, str, str]] = {  # the route's name: what is done, a
         *("provider.change", "Far, api_key"),
     ),
     "providers.delete": (sends("DELETE", "/providers/{provider}"), "provider.delete", "Far"),
+    "system.change_limits": (
+        sends("PATCH", "/limits", {"limits": {"rounds": 9}}),
+        "limits.change",
+        "limits",
+    ),
     "personas.add": (Story.add_persona, "persona.add", "name=Cook, system_prompt"),
     "personas.change": (
         sends("PATCH", "/personas/{persona}", {"system_prompt": CANARY + "!"}),
@@ -192,6 +201,7 @@ STEPS: dict[str, tuple[Step, str, str]] = {  # the route's name: what is done, a
     "personas.delete": (sends("DELETE", "/personas/{persona}"), "persona.delete", "persona-"),
     "policy.put": (sends("PUT", "/policy", {"rules": [RULE]}), "rules.replace", "1 rules; ask ledger.destroy"),
     "permissions.delete": (Story.revoke_permission, "permission.revoke", "ask ledger.destroy"),
+    "permissions.restore": (Story.restore_permission, "permission.restore", "ask ledger.destroy"),
     "conversations.delete": (Story.delete_conversation, "conversation.delete", "conv-"),
     "messages.delete": (Story.delete_message, "message.delete", ""),
     "access.new_key": (sends("POST", "/session/keys"), "session.new_link", ""),

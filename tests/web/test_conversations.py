@@ -80,6 +80,10 @@ async def test_search_finds_messages_and_tool_results(site: Site, strict_llm: St
         await _until(look)
         assert [one["id"] for one in found] == [id]
         assert words.lower() in found[0]["excerpt"].lower()
+        [hit] = found[0]["hits"]
+        shown = (await site.get(f"/conversations/{id}/messages"))["messages"]
+        assert words.lower() in next(one["content"] for one in shown if one["id"] == hit["message_id"]).lower()
+        assert words.lower() in hit["pieces"][1].lower()
 
 
 async def test_search_shows_each_conversation_as_the_list_does(
@@ -109,7 +113,7 @@ async def test_search_shows_each_conversation_as_the_list_does(
 
     assert {one["state"] for one in listed} == {"running", "awaiting_person", "finished"}
     assert {one["outcome"] for one in listed} == {None, "failed", "answered"}
-    assert all("plover" in one.pop("excerpt") for one in found)
+    assert all("plover" in one.pop("excerpt") and one.pop("hits") for one in found)
     assert sorted(found, key=lambda one: str(one["id"])) == sorted(listed, key=lambda one: str(one["id"]))
     gate.open()
     await asking

@@ -71,13 +71,13 @@ async def test_a_provider_that_could_not_be_deleted_is_there_until_it_is(site: S
 async def test_a_new_default_whose_sender_left_leaves_no_house_without_one(
     tmp_path: Path, strict_llm: StrictLLM
 ) -> None:
-    fields = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "default": True}
+    fields = {"base_url": strict_llm.base_url, "api_key": "k", "model": "m", "default": True}
     async with open_site(tmp_path / "home", strict_llm) as site:
         await site.post("/providers", {"name": "Old", **fields})
         async with held(tmp_path / "home"):
             new = msgspec.convert({"name": "New", **fields}, schemas.NewProvider)
             adding = asyncio.create_task(site.app.services.providers.add(new))
-            await turns_of_the_loop()
+            await until(lambda: len(site.app.store._writer._waiting) == 2, "both rows to wait for the disk")
             adding.cancel()
             await asyncio.wait([adding])
         await site.app.store.check()

@@ -503,7 +503,7 @@ async def test_a_provider_is_tested_by_what_it_does(site: Site, strict_llm: Stri
 async def test_limits_say_what_is_in_force_and_whether_the_file_set_it(tmp_path: Path, strict_llm: StrictLLM) -> None:
     async with open_site(tmp_path / "home", strict_llm, limits=LimitSettings(rounds=20)) as site:
         limits = {one["name"]: one for one in (await site.get("/limits"))["limits"]}
-    assert limits["rounds"] == {"name": "rounds", "value": 20, "default": 10, "source": "file"}
+    assert limits["rounds"] == {"name": "rounds", "value": 20, "default": 10, "source": "file", "live": True}
     assert limits["calls"]["source"] == "default" and limits["day_tokens"]["value"] is None
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import TOKEN, Reply, Site, open_site
 from windlass.api.routes import ROUTES
+from windlass.toolbox.permissions import Grant
 from windlass.web.attempts import ConfirmCode
 from windlass.web.errors import TooMany
 from windlass.web.sudo import Sudo
@@ -184,3 +185,54 @@ async def test_a2_a_rule_that_asks_is_revoked_by_an_admin_who_confirms_and_other
 async def test_what_depends_on_the_body_is_looked_at_for_each_row_that_says_so(site: Site) -> None:
     looked_at = set(Sudo(site.app.services).depends)
     assert looked_at == {route for route in ROUTES if route.sudo == "depends"}
+
+
+async def rules_of(site: Site) -> list[tuple[str, str]]:
+    return [(rule["approval"], rule["tool"]) for rule in (await site.get("/policy"))["rules"]]
+
+
+async def test_a_rule_that_asks_comes_back_behind_those_that_deny_and_only_when_it_is_confirmed(site: Site) -> None:
+    allowing, denying = {**AUTO, "tool": "list"}, {**ASK, "approval": "deny"}
+    asking = (await put_policy(site, None, ASK, AUTO)).body["rules"][0]["id"]
+    await site.call("DELETE", f"/permissions/{asking}")
+    await put_policy(site, None, AUTO, denying, allowing)
+    restore = f"/permissions/{asking}/restore"
+    assert asks(await site.call("POST", restore, token="", headers=unconfirmed(site)))
+    assert (await site.call("POST", restore)).status == 200
+    assert await rules_of(site) == [("auto", "read"), ("deny", "write"), ("ask", "write"), ("auto", "list")]
+
+
+async def test_a_rule_that_denies_comes_back_first_without_a_confirmation(site: Site) -> None:
+    denying = (await put_policy(site, None, {**ASK, "approval": "deny"})).body["rules"][0]["id"]
+    await site.call("DELETE", f"/permissions/{denying}")
+    await put_policy(site, None, ASK)
+    restored = await site.call("POST", f"/permissions/{denying}/restore", token="", headers=unconfirmed(site))
+    assert restored.status == 200
+    assert await rules_of(site) == [("deny", "write"), ("ask", "write")]
+
+
+async def test_a_server_whose_revoked_grants_can_be_restored_is_moved_only_when_it_is_confirmed(site: Site) -> None:
+    server = (await site.post("/servers", {"name": "far", "url": "https://a.example/mcp"}))["server"]["id"]
+    granted = Grant("", server=server, covers="tool", tool="write", scope="always")
+    grant = (await site.app.toolbox.permissions.grant("", granted)).id
+    page = unconfirmed(site)
+    assert (await site.call("DELETE", f"/permissions/{grant}", token="", headers=page)).status == 200
+    move = {"url": "https://b.example/mcp"}
+    assert asks(await site.call("PATCH", "/servers/far", move, token="", headers=page))
+
+
+async def test_limits_under_which_chats_go_sooner_or_more_is_spent_are_confirmed_and_others_are_not(
+    site: Site,
+) -> None:
+    page = unconfirmed(site)
+
+    async def change(**limits: float | None) -> Reply:
+        return await site.call("PATCH", "/limits", {"limits": limits}, token="", headers=page)
+
+    assert asks(await change(keep_days=90))
+    assert (await change(rounds=20, day_tokens=1000, turn_tokens=500)).status == 200
+    assert (await site.call("PATCH", "/limits", {"limits": {"keep_days": 90}})).status == 200
+    for loosened in ({"keep_days": 30}, {"day_tokens": 2000}, {"day_tokens": None}, {"turn_tokens": None, "rounds": 9}):
+        assert asks(await change(**loosened)), loosened
+    for tightened in ({"keep_days": 120}, {"keep_days": None}, {"day_tokens": 900}, {"turn_tokens": 500}):
+        assert (await change(**tightened)).status == 200, tightened
