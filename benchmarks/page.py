@@ -22,6 +22,14 @@ from windlass.testing import Reply, StrictLLM, say, wait_for
 MESSAGES = 5000
 TOKENS, TOKENS_PER_S = 2000, 200
 MOST_OPEN_MS, MOST_FRAME_MS, MOST_KB = 1000, 100, 250
+MOST_CODE_KB, MOST_LOAD_KB = 190, 300
+
+SENT = """async () => {
+    await document.fonts.ready;
+    const sent = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+    const kB = (those) => those.reduce((sum, { transferSize }) => sum + transferSize, 0) / 1000;
+    return [kB(sent.filter(({ name }) => /\\.(js|css)$/.test(name))), kB(sent)];
+}"""
 
 WATCH_TASKS = """() => {
     window.longest = 0;
@@ -53,6 +61,9 @@ async def page(_stage: Stage, quick: bool) -> list[Row]:
     rows = [row("page", "initial JS, gzipped", [initial_kb()], "kB", limit=MOST_KB)]
     script, pace = _paced()
     async with StrictLLM(lambda _request: script) as llm, _open_page(llm.base_url) as (server, tab):
+        code, load = await tab.evaluate(SENT)
+        rows.append(row("page", "first load: JS and CSS on the wire", [code], "kB", limit=MOST_CODE_KB))
+        rows.append(row("page", "first load: all, fonts included", [load], "kB", limit=MOST_LOAD_KB))
         conversation = await _long_conversation(server)
         opened = [await _open_ms(server, tab, conversation) for _ in range(rounds)]
         rows.append(row("page", f"{MESSAGES:,} messages: open", opened, "ms", limit=MOST_OPEN_MS))
@@ -78,6 +89,7 @@ async def _open_page(base_url: str) -> AsyncIterator[tuple[WindlassProcess, Page
         ):
             tab = await browser.new_page(viewport={"width": 1440, "height": 900})
             await tab.goto(server.login_url)
+            await tab.locator("#composer").wait_for()
             yield server, tab
 
 
