@@ -19,11 +19,9 @@ try {
   await page.goto(loginUrl);
   await ask(page, "Keep a note of this");
   await allowByKey(page);
-  await page.waitForSelector(".turn-end");
   seen.answer = await lookAt(page);
   await shot(page, "answer");
   await page.reload();
-  await page.waitForSelector(".turn-end");
   seen.reloaded = await lookAt(page);
   for (const name of PAGES) {
     await page.goto(`${origin}/ui/${name}`);
@@ -74,8 +72,10 @@ async function allowByKey(page) {
   await page.keyboard.press("a");
 }
 
-/** What of the answer is drawn, and where thread and composer begin and end. */
-function lookAt(page) {
+/** What of the answer is drawn, and where thread and composer begin and end. What draws formulas loads after the turn's end. */
+async function lookAt(page) {
+  await page.waitForSelector(".turn-end");
+  await page.waitForSelector(".prose math");
   return page.evaluate(() => {
     const sides = (selector) => {
       const { left, right } = document.querySelector(selector).getBoundingClientRect();
