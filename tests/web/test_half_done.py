@@ -87,7 +87,9 @@ async def test_a_new_default_whose_sender_left_leaves_no_house_without_one(
 
 
 async def test_a_server_that_could_not_be_deleted_is_there_until_it_is(site: Site, ledger: Ledger) -> None:
-    slow_to_go = {"name": "slow", "command": "sh", "args": ["-c", f"{shlex.join(ledger.argv())}; sleep 1"]}
+    may_end = ledger.folder / "may-end"
+    until_then = f"while [ ! -e {may_end} ]; do sleep 0.05; done"
+    slow_to_go = {"name": "slow", "command": "sh", "args": ["-c", f"{shlex.join(ledger.argv())}; {until_then}"]}
     opened = {"write": [str(ledger.folder)]}  # a path within a word of a command is not seen as one
     added = (await site.post("/servers", {**slow_to_go, "env": {"KEY": "a-secret"}, "inside": opened}))["server"]
     await site.post("/servers/slow/confirm", {"argv": added["argv"]})
@@ -96,6 +98,7 @@ async def test_a_server_that_could_not_be_deleted_is_there_until_it_is(site: Sit
     deleted_servers = site.app.store.documents("former_server", DeletedServer)
     await until(lambda: deleted_servers.get(added["id"]) is not None, "it to be on its way out")
     async with held(site.app.config.home):
+        may_end.touch()
         assert (await deleting).status == 503
     assert (await site.call("DELETE", "/servers/slow")).status == 200
     assert site.app.vault.values() == []
