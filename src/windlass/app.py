@@ -18,6 +18,7 @@ from windlass.servers import Isolation, SandboxRules, ServerConfig, Servers, Too
 from windlass.services import Services
 from windlass.services.providers import patience_of
 from windlass.services.servers import ServerIdentities
+from windlass.services.sign_ins import VaultCredentials
 from windlass.store import Store
 from windlass.store.redaction import Redactor, secrets_among
 from windlass.store.vault import Vault
@@ -97,6 +98,7 @@ async def open_app(
         app.telemetry.loop_lag.start()
         closing.push_async_callback(app.models.aclose)
         closing.push_async_callback(app.servers.aclose)
+        closing.push_async_callback(app.services.sign_ins.aclose)
         closing.push_async_callback(app.runner.drain, grace_s)
         if model:
             app.models.use(OWN, model)
@@ -142,6 +144,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
         identities=ServerIdentities(store),
         prepare=lambda config, tools, program: toolbox.offers.prepare(config, tools, program),
         isolation=Isolation(config.home, hidden=config.files),
+        credentials=VaultCredentials(vault),
         open_to_all=not config.auth,
     )
     search_backends = SearchBackends(config.web_search, models, servers, config.secret)
@@ -204,10 +207,12 @@ def configured_secrets(config: Config) -> Iterator[tuple[str, str]]:
         yield f"api_key of {provider.name or provider.base_url}", provider.api_key
     for server in configured_servers(config):
         yield from secrets_among(server.env.items(), server.headers.items())
+        yield f"client_secret of {server.slug}", server.client_secret
 
 
 def kept_secrets(vault: Vault) -> Iterator[tuple[str, str]]:
-    """Those given over the API. Slots are `provider/ID`, `SERVER/env/NAME` and `SERVER/headers/NAME`."""
+    """Those given over the API. Slots are `provider/ID`, and `SERVER/` with `env/NAME`, `headers/NAME`, `client/secret`
+    and `oauth/NAME`, of which `record` holds nothing secret."""
     for slot, value in vault.items():
         owner, _, kind = slot.partition("/")
         kind, _, name = kind.partition("/")
@@ -215,7 +220,7 @@ def kept_secrets(vault: Vault) -> Iterator[tuple[str, str]]:
             yield from secrets_among([(name, value)], ())
         elif kind == "headers":
             yield from secrets_among((), [(name, value)])
-        else:
+        elif (kind, name) != ("oauth", "record") and value:
             yield f"{owner} key", value
 
 
@@ -292,6 +297,12 @@ def _server(slug: str, server: settings.ServerSettings, config: Config) -> Serve
         cwd=server.cwd,
         url=server.url,
         headers={name: config.secret(value) for name, value in server.headers.items()},
+        auth=server.auth,
+        client_id=server.client_id,
+        client_secret=config.secret(server.client_secret),
+        scopes=server.scopes if isinstance(server.scopes, str) else " ".join(server.scopes),
+        issuer=server.issuer,
+        client_metadata_url=server.client_metadata_url,
         trusted=server.trusted,
         approval=server.approval or "",
         tools=tools if isinstance(tools, str) else ",".join(tools),

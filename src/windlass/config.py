@@ -81,6 +81,12 @@ class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     url: str = ""
     transport: Literal["stdio", "http", "sse"] | None = None
     headers: dict[str, str] = {}
+    auth: Literal["", "oauth", "client_credentials"] = ""
+    client_id: str = ""
+    client_secret: str = ""
+    scopes: str | list[str] = ""
+    issuer: str = ""
+    client_metadata_url: str = ""
     name: str = ""
     trusted: bool = False
     tools: str | list[str] | dict[str, ToolSettings] = ""

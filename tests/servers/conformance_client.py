@@ -1,33 +1,97 @@
 """Windlass's own session code as the client under test of `@modelcontextprotocol/conformance`: lists the tools of the
-address it is given, calls each once, and accepts every form with its defaults."""
+address it is given, calls each once, and accepts every form with its defaults. Where it has to sign in, a stand-in for
+the person's browser follows the authorization server's redirects."""
 
 import asyncio
 import json
+import os
 import sys
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
-from windlass.servers import InputReply, Question, ServerConfig, Servers
+import httpx2
+
+from windlass.core.errors import ToolError
+from windlass.servers import AuthorizationAnswer, InputReply, Question, ServerConfig, Servers, ServerStatus
+
+REDIRECT = "http://127.0.0.1:8420/oauth/callback"
+CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json"  # the suite's own, which nobody fetches
 
 
 async def main(url: str) -> None:
-    async def accept(question: Question) -> InputReply:
-        return InputReply("accept", {})
+    checked = Checked(config_for(url))
+    await checked.open()
+    failed = [error for tool in checked.servers.tools("checked") if (error := await checked.call(tool))]
+    await checked.servers.aclose()
+    if failed:
+        sys.exit("; ".join(failed))
 
-    def look(server: str) -> None:
-        if servers.status(server).state in ("running", "failed"):
-            settled.set()
 
-    settled = asyncio.Event()
-    servers = Servers(on_change=look)
-    await servers.put(ServerConfig("srv-1", "checked", transport="http", url=url))
-    servers.start("checked")
-    await settled.wait()
-    status = servers.status("checked")
-    if status.state != "running":
-        sys.exit(status.reason)
-    for tool in servers.tools("checked"):
+def config_for(url: str) -> ServerConfig:
+    config = ServerConfig("srv-1", "checked", transport="http", url=url, client_metadata_url=CLIENT_DOCUMENT)
+    given: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    if "client_id" in given:
+        config = replace(
+            config,
+            client_id=given["client_id"],
+            client_secret=given.get("client_secret", given.get("private_key_pem", "")),
+        )
+    if "client-credentials" in os.environ.get("MCP_CONFORMANCE_SCENARIO", given.get("name", "")):
+        config = replace(config, auth="client_credentials")
+    return config
+
+
+class Checked:
+    def __init__(self, config: ServerConfig) -> None:
+        self._config = config
+        self._moved = asyncio.Event()
+        self.servers = Servers(on_change=lambda _: self._moved.set())
+
+    async def open(self) -> None:
+        await self.servers.put(self._config)
+        self.servers.start("checked")
+        if (await self._settled()).state == "needs_sign_in":
+            await self.servers.sign_in("checked", REDIRECT, person)
+            await self._settled()
+        status = self.servers.status("checked")
+        if status.state != "running":
+            sys.exit(status.reason)
+
+    async def call(self, tool: Any) -> str:
+        """A scope that is missing is signed in for once, as a person would."""
         wanted = (tool.input_schema or {}).get("properties", {})
-        await servers.call("checked", tool.name, json.dumps(dict.fromkeys(wanted, 3)), on_input=accept, timeout_s=15)
-    await servers.aclose()
+        arguments = json.dumps(dict.fromkeys(wanted, 3))
+        for _ in range(2):
+            try:
+                await self.servers.call("checked", tool.name, arguments, on_input=accept, timeout_s=15)
+            except ToolError as error:
+                if error.code not in ("unauthorized", "sign_in"):
+                    return error.message
+                await self.servers.sign_in("checked", REDIRECT, person)
+                await self._settled()
+            else:
+                return ""
+        return f"{tool.name} was refused again"
+
+    async def _settled(self) -> ServerStatus:
+        while (status := self.servers.status("checked")).state not in ("running", "failed", "needs_sign_in"):
+            self._moved.clear()
+            await self._moved.wait()
+        return status
+
+
+async def person(address: str) -> AuthorizationAnswer:
+    async with httpx2.AsyncClient() as browser:
+        response = await browser.get(address)
+        while not response.headers.get("location", "").startswith(REDIRECT):
+            response = await browser.get(response.headers["location"])
+    found = {name: values[0] for name, values in parse_qs(urlsplit(response.headers["location"]).query).items()}
+    return AuthorizationAnswer(found["code"], found["state"], found.get("iss"))
+
+
+async def accept(question: Question) -> InputReply:
+    return InputReply("accept", {})
 
 
 if __name__ == "__main__":

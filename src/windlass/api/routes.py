@@ -110,6 +110,14 @@ class servers:
                   sudo="always", audit="server.confirm")
     start = row("POST", "/servers/{server}/start", "Start a server", s.ServerAnswer, str, audit="server.start")
     stop = row("POST", "/servers/{server}/stop", "Stop a server", s.ServerAnswer, str, audit="server.stop")
+    login = row("POST", "/servers/{server}/login", "Begin to sign in to a server",
+                s.ServerLoginBegun, str, s.ServerLogin, kind="login", audit="server.login")
+    finish_login = row("POST", "/servers/login/finish", "End a sign-in with what the browser came back with",
+                       s.ServerAnswer, s.ServerLoginAnswer, audit="")
+    logout = row("POST", "/servers/{server}/logout", "Sign out of a server", s.ServerAnswer, str,
+                 audit="server.logout")
+    callback = row("GET", "/oauth/callback", "Where a browser comes back to after a sign-in", s.Acknowledged,
+                   s.ServerLoginAnswer, public=True, kind="callback")
     tools = row("GET", "/servers/{server}/tools", "List a server's tools", s.ServerTools, str)
     call_tool = row("POST", "/servers/{server}/tools/call", "Call a tool", s.ToolResultAnswer, str, s.CallTool,
                     audit="tool.call")

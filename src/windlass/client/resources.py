@@ -252,6 +252,20 @@ class ServersResource(Resource):
     async def stop(self, server: str) -> schemas.Server:
         return (await self._transport.call(routes.servers.stop, server)).server
 
+    async def login(self, server: str, redirect_uri: str = "") -> str:
+        """The address at which a person signs in. The browser comes back to `redirect_uri`, over HTTP to Windlass
+        itself when it is left out."""
+        begun = await self._transport.call(routes.servers.login, server, schemas.ServerLogin(redirect_uri))
+        return begun.authorize_url
+
+    async def finish_login(self, **answer: str) -> schemas.Server:
+        """With the fields of the address that the browser came back to: `state`, `code`, `iss`, `error`."""
+        body = _converted(schemas.ServerLoginAnswer, answer)
+        return (await self._transport.call(routes.servers.finish_login, body)).server
+
+    async def logout(self, server: str) -> schemas.Server:
+        return (await self._transport.call(routes.servers.logout, server)).server
+
     async def delete(self, server: str) -> None:
         await self._transport.call(routes.servers.delete, server)
 

@@ -10,6 +10,7 @@ from windlass.servers.environment import denied
 from windlass.servers.imports import ImportedConfig, floating_package, imported_servers
 from windlass.servers.isolation import Isolation, IsolationStatus, Refusal, line_that_allows, opened
 from windlass.servers.lifecycle import ServerStatus
+from windlass.servers.sign_in import AskPerson, AuthorizationAnswer, Credentials, CredentialStore, SignInNeeded
 from windlass.servers.supervisor import Servers
 from windlass.servers.values import (
     Answered,
@@ -32,7 +33,11 @@ from windlass.servers.visit import Visit, visit
 
 __all__ = [
     "Answered",
+    "AskPerson",
+    "AuthorizationAnswer",
     "CallResult",
+    "CredentialStore",
+    "Credentials",
     "EmbeddedPart",
     "ImportedConfig",
     "InputReply",
@@ -48,6 +53,7 @@ __all__ = [
     "ServerConfig",
     "ServerStatus",
     "Servers",
+    "SignInNeeded",
     "TextPart",
     "ToolDefinition",
     "ToolOverride",

@@ -14,6 +14,7 @@ from windlass.core.sentences import whole_sentences
 from windlass.servers.isolation import Isolation, Launch
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import Redaction, redacted_error, redacted_question, redacted_tools
+from windlass.servers.sign_in import AccessRefused, SignIn, SignInNeeded
 from windlass.servers.stdio import StdioProcess
 from windlass.servers.values import (
     Answered,
@@ -55,8 +56,10 @@ class Connection:
         reveal: Reveal,
         on_change: Callable[[], None],
         prepare: Prepare,
+        sign_in: SignIn | None = None,
     ) -> None:
         self.config = config
+        self._sign_in = sign_in
         self._prepare = prepare
         self.launch = Launch((), {})
         self.tools: tuple[ToolDefinition, ...] = ()
@@ -83,6 +86,7 @@ class Connection:
         self._idle.set()
         self._owner: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[None] | None = None
+        self._refusal: type[Unavailable] | None = None  # that makes another try useless
 
     async def open(self) -> None:
         """Returns when the tools are known. Raises `Unavailable` with the reason; then nothing is left running."""
@@ -161,7 +165,7 @@ class Connection:
         try:
             async with asyncio.timeout(CHECK_S):
                 await self._session.tools()
-        except (ToolError, TimeoutError):
+        except (ToolError, Unavailable, TimeoutError):
             return False
         return True
 
@@ -186,6 +190,7 @@ class Connection:
             await self._live(opened)
         except Exception as error:  # a task's root: SDK, transports and the server itself fail in their own ways
             self.why = self._over_bound or self._redaction.text(self._reason(error))
+            self._refusal = _refusal_among(error)
         finally:
             if self._process:
                 self._isolation.unwatch(self._process.pid)
@@ -193,7 +198,8 @@ class Connection:
             self._listed.set()
             self.ended.set()
             if not opened.done():
-                opened.set_exception(Unavailable(self.why or "The server was stopped while it started."))
+                why = self.why or "The server was stopped while it started."
+                opened.set_exception(self._refusal(why) if self._refusal else Unavailable(why))
                 opened.exception()  # the waiter may be gone; without this look asyncio logs an error nobody retrieved
 
     async def _live(self, opened: asyncio.Future[None]) -> None:
@@ -209,6 +215,7 @@ class Connection:
                 self._make_process,
                 on_changed=self._note_change,
                 on_lost=self._note_loss,
+                sign_in=self._sign_in,
             ) as session,
         ):
             # Subscribe first, then list: a change between the two would be announced to nobody.
@@ -334,6 +341,12 @@ class Connection:
         return f"{ended}: {last_line}" if last_line else f"{ended}."
 
 
+def _refusal_among(error: BaseException) -> type[Unavailable] | None:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return next((kind for kind in (SignInNeeded, AccessRefused) if isinstance(error, kind)), None)
+
+
 async def load() -> "_Loaded":
     """Import everything that needs the `mcp` package, off the event loop, which it would block for 0.6 s."""
     known = _LATE in sys.modules
@@ -354,6 +367,7 @@ class _Loaded(Protocol):
         *,
         on_changed: Callable[[], None],
         on_lost: Callable[[], None],
+        sign_in: SignIn | None = None,
     ) -> AbstractAsyncContextManager["Session"]: ...
 
     async def watch_changes(

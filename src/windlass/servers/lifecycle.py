@@ -1,5 +1,6 @@
-"""One server, kept running while its owner wants it to: started, watched, restarted with growing delays, and left alone
-after five consecutive failures until someone starts it again."""
+"""One server, kept running while its owner wants it to: started, watched, restarted with growing delays. A program is
+left alone after five consecutive failures until someone starts it again; an address is tried again at least every
+minute, and at once when a call needs it. One that asks for a sign-in waits for a person."""
 
 import asyncio
 import logging
@@ -22,6 +23,7 @@ from windlass.servers.identity import (
 from windlass.servers.isolation import Isolation, IsolationStatus, RefusalLog
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import Redaction
+from windlass.servers.sign_in import AccessRefused, CredentialStore, SignIn, SignInNeeded
 from windlass.servers.values import (
     Answered,
     CallResult,
@@ -32,8 +34,9 @@ from windlass.servers.values import (
     ToolDefinition,
 )
 
-State = Literal["draft", "configured", "starting", "running", "failed", "stopped"]
+State = Literal["draft", "configured", "starting", "running", "failed", "stopped", "needs_sign_in"]
 TRIES = 5
+AT_ONCE_S = 1.0  # an address that failed is tried again when it is needed, but not more often than this
 LONGEST_WAIT_S = 60.0
 HEALTHY_S = 60.0  # a server that ran this long counts as healthy: its next failure is its first
 OTHERS_S = 5.0
@@ -77,8 +80,10 @@ class ServerLifecycle:
         identities: Identities,
         redaction: Redaction,
         prepare: Prepare,
+        credentials: CredentialStore,
     ) -> None:
         self.config = config
+        self.sign_in = SignIn(credentials, reveal)
         self._redaction = redaction
         self._prepare = prepare
         self._orphan_guard = orphan_guard
@@ -92,6 +97,8 @@ class ServerLifecycle:
         self._reason = ""
         self._retry_at = 0.0
         self._moved = asyncio.Event()
+        self._failures = 0  # in a row
+        self._pause: asyncio.Task[None] | None = None  # before the next try; cancelled when somebody needs it now
         self._task: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()  # told to stop, and not done yet
         self._one_process = asyncio.Lock()  # started while being stopped: the new process waits until the old is gone
@@ -210,14 +217,27 @@ class ServerLifecycle:
 
     @property
     def _on_its_way(self) -> bool:
-        return self._just_lost or self._state == "starting" or (self._state == "failed" and self._retry_at > 0)
+        """One that has failed often is away: it is tried once more, and not waited for beyond that."""
+        coming_back = self._state == "failed" and self._retry_at > 0 and self._failures < TRIES
+        return self._just_lost or self._state == "starting" or coming_back
+
+    @property
+    def _is_remote(self) -> bool:
+        return self.config.transport != "stdio"
 
     @property
     def is_ready(self) -> bool:
         live = self._connection
         return self._state == "running" and live is not None and not live.lost and live.is_up_to_date
 
+    def needed(self) -> None:
+        """Somebody wants to use it: an address that failed is tried now rather than when its wait is over."""
+        if self._is_remote and self._pause and self._retry_at > time.time() + AT_ONCE_S:
+            self._pause.cancel()
+            self._move("starting", self._reason)
+
     async def settled(self, deadline_s: float) -> ServerStatus:
+        self.needed()
         try:
             async with asyncio.timeout(deadline_s):
                 while self._on_its_way:
@@ -278,6 +298,8 @@ class ServerLifecycle:
             self._note_refusals(live, error.message, arguments)
             if error.code in ("timeout", "server_gone"):
                 self._check_soon(live)
+            elif error.code == "unauthorized" and self.config.signs_in and not self.sign_in.is_signed_in(self.config):
+                self._check_soon(live, "The sign-in has ended.")
             raise
         self._errors += result.failed
         for part in result.parts:
@@ -302,39 +324,49 @@ class ServerLifecycle:
                 await self._moved.wait()
         await self.settled(self.config.connect_s)
 
-    def _check_soon(self, live: Connection) -> None:
-        """The call that timed out was cancelled. A server that answers nothing at all is closed, and so restarted."""
+    def _check_soon(self, live: Connection, why: str = "It stopped answering.") -> None:
+        """The call that timed out was cancelled. A server that answers nothing at all is closed, and so restarted; one
+        that asks everybody to sign in is closed, and so asks for that."""
         if self._checking is None or self._checking.done():
-            self._checking = asyncio.create_task(self._check(live))
+            self._checking = asyncio.create_task(self._check(live, why))
 
-    async def _check(self, live: Connection) -> None:
+    async def _check(self, live: Connection, why: str) -> None:
         if not await live.check():
-            await live.close("" if live.lost else "It stopped answering.")
+            await live.wait_idle(OTHERS_S)  # closing would cut off other calls with their outcome unknown
+            await live.close("" if live.lost else why)
 
     async def _keep_running(self) -> None:
         try:
             await self._restart_until_it_fails()
+        except SignInNeeded as needed:
+            self._move("needs_sign_in", needed.message)
+        except AccessRefused as refused:
+            self._move("failed", refused.message)
         except ProgramChanged as changed:
             self._unconfirmed = f"The program behind this server changed since it was confirmed: {changed}."
             self._move("draft", self._unconfirmed)
 
     async def _restart_until_it_fails(self) -> None:
-        failures = 0
-        while failures < TRIES:
-            if failures:
-                await self._wait_before(failures)
+        self._failures = 0
+        while self._failures < TRIES or self._is_remote:
+            if self._failures:
+                await self._wait_for_next_try()
             async with self._one_process:
                 ran_s = await self._run_once()
-            failures = 1 if ran_s > HEALTHY_S else failures + 1
+            self._failures = 1 if ran_s > HEALTHY_S else self._failures + 1
         self._move(
             "failed",
             f"{self._reason} It failed {TRIES} times in a row and is not restarted any more. Start it again by hand.",
         )
 
-    async def _wait_before(self, failures: int) -> None:
-        wait = min(2.0 ** (failures - 1), LONGEST_WAIT_S)
+    async def _wait_for_next_try(self) -> None:
+        wait = min(2.0 ** min(self._failures - 1, 10), LONGEST_WAIT_S)
+        self._pause = asyncio.create_task(asyncio.sleep(wait))
         self._move("failed", self._reason, retry_at=time.time() + wait)
-        await asyncio.sleep(wait)
+        try:
+            await asyncio.wait({self._pause})
+        finally:
+            self._pause.cancel()
 
     async def _run_once(self) -> float:
         """Run it until its connection ends; how many seconds it ran."""
@@ -348,6 +380,7 @@ class ServerLifecycle:
             reveal=self._reveal,
             on_change=self._on_change,
             prepare=self._prepare,
+            sign_in=self.sign_in,
         )
         self._connection = live
         try:
@@ -360,6 +393,8 @@ class ServerLifecycle:
             await live.ended.wait()
             self._reason = live.why or "The connection was lost."
             return time.monotonic() - began
+        except (SignInNeeded, AccessRefused):
+            raise
         except Unavailable as error:
             self._reason = error.message
             return 0

@@ -7,10 +7,19 @@ import anyio
 import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
+from mcp.client.auth import OAuthClientProvider, OAuthFlowError
+from mcp.client.auth.extensions.client_credentials import SignedJWTParameters
+from mcp.client.auth.utils import extract_field_from_www_auth
 from mcp.client.session import ClientRequestContext, ElicitationFnT, IncomingMessage, MessageHandlerFnT
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthToken,
+)
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
@@ -19,16 +28,24 @@ for _name in ("mcp", "client", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 __all__ = [
+    "AuthorizationCodeResult",
     "Client",
     "ClientRequestContext",
     "ElicitationFnT",
     "IncomingMessage",
     "MCPError",
     "MessageHandlerFnT",
+    "OAuthClientInformationFull",
+    "OAuthClientMetadata",
+    "OAuthClientProvider",
+    "OAuthFlowError",
+    "OAuthToken",
     "SessionMessage",
+    "SignedJWTParameters",
     "SubscriptionLost",
     "ValidationError",
     "anyio",
+    "extract_field_from_www_auth",
     "httpx2",
     "sse_client",
     "streamable_http_client",

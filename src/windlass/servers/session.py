@@ -3,12 +3,13 @@ late, with `sdk`. Open and close it in one task; call from any."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from windlass.core.errors import ToolError, Unavailable
-from windlass.servers.http import McpHttpClient, Streams, http_streams, sse_streams
+from windlass.servers.http import McpHttpClient, Streams, http_streams, names_a_lost_session, sse_streams
 from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, Pipes, Progress, plain_result
 from windlass.servers.sdk import (
     Client,
@@ -22,6 +23,7 @@ from windlass.servers.sdk import (
     httpx2,
     types,
 )
+from windlass.servers.sign_in import AccessRefused, SignIn, SignInNeeded
 from windlass.servers.values import (
     Answered,
     CallDeadline,
@@ -40,18 +42,28 @@ from windlass.servers.values import (
 )
 
 LIST_S = 30.0
+_OTHER_WIRE = {400, 404, 405, 406, 415}  # how an address for the older SSE refuses a POST
 _PAGES = 1000
 MOST_TOOLS = 1000
 KEY = "windlass/key"
 # How the SDK's own errors begin when the answer did not come from an MCP server. The call may have been carried out.
+_PROTOCOL_ERRORS = {types.INVALID_REQUEST, types.CONNECTION_CLOSED, -32001}
 _NO_ANSWER = ("Unexpected content type", "server answered a request with 202", "Redirect to")
 
 
 class Session:
     def __init__(
-        self, client: Client, calls: list[CallDeadline], pipes: Pipes | None, http: McpHttpClient | None
+        self,
+        config: ServerConfig,
+        client: Client,
+        calls: list[CallDeadline],
+        pipes: Pipes | None,
+        http: McpHttpClient | None,
+        sign_in: SignIn | None = None,
     ) -> None:
+        self._config = config
         self._client = client
+        self._sign_in = sign_in
         self._calls = calls
         self._pipes = pipes
         self._http = http
@@ -65,7 +77,8 @@ class Session:
         return self._pipes.bad_lines if self._pipes else 0
 
     async def tools(self) -> tuple[ToolDefinition, ...]:
-        """All pages. Raises `ToolError` when the server gives no list that can be read in time."""
+        """All pages. Raises `ToolError` when the server gives no list that can be read in time, and `Unavailable` when
+        it asks for a sign-in first."""
         found: dict[str, ToolDefinition] = {}
         cursor: str | None = None
         try:
@@ -81,6 +94,8 @@ class Session:
         except MCPError as error:
             if error.code == types.METHOD_NOT_FOUND:
                 return ()
+            if self._http and self._http.status in (401, 403):  # some let anybody in, and ask at the first request
+                raise _not_opened(self._config, self._http, self._sign_in) from error
             raise ToolError(f"The server did not list its tools: {error.message}", cause="rpc_error") from error
         except ValidationError as error:
             problem = "is too long for one message" if SPILLED in str(error) else "is malformed"
@@ -167,13 +182,32 @@ class Session:
         if error.code in (TOO_LONG, UNREADABLE, types.PARSE_ERROR) or error.message.startswith(_NO_ANSWER):
             return ToolError(error.message, cause="bad_result", sent=call.sent)
         if call.status in (401, 403):
-            return ToolError(f"Not allowed: {trouble}.", cause="unauthorized", hint="Check the server's headers.")
-        if call.status == 404:
+            return self._unauthorized(call.status, trouble)
+        if call.status == 404 or self._session_lost(error, call):
             return ToolError(f"The server does not know this session: {error.message}", cause="session_gone")
         if self._closed(error) or call.status >= 500 or (self._http and call.status == 0):
             why = trouble or "it closed the connection"
             return ToolError(f"The server went away: {why}.", cause="server_gone", sent=call.sent)
         return ToolError(f"The server refused the call: {error.message}", cause="rpc_error")
+
+    def _unauthorized(self, status: int, trouble: str) -> ToolError:
+        """The server has not run the call. What it needs is a person's to give."""
+        if self._sign_in is None:
+            return ToolError(f"Not allowed: {trouble}.", cause="unauthorized", hint="Check the server's headers.")
+        if scope := self._sign_in.challenge.scope:
+            return ToolError(f"The sign-in does not cover this. Sign in again for {scope}.", cause="unauthorized")
+        if status == 401:
+            return ToolError(f"The sign-in has ended: {trouble}. Sign in again.", cause="unauthorized")
+        return ToolError(f"Not allowed: {trouble}.", cause="unauthorized")
+
+    def _session_lost(self, error: MCPError, call: CallDeadline) -> bool:
+        """Some servers say it with another status than 404, some inside an answer that says 200. Errors of tools are
+        results; this one came from the protocol, so the call was not run."""
+        if self._http is None:
+            return False
+        if 400 <= call.status < 500:
+            return self._http.session_lost
+        return call.status == 200 and error.code in _PROTOCOL_ERRORS and names_a_lost_session(error.message)
 
     def _closed(self, error: MCPError) -> bool:
         """The SDK reports a lost connection with a code that servers also use for errors of their own."""
@@ -190,9 +224,41 @@ async def open_session(
     *,
     on_changed: Callable[[], None],
     on_lost: Callable[[], None],
+    sign_in: SignIn | None = None,
+) -> AsyncIterator[Session]:
+    """Where an address does not take streamable HTTP, the older SSE is tried. Raises `SignInNeeded` or `AccessRefused`
+    where trying again would not help."""
+    sign_in = sign_in if config.signs_in else None
+    async with AsyncExitStack() as stack:
+        try:
+            session = await stack.enter_async_context(
+                _opened(config, headers, make_process, on_changed, on_lost, sign_in)
+            )
+        except _NotSpoken as other:
+            older = replace(config, transport="sse")
+            try:
+                opening = _opened(older, headers, make_process, on_changed, on_lost, sign_in)
+                session = await stack.enter_async_context(opening)
+            except Unavailable:
+                raise Unavailable(other.message) from other  # the answer to what was tried first tells more
+        yield session
+
+
+class _NotSpoken(Unavailable):
+    """The address answered, and not as streamable HTTP does."""
+
+
+@asynccontextmanager
+async def _opened(
+    config: ServerConfig,
+    headers: Mapping[str, str],
+    make_process: MakeProcess,
+    on_changed: Callable[[], None],
+    on_lost: Callable[[], None],
+    sign_in: SignIn | None,
 ) -> AsyncIterator[Session]:
     pipes = Pipes(make_process, on_lost) if config.transport == "stdio" else None
-    http = McpHttpClient(headers, config.line_cap) if pipes is None else None
+    http = McpHttpClient(config, headers, sign_in) if pipes is None else None
     calls: list[CallDeadline] = []
     client = Client(
         cast(Any, pipes or _streams(config, cast(McpHttpClient, http))),
@@ -208,11 +274,23 @@ async def open_session(
             opened = True
             _skip_result_checks(client)
             _note_questions(client)
-            yield Session(client, calls, pipes, http)
+            yield Session(config, client, calls, pipes, http, sign_in)
     except (MCPError, ExceptionGroup, httpx2.HTTPError) as error:
         if opened or http is None or not http.trouble:
             raise
-        raise Unavailable(f"{http.trouble}.") from error
+        raise _not_opened(config, http, sign_in) from error
+
+
+def _not_opened(config: ServerConfig, http: McpHttpClient, sign_in: SignIn | None) -> Unavailable:
+    status = http.status
+    if status == 401 and sign_in:
+        return SignInNeeded(f"{urlsplit(config.url).hostname} asks for a sign-in.")
+    if status in (401, 403):
+        advice = "The account that is signed in may not be allowed there." if sign_in else "Check the server's headers."
+        return AccessRefused(f"{http.trouble}. {advice}")
+    if config.transport == "http" and status in _OTHER_WIRE:
+        return _NotSpoken(f"{http.trouble}.")
+    return Unavailable(f"{http.trouble}.")
 
 
 def _skip_result_checks(client: Client) -> None:

@@ -16,6 +16,7 @@ from windlass.servers.isolation import Isolation, IsolationStatus
 from windlass.servers.lifecycle import ServerLifecycle, ServerStatus
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import NoRedaction, Redaction
+from windlass.servers.sign_in import AskPerson, CredentialsForNow, CredentialStore
 from windlass.servers.values import (
     Answered,
     CallResult,
@@ -37,11 +38,13 @@ class Servers:
         identities: Identities | None = None,
         prepare: Prepare = lambda config, tools, program: None,
         isolation: Isolation | None = None,
+        credentials: CredentialStore | None = None,
         open_to_all: bool = False,
     ) -> None:
         """`reveal` turns a stored value of `env` and `headers` into the secret it stands for, `redaction` takes secrets
         out of all that servers write but results; `identities` keeps what was confirmed; `prepare` is called in a
-        thread with a long list of tools before it is shown; `open_to_all` says that no token is asked for here."""
+        thread with a long list of tools before it is shown; `credentials` keeps sign-ins; `open_to_all` says that no
+        token is asked for here."""
         self.redaction = redaction or NoRedaction()
         self._isolation = isolation or Isolation()
         self._open_to_all = open_to_all
@@ -49,6 +52,7 @@ class Servers:
         self._reveal = reveal
         self._identities = identities or KnownForNow()
         self._prepare = prepare
+        self._credentials = credentials or CredentialsForNow()
         self._orphan_guard = OrphanGuard()
         self._lifecycles: dict[str, ServerLifecycle] = {}
 
@@ -74,6 +78,7 @@ class Servers:
                 self._identities,
                 self.redaction,
                 self._prepare,
+                self._credentials,
             )
             self._on_change(config.id)
         else:
@@ -107,6 +112,24 @@ class Servers:
         lifecycle = self._lifecycle(server)
         await lifecycle.stop()
         lifecycle.start()
+
+    async def sign_in(self, server: str, redirect_uri: str, ask: AskPerson) -> None:
+        """Let a person sign in, and start it with what that gave. Raises `Unavailable` with the reason."""
+        lifecycle = self._lifecycle(server)
+        if not lifecycle.config.signs_in:
+            raise Conflict("This server has no sign-in.", hint=_NO_SIGN_IN, code="no_sign_in")
+        await lifecycle.sign_in.interactive(lifecycle.config, redirect_uri, ask)
+        await lifecycle.stop()  # a connection of before has the token of before
+        lifecycle.start()
+
+    async def sign_out(self, server: str) -> None:
+        lifecycle = self._lifecycle(server)
+        await lifecycle.sign_in.forget(lifecycle.config)
+        await lifecycle.stop()
+
+    def is_signed_in(self, server: str) -> bool:
+        lifecycle = self._lifecycle(server)
+        return lifecycle.config.signs_in and lifecycle.sign_in.is_signed_in(lifecycle.config)
 
     def configs(self) -> list[ServerConfig]:
         return [lifecycle.config for lifecycle in self._lifecycles.values()]
@@ -194,6 +217,9 @@ class Servers:
             if lifecycle.config.slug == server:
                 return lifecycle
         raise NotFound(f"There is no server {server[:100]!r}.", hint="GET /servers lists the servers.")
+
+
+_NO_SIGN_IN = "Signing in is for servers with an address, and without an Authorization header of your own."
 
 
 def _refuse_network(config: ServerConfig) -> None:

@@ -16,6 +16,8 @@ from windlass.core.values import value_object
 
 Transport = Literal["stdio", "http", "sse"]
 Approval = Literal["", "auto", "ask", "deny"]
+# "" and "oauth": a person signs in where it is asked for; "client_credentials": Windlass does, with its own secret
+Auth = Literal["", "oauth", "client_credentials"]
 SandboxLevel = Literal["default", "strict", "off"]
 WrittenLevel = SandboxLevel | Literal["bwrap"]  # what the first edition called strict
 
@@ -58,6 +60,12 @@ class ServerConfig:
     cwd: str = ""
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    auth: Auth = ""
+    client_id: str = ""  # of a client that was registered by hand; "" registers one
+    client_secret: str = ""  # of the same; for client_credentials a private key (PEM) signs instead of being sent
+    scopes: str = ""  # with spaces between; "" for those that the server asks for
+    issuer: str = ""  # the authorization server that may get the secret; "" for the one that the server names
+    client_metadata_url: str = ""  # a public page that describes this client, instead of registering
     trusted: bool = False
     approval: Approval = ""
     tools: str = ""  # names or globs of tools enabled in new conversations, with commas between; "" enables none
@@ -91,6 +99,11 @@ class ServerConfig:
     def draft(self) -> bool:
         """A command runs only after somebody has confirmed it; reaching an address needs no confirmation."""
         return self.transport == "stdio" and not (self.confirmed or self.operator)
+
+    @property
+    def signs_in(self) -> bool:
+        """A header that somebody set wins: then there is no sign-in."""
+        return self.transport != "stdio" and "authorization" not in {name.lower() for name in self.headers}
 
     def timeout_of(self, tool: str) -> float:
         override = self.overrides.get(tool)
@@ -254,6 +267,10 @@ def _check_address(config: ServerConfig) -> None:
         raise _bad("url", "must be an http or https address")
     if address.username is not None:
         raise _bad("url", "an address is shown in full, so a password does not belong there; send it as a header")
+    if config.auth == "client_credentials" and not (config.client_id and config.client_secret):
+        raise _bad("client_id", "client_credentials needs a client_id and a client_secret")
+    if config.client_metadata_url and not config.client_metadata_url.startswith("https://"):
+        raise _bad("client_metadata_url", "must be an https address")
     for name, value in config.headers.items():
         if not _HEADER_NAME.fullmatch(name) or any(letter in value for letter in "\r\n\0"):
             raise _bad("headers", f"{name!r} cannot be sent as a header")

@@ -26,6 +26,7 @@ from windlass.services.policy import Policies
 from windlass.services.providers import Providers, patience_of
 from windlass.services.retention import Retention
 from windlass.services.servers import McpServers
+from windlass.services.sign_ins import SignIns
 from windlass.services.system import SearchTests, System
 from windlass.services.tools import ConversationTools
 from windlass.services.turns import Turns
@@ -68,6 +69,7 @@ class Services:
         self.tools = ConversationTools(store, toolbox, servers)
         self.messages = Messages(store, bus, records)
         self.servers = McpServers(store, servers, toolbox, vault, deleted_servers, config.home)
+        self.sign_ins = SignIns(servers, self.servers)
         self.providers = Providers(store, models, vault, patience_of(limits))
         self.live_checks = LiveChecks(models, search_backends)
         self.personas = Personas(store)

@@ -136,8 +136,10 @@ class McpServers:
         async with self._changes.hold(self._own(server).config.id):
             kept = self._own(server)
             config, message = self._config(kept.config, _given(change)), "Server changed"
-            if kept.config.headers and moved(kept.config.url, config.url):
-                kept, config, message = await self._move_without_headers(kept, config)
+            if moved(kept.config.url, config.url):
+                config = _without_client(config, change)
+                if kept.config.headers:
+                    kept, config, message = await self._move_without_headers(kept, config)
             same = self._what_was_confirmed(config) == self._what_was_confirmed(kept.config)
             if not same or loosens(kept.config, config):
                 config = replace(config, confirmed=False)
@@ -270,6 +272,7 @@ class McpServers:
             config,
             env=self._hidden(config, "env"),
             headers=self._hidden(config, "headers"),
+            client_secret=self._hidden_secret(config),
             overrides=dict(config.overrides),
         )
         await self._kept.put(config.id, replace(kept, config=hidden))
@@ -334,6 +337,12 @@ class McpServers:
             hidden[name] = value if value == PREFIX + slot else self._vault.put(slot, value)
         return hidden
 
+    def _hidden_secret(self, config: ServerConfig) -> str:
+        slot = f"{config.id}/client/secret"
+        if config.client_secret in ("", PREFIX + slot):
+            return config.client_secret
+        return self._vault.put(slot, config.client_secret)
+
     def _config(self, config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
         fields = _fields(given)
         if inside := fields.pop("inside", None):
@@ -363,6 +372,7 @@ class McpServers:
         kept = self._kept.get(status.config.id)
         shown = server_shown(status, created_at=kept.created_at if kept else None)
         shown.inside = shown_inside(status.config.sandbox_rules)
+        shown.signed_in = self._servers.is_signed_in(status.config.id)
         shown.isolation = shown_isolation(status.config, self._servers.isolation(status.config.id))
         if status.config.draft:
             shown.env_values = self._values(status.config)
@@ -438,7 +448,18 @@ def server_shown(status: ServerStatus, *, created_at: float | None) -> schemas.S
         errors=status.errors,
         retry_at=iso(status.retry_at) if status.retry_at else None,
         created_at=iso(created_at) if created_at else None,
+        auth=config.auth,
+        client_id=config.client_id,
+        scopes=config.scopes,
+        issuer=config.issuer,
     )
+
+
+def _without_client(changed: ServerConfig, change: schemas.ServerChange) -> ServerConfig:
+    """A client's secret was given for another address too. Tokens need no look: they are bound to theirs."""
+    secret = "" if change.client_secret is msgspec.UNSET else change.client_secret
+    client = "" if change.client_id is msgspec.UNSET else change.client_id
+    return replace(changed, client_id=client, client_secret=secret)
 
 
 def _given(fields: schemas.NewServer | schemas.ServerChange) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Encrypting it beside its own key would only look safe."""
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from windlass.core.errors import Unavailable
@@ -25,6 +25,11 @@ class Vault:
         with self._lock:
             self._write({**self._secrets, name: secret})
         return PREFIX + name
+
+    def put_all(self, secrets: Mapping[str, str]) -> None:
+        """All of them or none."""
+        with self._lock:
+            self._write({**self._secrets, **secrets})
 
     def reveal(self, value: str) -> str:
         """What a reference stands for; any other value is itself. No environment is read here: values come from people

@@ -28,6 +28,7 @@ from windlass.web.openai_compat import CompletionEndpoint, EmbeddingsEndpoint, V
 from windlass.web.openapi import openapi
 from windlass.web.origin import NOWHERE, Reach, browser_origin
 from windlass.web.sessions import SessionEndpoint
+from windlass.web.sign_in import CallbackEndpoint, LoginEndpoint
 from windlass.web.static import Static
 from windlass.web.sudo import Sudo
 
@@ -84,6 +85,10 @@ def _endpoint(
             return SessionEndpoint(route, access, services.audit, most)
         case "link":
             return LinkEndpoint(route, links, most)
+        case "login":
+            return LoginEndpoint(route, services.method(route), most)
+        case "callback":
+            return CallbackEndpoint(route, services.sign_ins.finish_login, most)
         case "description":
             return DescriptionEndpoint(route, Description(version).read, most)
         case "v1" if route is routes.v1.begin:

@@ -64,6 +64,13 @@ class ServerIsolation(Response):
     refused: list[RefusedPath]
 
 
+Auth = Annotated[
+    Literal["", "oauth", "client_credentials"],
+    Meta(description="How to sign in where the server asks for it: a person does, or Windlass with its own secret"),
+]
+ClientField = Annotated[str, Meta(max_length=500, description="Of a client registered by hand; else one is registered")]
+
+
 class NewServer(Request):
     """A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed. All
     of it may also stand under `server`, as mcp-open-client sends it."""
@@ -77,6 +84,12 @@ class NewServer(Request):
     cwd: Annotated[str, Meta(max_length=4000)] = ""
     url: Url | UnsetType = UNSET
     headers: Pairs = field(default_factory=dict)
+    auth: Auth = ""
+    client_id: ClientField = ""
+    client_secret: Annotated[str, Meta(max_length=10_000, description="Goes into the vault and never comes out")] = ""
+    scopes: Annotated[str, Meta(max_length=1000, description="With spaces between; else those it asks for")] = ""
+    issuer: Annotated[str, Meta(max_length=1000, description="Who may get the secret; else whom the server names")] = ""
+    client_metadata_url: Annotated[str, Meta(max_length=1000, description="A public https page about this client")] = ""
     trusted: Annotated[bool, Meta(description="Its read-only and idempotent hints are believed")] = False
     tools: Annotated[str, Meta(max_length=300, description="On in new chats, as a pattern; `*` is all")] = ""
     approval: Approval | None = None
@@ -99,6 +112,12 @@ class ServerChange(Request):
     cwd: Annotated[str, Meta(max_length=4000)] | UnsetType = UNSET
     url: Url | UnsetType = UNSET
     headers: Pairs | UnsetType = UNSET
+    auth: Auth | UnsetType = UNSET
+    client_id: ClientField | UnsetType = UNSET
+    client_secret: Annotated[str, Meta(max_length=10_000)] | UnsetType = UNSET
+    scopes: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
+    issuer: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
+    client_metadata_url: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
     trusted: bool | UnsetType = UNSET
     tools: Annotated[str, Meta(max_length=300)] | UnsetType = UNSET
     approval: Approval | UnsetType | None = UNSET
@@ -129,7 +148,8 @@ class Server(Response):
     parallel: int
     sandbox: str
     status: Annotated[
-        Literal["draft", "configured", "starting", "running", "failed", "stopped"], Meta(description="The truth, now")
+        Literal["draft", "configured", "starting", "running", "failed", "stopped", "needs_sign_in"],
+        Meta(description="The truth, now"),
     ]
     error: str | None
     note: Annotated[str | None, Meta(description="What a person should know of it although it runs")]
@@ -141,12 +161,44 @@ class Server(Response):
     errors: Annotated[int, Meta(description="How many of the calls failed")] = 0
     retry_at: Annotated[Time | None, Meta(description="When a failed one is tried again; null: not by itself")] = None
     created_at: Time | None = None
+    auth: Auth = ""
+    client_id: str = ""
+    scopes: str = ""
+    issuer: str = ""
+    signed_in: Annotated[bool, Meta(description="Somebody signed in to it, and that has not ended")] = False
     inside: Annotated[ShownInside, Meta(description="What it may touch besides")] = field(default_factory=ShownInside)
     isolation: Annotated[ServerIsolation | None, Meta(description="Null for one that is reached by an address")] = None
     env_values: Annotated[
         dict[str, str],
         Meta(description="Of a draft: the variables that are confirmed with its command. Secrets are only named"),
     ] = field(default_factory=dict)
+
+
+class ServerLogin(Request):
+    redirect_uri: Annotated[
+        str,
+        Meta(
+            max_length=2000,
+            description="Where a program on this machine waits for the browser (http on 127.0.0.1 or localhost). "
+            "Windlass's own /oauth/callback when left out",
+        ),
+    ] = ""
+
+
+class ServerLoginBegun(Response):
+    authorize_url: Annotated[str, Meta(description="To be opened in a browser within ten minutes")]
+    success: bool = True
+    message: str = ""
+
+
+class ServerLoginAnswer(Request):
+    """What the authorization server adds to the address it sends the browser back to."""
+
+    state: Annotated[str, Meta(max_length=1000)] = ""
+    code: Annotated[str, Meta(max_length=4000)] = ""
+    iss: Annotated[str, Meta(max_length=2000)] = ""
+    error: Annotated[str, Meta(max_length=200)] = ""
+    error_description: Annotated[str, Meta(max_length=2000)] = ""
 
 
 class ServerAnswer(Response):

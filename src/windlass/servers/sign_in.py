@@ -1,0 +1,210 @@
+"""Signing in to a remote server: what is kept of a sign-in, and the token that its requests carry.
+
+A refresh token is good for one use, and a provider that sees it twice may revoke the whole grant. So a server has one
+`SignIn`, which renews in one task however many requests need it; that task outlives a request that was cancelled."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import field, replace
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Protocol, cast
+
+from windlass.core.errors import Unavailable
+from windlass.core.values import value_object
+from windlass.servers.values import ServerConfig
+
+_LATE = "windlass.servers.oauth"
+
+
+class SignInNeeded(Unavailable):
+    """Nobody is signed in, or the sign-in has ended. Trying again does not help; a person does."""
+
+
+class AccessRefused(Unavailable):
+    """The server refuses the headers it was given. Trying again does not help either."""
+
+
+@value_object
+class Challenge:
+    """What a server answered instead of a result: the sign-in it asks for."""
+
+    header: str = ""  # WWW-Authenticate
+    scope: str = ""  # that a call needed beyond those of the sign-in
+
+
+@value_object
+class Credentials:
+    """What a sign-in gave, with its end and the address that renews it: without those a restart would need a person."""
+
+    url: str  # of the server they are for
+    access_token: str = ""
+    refresh_token: str = ""
+    renew_at: float = 0  # 0 where the end was not told
+    expires_at: float = 0
+    scope: str = ""
+    token_endpoint: str = ""
+    resource: str = ""
+    client: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # the registration, with its issuer
+
+    @property
+    def is_valid(self) -> bool:
+        return bool(self.access_token) and (not self.expires_at or time.time() < self.expires_at)
+
+    @property
+    def is_due(self) -> bool:
+        return not self.access_token or (bool(self.renew_at) and time.time() >= self.renew_at)
+
+
+class CredentialStore(Protocol):
+    """Where sign-ins are kept, by the server's id. Writing blocks for the disk."""
+
+    def get(self, server_id: str) -> Credentials | None: ...
+
+    def put(self, server_id: str, credentials: Credentials) -> None: ...
+
+    def delete(self, server_id: str) -> None: ...
+
+
+class CredentialsForNow:
+    """For a process that keeps nothing."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Credentials] = {}
+
+    def get(self, server_id: str) -> Credentials | None:
+        return self._kept.get(server_id)
+
+    def put(self, server_id: str, credentials: Credentials) -> None:
+        self._kept[server_id] = credentials
+
+    def delete(self, server_id: str) -> None:
+        self._kept.pop(server_id, None)
+
+
+@value_object
+class AuthorizationAnswer:
+    """What the authorization server sent back with the person's browser."""
+
+    code: str
+    state: str
+    issuer: str | None = None
+
+
+AskPerson = Callable[[str], Awaitable[AuthorizationAnswer]]  # an address to open -> the answer
+
+
+class SignIn:
+    def __init__(self, store: CredentialStore, reveal: Callable[[str], str] = lambda value: value) -> None:
+        self.challenge = Challenge()
+        self._store = store
+        self._reveal = reveal
+        self._renewing: asyncio.Task[Credentials | None] | None = None
+
+    async def token(self, config: ServerConfig) -> str:
+        """The token to send now; "" while nobody is signed in. Raises `Unavailable` where it should be renewed and the
+        authorization server cannot be reached."""
+        kept = self._kept(config)
+        if kept and not kept.is_due:
+            return kept.access_token
+        if config.auth != "client_credentials" and not (kept and kept.refresh_token):
+            return kept.access_token if kept and kept.is_valid else ""
+        try:
+            renewed = await self._renewed(config)
+        except Unavailable:
+            if kept and kept.is_valid:
+                return kept.access_token  # due, and still good
+            raise
+        return renewed.access_token if renewed else ""
+
+    async def token_instead(self, config: ServerConfig, refused: str) -> str:
+        """Another token than the one that was refused, though its time was not over; "" where there is none."""
+        kept = self._kept(config)
+        if kept and kept.access_token and kept.access_token != refused:
+            return kept.access_token  # renewed meanwhile
+        if config.auth != "client_credentials" and not (kept and kept.refresh_token):
+            return ""
+        renewed = await self._renewed(config)
+        return renewed.access_token if renewed else ""
+
+    async def ended(self, config: ServerConfig, refused: str) -> None:
+        """The server takes this token no more, and there is nothing to renew it with."""
+        kept = self._kept(config)
+        if kept and kept.access_token == refused:
+            await self.forget(config)
+
+    async def interactive(self, config: ServerConfig, redirect_uri: str, ask: AskPerson) -> None:
+        """Let a person sign in. Raises `Unavailable` with the reason."""
+        late, known = await _late(), self._kept(config)
+        made = await late.signed_in(self._revealed(config), known, redirect_uri, self._wanted(config), ask)
+        await asyncio.to_thread(self._store.put, config.id, made)
+        self.challenge = Challenge()
+
+    async def forget(self, config: ServerConfig) -> None:
+        if self._renewing:
+            await asyncio.wait({self._renewing})  # or it would bring back what is forgotten
+        await asyncio.to_thread(self._store.delete, config.id)
+
+    def is_signed_in(self, config: ServerConfig) -> bool:
+        kept = self._kept(config)
+        return kept is not None and (kept.is_valid or bool(kept.refresh_token))
+
+    def _revealed(self, config: ServerConfig) -> ServerConfig:
+        return replace(config, client_secret=self._reveal(config.client_secret))
+
+    def _kept(self, config: ServerConfig) -> Credentials | None:
+        """A token belongs to the address it was given for."""
+        kept = self._store.get(config.id)
+        return kept if kept and kept.url == config.url else None
+
+    def _wanted(self, config: ServerConfig) -> Challenge:
+        """A call that needed a further scope keeps those that were granted."""
+        kept = self._kept(config)
+        if not (self.challenge.scope and kept):
+            return self.challenge
+        scopes = dict.fromkeys([*kept.scope.split(), *self.challenge.scope.split()])
+        return Challenge(self.challenge.header, " ".join(scopes))
+
+    async def _renewed(self, config: ServerConfig) -> Credentials | None:
+        if self._renewing is None or self._renewing.done():
+            self._renewing = asyncio.create_task(self._renew(config), name=f"token of {config.slug}")
+        return await asyncio.shield(self._renewing)
+
+    async def _renew(self, config: ServerConfig) -> Credentials | None:
+        """None where the grant has ended: what renews it is dropped, so that it is never sent again."""
+        late, kept = await _late(), self._kept(config)
+        try:
+            if config.auth == "client_credentials":
+                made = await late.signed_in_as_client(self._revealed(config), kept, self._wanted(config))
+            else:
+                made = await late.renewed(cast(Credentials, kept))
+        except SignInNeeded:
+            await asyncio.to_thread(self._store.delete, config.id)
+            return None
+        await asyncio.to_thread(self._store.put, config.id, made)
+        return made
+
+
+class _Late(Protocol):
+    """What is used of `oauth`."""
+
+    async def renewed(self, kept: Credentials) -> Credentials: ...
+
+    async def signed_in(
+        self,
+        config: ServerConfig,
+        kept: Credentials | None,
+        redirect_uri: str,
+        challenge: Challenge,
+        ask: AskPerson,
+    ) -> Credentials: ...
+
+    async def signed_in_as_client(
+        self, config: ServerConfig, kept: Credentials | None, challenge: Challenge
+    ) -> Credentials: ...
+
+
+async def _late() -> _Late:
+    """It imports the `mcp` package, which takes long."""
+    return cast(_Late, await asyncio.to_thread(import_module, _LATE))
