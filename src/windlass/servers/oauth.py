@@ -22,13 +22,14 @@ from windlass.servers.sdk import (
     httpx2,
     types,
 )
-from windlass.servers.sign_in import AskPerson, Challenge, Credentials, SignInNeeded
+from windlass.servers.sign_in import AskPerson, Challenge, ClientUnknown, Credentials, SignInNeeded
 from windlass.servers.values import ServerConfig
 
 REQUEST_S = 30.0
 LONGEST = 1 << 20  # of an answer, in bytes
 RENEW_AFTER = 0.9  # of a token's time
-_ENDED = {"invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_request"}
+_ENDED = {"invalid_grant", "unsupported_grant_type", "invalid_request", "invalid_scope"}
+_CLIENT_UNKNOWN = {"invalid_client", "unauthorized_client"}
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _BASIC, _POST, _NONE = "client_secret_basic", "client_secret_post", "none"  # how a client shows its secret
 _PRIVATE_KEY = "-----BEGIN"
@@ -73,7 +74,10 @@ async def renewed(kept: Credentials) -> Credentials:
         auth = httpx2.BasicAuth(client.client_id, client.client_secret)
     async with _client() as http:
         request = http.build_request("POST", kept.token_endpoint, data=form, headers=headers)
-        response = await _sent(http, request, auth)
+        try:
+            response = await _sent(http, request, auth)
+        except httpx2.HTTPError as error:
+            raise Unavailable(f"{request.url.host}: {str(error) or type(error).__name__}") from error
     if response.status_code != 200:
         raise _not_renewed(response)
     return _credentials(kept.url, _token(response), kept)
@@ -85,6 +89,8 @@ def _not_renewed(response: httpx2.Response) -> Unavailable:
         error = response.json().get("error", "")
     except (ValueError, AttributeError):
         error = ""
+    if error in _CLIENT_UNKNOWN:
+        return ClientUnknown(f"{host} no longer knows this client.")
     if response.status_code in (400, 401, 403) and error in _ENDED:
         return SignInNeeded(f"The sign-in at {host} has ended.")
     return Unavailable(f"{host} could not renew the sign-in (HTTP {response.status_code}).")
@@ -230,6 +236,8 @@ async def _run(flow: _Flow, config: ServerConfig, challenge: Challenge) -> Crede
     except httpx2.HTTPError as error:
         raise Unavailable(f"{host} could not be reached: {error or type(error).__name__}") from error
     except (OAuthFlowError, ValidationError, ValueError) as error:
+        if any(said in str(error) for said in _CLIENT_UNKNOWN):
+            raise ClientUnknown(f"{host} no longer knows this client.", hint="Sign in again.") from error
         raise Unavailable(f"Signing in to {host} failed: {_first_line(error)}", hint=_hint(flow)) from error
     client, tokens = flow.storage.client or flow.context.client_info, flow.storage.tokens
     if tokens is None or client is None:

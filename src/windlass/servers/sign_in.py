@@ -22,6 +22,10 @@ class SignInNeeded(Unavailable):
     """Nobody is signed in, or the sign-in has ended. Trying again does not help; a person does."""
 
 
+class ClientUnknown(SignInNeeded):
+    """The authorization server has dropped the client that was registered there: the next sign-in registers anew."""
+
+
 class AccessRefused(Unavailable):
     """The server refuses the headers it was given. Trying again does not help either."""
 
@@ -132,12 +136,16 @@ class SignIn:
         """The server takes this token no more, and there is nothing to renew it with."""
         kept = self._kept(config)
         if kept and kept.access_token == refused:
-            await self.forget(config)
+            await self._end(config, kept)
 
     async def interactive(self, config: ServerConfig, redirect_uri: str, ask: AskPerson) -> None:
         """Let a person sign in. Raises `Unavailable` with the reason."""
         late, known = await _late(), self._kept(config)
-        made = await late.signed_in(self._revealed(config), known, redirect_uri, self._wanted(config), ask)
+        try:
+            made = await late.signed_in(self._revealed(config), known, redirect_uri, self._wanted(config), ask)
+        except ClientUnknown:
+            await asyncio.to_thread(self._store.delete, config.id)
+            raise
         await asyncio.to_thread(self._store.put, config.id, made)
         self.challenge = Challenge()
 
@@ -179,11 +187,20 @@ class SignIn:
                 made = await late.signed_in_as_client(self._revealed(config), kept, self._wanted(config))
             else:
                 made = await late.renewed(cast(Credentials, kept))
-        except SignInNeeded:
+        except ClientUnknown:
             await asyncio.to_thread(self._store.delete, config.id)
+            return None
+        except SignInNeeded:
+            await self._end(config, kept)
             return None
         await asyncio.to_thread(self._store.put, config.id, made)
         return made
+
+    async def _end(self, config: ServerConfig, kept: Credentials | None) -> None:
+        """The client stays registered: the next sign-in needs no other."""
+        if kept:
+            over = replace(kept, access_token="", refresh_token="", renew_at=0, expires_at=0)
+            await asyncio.to_thread(self._store.put, config.id, over)
 
 
 class _Late(Protocol):
