@@ -1,4 +1,4 @@
-"""The page at 200 %: a window of 1280 by 800 has room for 640 by 400 then, and everything in it must still be reached."""
+"""The page at 200 %: a window of 1280 by 800 has room for 640 by 400, and everything in it can still be reached."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
