@@ -24,6 +24,21 @@ def a_function_with_a_long_line(one: int, two: int, three: int) -> str: return "
 
 1. See [the page](https://example.org/one) and ![a picture](https://example.org/two.png)."""
 
+# What may scroll sideways inside its own box; all else must fit.
+OVERFLOW = """() => {
+    const own = "pre, .pre, code, .tbl, .table-box, .result-table, .sources, textarea, input, .waterfall, .diff, .argv";
+    const wide = [...document.querySelectorAll("*")].filter((element) =>
+        element.scrollWidth > element.clientWidth + 1 && !element.closest(own) &&
+        ["auto", "scroll"].includes(getComputedStyle(element).overflowX));
+    const out = [...document.querySelectorAll("button, a, input, textarea, h1, h2, h3, p")].filter((element) => {
+        const box = element.getBoundingClientRect();
+        return box.width > 1 && box.height > 1 && !element.closest(own) && !element.closest(".skip, .vh") &&
+            (box.right > innerWidth + 1 || box.left < -1);
+    });
+    const page = document.scrollingElement.scrollWidth > innerWidth ? ["the page itself"] : [];
+    return [...page, ...[...wide, ...out].map((element) => element.outerHTML.slice(0, 160))];
+}"""
+
 
 async def first_run_screens(demo: Visit) -> AsyncIterator[str]:
     """Each is on the page when its name is given."""

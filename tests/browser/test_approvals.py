@@ -6,12 +6,13 @@ import pytest
 from playwright.async_api import expect
 
 from tests.browser.conftest import OwnApp
-from tests.browser.visit import OpenedApp
+from tests.browser.visit import PHONE, WIDE, OpenedApp
 from windlass.testing import call, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 ASKS = {"approval": "ask"}
+HEIGHTS = "(card) => [...card.querySelectorAll('.btn, .ask-line')].map((button) => button.offsetHeight)"
 
 
 async def test_a_call_waits_for_a_person_over_a_reload_and_runs_when_allowed(own_app: OwnApp) -> None:
@@ -90,6 +91,30 @@ async def test_d3_changed_arguments_outlive_escape_and_are_what_is_sent(own_app:
         assert app.ledger.counts() == {"e3": 1}
 
 
+async def test_d3_escape_in_always_allow_goes_back_one_step_and_a_second_decides_nothing(own_app: OwnApp) -> None:
+    async with own_app(ASKS) as app:
+        app.llm.then(call("record", effect_id="e1"), say("Recorded."))
+        await app.send("go")
+        card, always = app.card("Allow Record?"), app.card("Always allow Record?")
+        await app.decide("Allow Record?", "Always allow…")
+        await app.past_the_guard()
+        await always.get_by_role("radio", name="This chat").click()
+        await app.page.keyboard.press("Escape")
+        await expect(always).to_have_count(0)
+        await expect(card).to_be_focused()
+        await app.page.keyboard.press("Escape")
+        await expect(card.get_by_role("button", name="Allow once")).to_be_enabled()
+        await expect(card).to_be_focused()
+        await app.decide("Allow Record?", "Always allow…")
+        await expect(always.get_by_role("radio", name="This chat")).to_be_checked()
+        assert not app.ledger.counts() and not [url for url in app.watch.asked if url.endswith("/decision")]
+        await app.page.keyboard.press("Escape")
+        await app.decide("Allow Record?", "Allow once")
+        await expect(app.log.get_by_text("Recorded.")).to_be_visible()
+        kinds = [one["kind"] for one in (await app.server.get("/permissions"))["permissions"]]
+        assert "grant" not in kinds and app.ledger.counts() == {"e1": 1}
+
+
 async def test_d3_escape_stops_a_turn_only_when_pressed_twice_and_decides_nothing(app: OpenedApp) -> None:
     app.llm.then(call("destroy", effect_id="e1"))
     await app.send("go")
@@ -115,6 +140,9 @@ async def test_several_calls_share_a_card_and_a_group_allow_never_holds_a_destru
         await expect(app.page).to_have_title("(3) go · Windlass")
         card = app.card("3 calls need your approval")
         await expect(card.get_by_text("Destructive calls are decided one by one.")).to_be_visible()
+        await app.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        assert min(await card.evaluate(HEIGHTS)) >= 44
+        await app.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
         await card.focus()
         await app.page.keyboard.press("j")
         await expect(app.card("Allow Destroy?").get_by_text("2 of 3")).to_be_visible()

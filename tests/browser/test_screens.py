@@ -7,33 +7,19 @@ import pytest
 from playwright.async_api import Page
 
 from tests.browser.conftest import ROOT, OwnApp
-from tests.browser.screens import first_run_screens, server_screens, turn_screens
+from tests.browser.screens import OVERFLOW, first_run_screens, server_screens, turn_screens
 from tests.browser.visit import PHONE, WIDE, OpenedApp, Visit
-from tests.proof.figures import FULL, note
+from tests.proof.figures import note
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(240)]
 
 AXE = (ROOT / "ui" / "node_modules" / "axe-core" / "axe.min.js").read_text()
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark") if FULL else ("dark",)  # it has the less contrast
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 AUDIT = """async () => {
     const { violations } = await axe.run(document, { resultTypes: ["violations"] });
     return violations
         .filter(({ impact }) => impact === "serious" || impact === "critical")
         .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
-}"""
-# What may scroll sideways inside its own box; all else must fit.
-OVERFLOW = """() => {
-    const own = "pre, .pre, code, .tbl, .table-box, .result-table, .sources, textarea, input, .waterfall, .diff, .argv";
-    const wide = [...document.querySelectorAll("*")].filter((element) =>
-        element.scrollWidth > element.clientWidth + 1 && !element.closest(own) &&
-        ["auto", "scroll"].includes(getComputedStyle(element).overflowX));
-    const out = [...document.querySelectorAll("button, a, input, textarea, h1, h2, h3, p")].filter((element) => {
-        const box = element.getBoundingClientRect();
-        return box.width > 1 && box.height > 1 && !element.closest(own) && !element.closest(".skip, .vh") &&
-            (box.right > innerWidth + 1 || box.left < -1);
-    });
-    const page = document.scrollingElement.scrollWidth > innerWidth ? ["the page itself"] : [];
-    return [...page, ...[...wide, ...out].map((element) => element.outerHTML.slice(0, 160))];
 }"""
 
 

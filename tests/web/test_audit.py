@@ -190,8 +190,7 @@ STEPS: dict[str, tuple[Step, str, str]] = {  # the route's name: what is done, a
     "providers.delete": (sends("DELETE", "/providers/{provider}"), "provider.delete", "Far"),
     "system.change_limits": (
         sends("PATCH", "/limits", {"limits": {"rounds": 9}}),
-        "limits.change",
-        "limits",
+        *("limits.change", "limits=rounds"),
     ),
     "personas.add": (Story.add_persona, "persona.add", "name=Cook, system_prompt"),
     "personas.change": (

@@ -89,3 +89,12 @@ async def test_of_two_changes_at_once_neither_is_lost(tmp_path: Path, strict_llm
         wanted = {"rounds": 3, "calls": 5}
         await asyncio.gather(*(change(LimitChange({name: value})) for name, value in wanted.items()))
         assert {name: (await limit(site, name))["value"] for name in wanted} == wanted
+
+
+async def test_the_audit_names_the_limits_that_a_change_gave_and_no_values(
+    tmp_path: Path, strict_llm: StrictLLM
+) -> None:
+    async with open_site(tmp_path / "home", strict_llm) as site:
+        await site.call("PATCH", "/limits", {"limits": {"message_chars": 1234, "silence_s": 7.5}})
+        [entry] = [one for one in (await site.get("/audit"))["entries"] if one["kind"] == "limits"]
+        assert (entry["action"], entry["summary"]) == ("change", "limits=message_chars silence_s")

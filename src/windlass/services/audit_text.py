@@ -20,6 +20,7 @@ WITH_VALUES = frozenset(
         *("scope", "scopes", "covers", "expires_at", "as", "action", "kind"),
     }
 )
+WITH_NAMES = frozenset({"limits"})  # mappings whose names say what was changed; their values are left out
 ELSEWHERE = ("decision", "rules", "hash")  # which the entry says in other ways, or which say nothing
 
 
@@ -79,7 +80,7 @@ def _fields(request: msgspec.Struct) -> Iterator[str]:
         value, name = getattr(request, field.name), field.encode_name
         if name in ELSEWHERE or value is UNSET or value == _default(field):
             continue
-        yield f"{name}={_text(value)}" if name in WITH_VALUES else name
+        yield f"{name}={_text(value)}" if name in WITH_VALUES | WITH_NAMES else name
 
 
 def _default(field: msgspec.structs.FieldInfo) -> object:
@@ -87,4 +88,4 @@ def _default(field: msgspec.structs.FieldInfo) -> object:
 
 
 def _text(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return " ".join(map(str, value)) if isinstance(value, list | dict) else str(value)

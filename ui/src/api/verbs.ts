@@ -1,6 +1,7 @@
 /** Every verb of the interface that the page uses, by the verb on its button. */
 
-import { errorOf, get, patch, post, put, remove, send } from "./http";
+import { withJson } from "../parts/exact";
+import { JsonText, errorOf, get, patch, post, put, remove, send } from "./http";
 import type { AvailableTools, Rule, ServerTool } from "./schemas";
 import type * as api from "./schemas.generated";
 
@@ -129,7 +130,9 @@ export const policy = {
 export const permissions = {
   list: () => get<api.PermissionList>("/permissions"),
   revoke: (id: string) => remove(`/permissions/${e(id)}`),
-  test: (call: api.PermissionTest) => post<api.PermissionVerdict>("/permissions/test", call),
+  /** `given` is a JSON object as it was written: the server judges the very digits. */
+  test: (call: Omit<api.PermissionTest, "arguments">, given: string) =>
+    post<api.PermissionVerdict>("/permissions/test", new JsonText(withJson(call, "arguments", given))),
   restore: (id: string) => post(`/permissions/${e(id)}/restore`),
   replay: (tried: api.Replay) => post<api.Replayed>("/permissions/replay", tried),
   coverage: (grant: api.GrantTried) => post<api.GrantCoverage>("/permissions/coverage", grant),

@@ -7,6 +7,7 @@ import { changesIn, mayEdit, sentBy } from "./changes";
 import { Conditions } from "./Conditions";
 import { Coverage } from "./Coverage";
 import { bindsNothing, coverageOf, newGrant, plainArguments, type GrantDraft } from "./grant";
+import { StepFoot } from "./StepFoot";
 import type { StepProps } from "./steps";
 
 const DAYS = 30;
@@ -35,15 +36,11 @@ export function AlwaysStep({ call, named, busy, error, drafts, keep, decide, bac
     <CardInside
       error={error}
       foot={
-        <>
+        <StepFoot busy={busy} back={back}>
           <Button disabled={busy || nothingBound} onClick={save}>
             Save grant and allow
           </Button>
-          <span className="grow" />
-          <Button look="ghost" disabled={busy} onClick={back}>
-            Back <kbd aria-hidden="true">Esc</kbd>
-          </Button>
-        </>
+        </StepFoot>
       }
     >
       <p>

@@ -4,6 +4,7 @@ import { toolsOf } from "../conversation/toolbox";
 import { useVerb } from "../conversation/useVerb";
 import { Button } from "../parts";
 import { CardInside } from "./AskCard";
+import { StepFoot } from "./StepFoot";
 import type { StepProps } from "./steps";
 
 /** The reason, if any, goes to the model. */
@@ -24,7 +25,7 @@ export function DenyStep({ call, named, busy, error, drafts, keep, decide, back 
     <CardInside
       error={setting.error || error}
       foot={
-        <>
+        <StepFoot busy={off} back={back}>
           <Button look="primary" disabled={off} onClick={deny}>
             Deny this call
           </Button>
@@ -33,11 +34,7 @@ export function DenyStep({ call, named, busy, error, drafts, keep, decide, back 
               Deny in this chat
             </Button>
           )}
-          <span className="grow" />
-          <Button look="ghost" disabled={off} onClick={back}>
-            Back <kbd aria-hidden="true">Esc</kbd>
-          </Button>
-        </>
+        </StepFoot>
       }
     >
       <div className="field">

@@ -5,6 +5,7 @@ import { fieldsOf } from "../form/schema";
 import { Button, Icon, Segments, Tag } from "../parts";
 import { CardInside } from "./AskCard";
 import { argumentsIn, changesIn, draftOf, parsedOf, type EditDraft } from "./changes";
+import { StepFoot } from "./StepFoot";
 import type { StepProps } from "./steps";
 
 /** Arguments as a form made from the schema, or as JSON. What was changed is shown before it is sent. */
@@ -32,18 +33,14 @@ export function EditStep({ call, named, busy, error, drafts, keep, back }: StepP
     <CardInside
       error={error}
       foot={
-        <>
+        <StepFoot busy={busy} back={back}>
           <Button look="primary" disabled={busy} onClick={done}>
             Use changes
           </Button>
           <Button disabled={busy} onClick={discard}>
             Undo changes
           </Button>
-          <span className="grow" />
-          <Button look="ghost" disabled={busy} onClick={back}>
-            Back <kbd aria-hidden="true">Esc</kbd>
-          </Button>
-        </>
+        </StepFoot>
       }
     >
       <div className="edit-head">

@@ -1,19 +1,20 @@
 import { permissions } from "../api";
-import type { Values } from "../form/schema";
 import { useLoaded } from "../pages/useLoaded";
 import { Trace, Verdict } from "./Trace";
 
 interface Props {
   server: string;
   tool: string;
-  given: Values;
+  /** The arguments as JSON, as they would be sent. */
+  given: string;
   conversationId: string;
 }
 
 /** Why this very call asks, layer by layer, as the server judges it now. */
 export function Explanation({ server, tool, given, conversationId }: Props) {
-  const call = { server, tool, arguments: given, conversation_id: conversationId };
-  const { value, error } = useLoaded(JSON.stringify(call), () => permissions.test(call));
+  const call = { server, tool, conversation_id: conversationId };
+  const key = JSON.stringify([call, given]);
+  const { value, error } = useLoaded(key, () => permissions.test(call, given));
   if (error)
     return (
       <p className="bad" role="alert">

@@ -6,7 +6,6 @@ import { ruleList } from "../app/resources";
 import { useOpen } from "../conversation/context";
 import { ruleOf, ruleText } from "../conversation/labels";
 import type { Named } from "../conversation/toolbox";
-import type { Values } from "../form/schema";
 import { LinkButton, Tag } from "../parts";
 import type { Call } from "../state";
 import { Explanation } from "./Explanation";
@@ -17,8 +16,8 @@ interface Props {
   call: Call;
   named: Named;
   why: Why;
-  /** The arguments as they would be sent. */
-  given: Values;
+  /** The arguments as JSON, as they would be sent. */
+  given: string;
   explained: boolean;
   onExplain: () => void;
   /** What settles it, beside the reason. */

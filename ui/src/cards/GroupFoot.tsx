@@ -3,6 +3,7 @@ import { nameCall, type Named } from "../conversation/toolbox";
 import { Button, Icon } from "../parts";
 import type { Call } from "../state";
 import { changesIn } from "./changes";
+import { BackButton } from "./StepFoot";
 import { needsCare } from "./steps";
 import type { Approvals } from "./useApprovals";
 import { whyOf } from "./why";
@@ -39,9 +40,7 @@ export function GroupFoot({ calls, allowable, approvals, listed, onList }: Props
         <Button small disabled={busy} onClick={allow}>
           Allow these {allowable.length} once
         </Button>
-        <Button small look="ghost" disabled={busy} onClick={() => onList(false)}>
-          Back <kbd aria-hidden="true">Esc</kbd>
-        </Button>
+        <BackButton small disabled={busy} onClick={() => onList(false)} />
       </div>
     );
   return (

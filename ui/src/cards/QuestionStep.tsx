@@ -2,7 +2,7 @@ import { KeyValues } from "../conversation/KeyValues";
 import { Button, Icon, LinkButton, plural } from "../parts";
 import { ArgumentDiff } from "./ArgumentDiff";
 import { CardInside, Key } from "./AskCard";
-import { changesIn, mayEdit } from "./changes";
+import { changesIn, judgedBy, mayEdit } from "./changes";
 import { Facts } from "./Facts";
 import { needsCare, type StepProps } from "./steps";
 import { whyOf } from "./why";
@@ -59,7 +59,7 @@ export function QuestionStep(props: Props) {
         call={call}
         named={named}
         why={why}
-        given={changes.now ?? changes.before}
+        given={judgedBy(call, changes)}
         explained={props.explained}
         onExplain={props.onExplain}
       >

@@ -47,6 +47,12 @@ export function sentBy(call: Call, { now, names, valid }: Changes): string {
   return valid && names.length > 0 ? JSON.stringify(now) : call.spec.arguments;
 }
 
+/** The arguments as JSON to be judged, changed or not; what cannot be read as an object counts as none. */
+export function judgedBy(call: Call, { now, names }: Changes): string {
+  if (now && names.length > 0) return JSON.stringify(now);
+  return objectOf(call.spec.arguments) ? call.spec.arguments : "{}";
+}
+
 export function argumentsIn(call: Call): Values {
   return objectOf(call.spec.arguments) ?? {};
 }

@@ -7,7 +7,7 @@ import { ConversationStore } from "../conversation/store";
 import { namingFrom } from "../conversation/toolbox";
 import { callsOf, type Call } from "../state";
 import { drawOpen, recordRequests, tool, turnOf, type Sent } from "../testing/open";
-import { serve } from "../testing/server";
+import { Refusal, serve, type Asked } from "../testing/server";
 import { ApprovalGroup } from "./ApprovalGroup";
 
 const HARMLESS = { readOnlyHint: false, destructiveHint: false };
@@ -71,6 +71,29 @@ const frame = () => {
 const press = (key: string, more: KeyboardEventInit = {}) => fireEvent.keyDown(frame(), { key, ...more });
 const decisions = (sent: readonly Sent[]) =>
   sent.filter(({ path }) => path.endsWith("/decision")).map(({ path, body }) => ({ path, body }));
+
+const EXPLAINED = {
+  verdict: "ask",
+  why: "the server's setting",
+  step: 4,
+  kind: "server",
+  tool_class: "changes",
+  enabled: true,
+  outside: "",
+  trace: [
+    { layer: "rules", effect: "", why: "none of 3 matches", decides: false },
+    { layer: "grants", effect: "", why: "none for this tool", decides: false },
+    { layer: "chat", effect: "auto", why: "set for this tool in this chat", decides: false },
+    {
+      layer: "server",
+      effect: "ask",
+      why: "set for all tools",
+      decides: true,
+      permission_id: "server:t",
+    },
+    { layer: "otherwise", effect: "", why: "not reached", decides: false },
+  ],
+};
 
 describe("a letter on a card", () => {
   test("allows once with A and leads to the other steps with D, E and W", () => {
@@ -187,28 +210,7 @@ describe("a letter on a card", () => {
   test("W explains the very call, layer by layer", async () => {
     const sent = serve({
       "GET /servers": { servers: [] },
-      "POST /permissions/test": {
-        verdict: "ask",
-        why: "the server's setting",
-        step: 4,
-        kind: "server",
-        tool_class: "changes",
-        enabled: true,
-        outside: "",
-        trace: [
-          { layer: "rules", effect: "", why: "none of 3 matches", decides: false },
-          { layer: "grants", effect: "", why: "none for this tool", decides: false },
-          { layer: "chat", effect: "auto", why: "set for this tool in this chat", decides: false },
-          {
-            layer: "server",
-            effect: "ask",
-            why: "set for all tools",
-            decides: true,
-            permission_id: "server:t",
-          },
-          { layer: "otherwise", effect: "", why: "not reached", decides: false },
-        ],
-      },
+      "POST /permissions/test": EXPLAINED,
     });
     drawOpen(<ApprovalGroup calls={[asked("call-1")]} first={false} />, [ISSUE]);
     pass();
@@ -226,6 +228,19 @@ describe("a letter on a card", () => {
     );
     expect(layers.map((one) => one.className)).toEqual(["", "", "", "win", ""]);
   });
+});
+
+test.each([
+  ['{"id":9007199254740993}', '{"id":9007199254740993}'],
+  ['{"ratio": 0.1000000000000000055}', '{"ratio": 0.1000000000000000055}'],
+  ["", "{}"],
+])("arguments written as %s are explained as %s, to the last digit", async (written, explained) => {
+  const sent = serve({ "GET /servers": { servers: [] }, "POST /permissions/test": EXPLAINED });
+  drawOpen(<ApprovalGroup calls={[withArguments(asked("call-1"), written)]} first={false} />, [ISSUE]);
+  pass();
+  press("w");
+  await settle();
+  expect(sent.find(({ path }) => path === "/permissions/test")?.text).toContain(`"arguments":${explained}}`);
 });
 
 describe("several calls", () => {
@@ -313,6 +328,34 @@ describe("several calls", () => {
       { decision: "deny" },
       { decision: "deny" },
     ]);
+  });
+
+  const denyAll = async (problem: Refusal) => {
+    const sent = serve({
+      "POST /": ({ path }: Asked) => (path.includes("call-1") ? problem : {}),
+      "GET /": { servers: [], rules: [], operator_rules: [] },
+    });
+    const calls = ["call-1", "call-2", "call-3"].map((id) => asked(id));
+    drawOpen(<ApprovalGroup calls={calls} first={false} />, [ISSUE]);
+    pass();
+    fireEvent.click(screen.getByRole("button", { name: "Deny all 3" }));
+    await settle();
+    return decisions(sent).map(({ path }) => path.split("/").at(-2));
+  };
+
+  test("are denied to the last one, though the first was decided in another window", async () => {
+    const denied = await denyAll(
+      new Refusal(409, { code: "not_waiting", message: "This call does not wait for approval." }),
+    );
+    expect(denied).toEqual(["call-1", "call-2", "call-3"]);
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  test("are not denied further once one of them fails, which is said", async () => {
+    expect(
+      await denyAll(new Refusal(503, { code: "store_unavailable", message: "The disk is full." })),
+    ).toEqual(["call-1"]);
+    expect(screen.getByRole("alert").textContent).toBe("The disk is full.");
   });
 
   test("keep what was typed for one while another is looked at", () => {

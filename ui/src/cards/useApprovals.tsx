@@ -2,7 +2,7 @@
 
 import { useState, type ReactNode } from "react";
 
-import { calls as callVerbs, type Decision } from "../api";
+import { ApiError, calls as callVerbs, type Decision } from "../api";
 import { Link, paths } from "../app/router";
 import { useOpen } from "../conversation/context";
 import type { Named } from "../conversation/toolbox";
@@ -24,7 +24,7 @@ export interface Approvals {
   change: (call: Call, more: Partial<Progress>) => void;
   keep: (call: Call, drafts: Drafts) => void;
   decide: (call: Call, named: Named, decision: Decision) => Promise<boolean>;
-  /** The same decision on several, one after the other; the first that fails ends it. */
+  /** The same decision on several, one after the other. One decided elsewhere is passed over; a failure ends it. */
   decideAll: (calls: readonly [Call, Named][], decision: Decision) => Promise<boolean>;
   busy: boolean;
   errorOf: (call: Call) => ReactNode;
@@ -44,20 +44,30 @@ export function useApprovals(): Approvals {
     setAbout(call.id);
     store.own(call.id);
     await callVerbs.decide(call.turnId, call.id, decisionOn(call, named, of(call).drafts, decision));
-    change(call, { sent: true });
   };
+  const done = (call: Call) => change(call, { sent: true });
   return {
     of,
     change,
     keep: (call, drafts) => change(call, { drafts: keptWith(of(call).drafts, drafts) }),
-    decide: (call, named, decision) => run(() => send(call, named, decision)),
+    decide: (call, named, decision) => run(() => send(call, named, decision).then(() => done(call))),
     decideAll: (calls, decision) =>
       run(async () => {
-        for (const [call, named] of calls) await send(call, named, decision);
+        const open = calls.filter(([call]) => !of(call).sent);
+        for (const [call, named] of open) {
+          await send(call, named, decision).catch(unlessDecided);
+          done(call);
+        }
       }),
     busy,
     errorOf: (call) => (about !== call.id ? "" : code === "tool_changed" ? <ChangedTool /> : error),
   };
+}
+
+/** Another window, or the end of its turn, was first: nothing waits there for this decision any more. */
+function unlessDecided(problem: unknown): void {
+  const decided = problem instanceof ApiError && problem.status === 409 && problem.code === "not_waiting";
+  if (!decided) throw problem;
 }
 
 /** A grant is filled in for the arguments as they are then: once those are edited, it begins anew. */

@@ -1,4 +1,4 @@
-import { act, render, screen, within } from "@testing-library/react";
+import { act, fireEvent, render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 
@@ -297,6 +297,9 @@ test("the tester says what a call would do and why", async () => {
   await user.click(form.getByRole("button", { name: "Test" }));
   expect((await form.findByRole("status")).textContent).toContain("This call asks. The server's setting.");
   expect(asked.at(-1)?.body).toMatchObject({ server: "srv-1", tool: "log", arguments: {} });
+  fireEvent.change(form.getByLabelText("Arguments"), { target: { value: '{"id": 9007199254740993}' } });
+  await user.click(form.getByRole("button", { name: "Test" }));
+  expect(asked.at(-1)?.text).toContain('"arguments":{"id": 9007199254740993}');
 });
 
 test.each([

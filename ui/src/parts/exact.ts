@@ -1,4 +1,4 @@
-/** Whether a browser can read numbers without rounding them: ids of 19 digits are common, and doubles hold 15. */
+/** Numbers that a browser would round when it reads them: ids of 19 digits are common, and doubles hold 15. */
 
 /** A string, skipped whole so that digits in it are not taken for numbers, or a number. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gis;
@@ -7,6 +7,12 @@ const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gis;
 export function keepsNumbers(json: string): boolean {
   const found = json.match(STRING_OR_NUMBER) ?? [];
   return found.filter((one) => !one.startsWith('"')).every(isKept);
+}
+
+/** An object as JSON with one more field, whose value is JSON already and is not read. */
+export function withJson(fields: object, name: string, json: string): string {
+  const before = JSON.stringify(fields).slice(0, -1);
+  return `${before}${before === "{" ? "" : ","}${JSON.stringify(name)}:${json}}`;
 }
 
 function isKept(number: string): boolean {

@@ -6,6 +6,8 @@ export interface Asked {
   method: string;
   path: string;
   body: unknown;
+  /** The body letter for letter: what was read of it has its numbers rounded. */
+  text: string;
 }
 
 export type Answers = Record<string, unknown>;
@@ -25,8 +27,9 @@ export function serve(answers: Answers): Asked[] {
   const asked: Asked[] = [];
   vi.stubGlobal("fetch", (input: string, init: RequestInit = {}) => {
     const method = init.method ?? "GET";
-    const body: unknown = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
-    const request = { method, path: input, body };
+    const text = typeof init.body === "string" ? init.body : "";
+    const body: unknown = text ? JSON.parse(text) : undefined;
+    const request = { method, path: input, body, text };
     asked.push(request);
     return Promise.resolve(responseTo(request, answers));
   });

@@ -31,7 +31,7 @@ export function Tester() {
   const readable = typeof given === "object" && given !== null && !Array.isArray(given);
   const test = () => {
     if (!readable) return;
-    permissions.test({ server, tool, arguments: given, conversation_id: picked.chat }).then(
+    permissions.test({ server, tool, conversation_id: picked.chat }, json).then(
       (verdict) => setAnswer({ verdict, error: "" }),
       (error: unknown) => setAnswer({ verdict: null, error: errorText(error) }),
     );
