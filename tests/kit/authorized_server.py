@@ -1,7 +1,6 @@
 """A remote MCP server that wants a sign-in, with its own authorization server: the SDK's, in this process, so that a
 test can let tokens expire and count what was asked of it."""
 
-import asyncio
 import secrets
 import socket
 import time
@@ -12,7 +11,6 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
-import uvicorn
 from mcp.server import MCPServer
 from mcp.server.auth.provider import (
     AccessToken,
@@ -25,6 +23,8 @@ from mcp.server.auth.provider import (
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions, RevocationOptions
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl
+
+from tests.kit.served import served
 
 LONG_S = 3600
 
@@ -156,15 +156,8 @@ async def authorized_server(authority: Authority | None = None, port: int = 0) -
     listening = socket.create_server(("127.0.0.1", port))
     site = AuthorizedServer(listening.getsockname()[1], authority or Authority())
     site.build()
-    server = uvicorn.Server(uvicorn.Config(site, log_level="critical", timeout_graceful_shutdown=1))
-    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
-    serving = asyncio.create_task(server.serve([listening]))
-    try:
+    async with served(site, listening):
         yield site
-    finally:
-        server.should_exit = True
-        await serving
-        listening.close()
 
 
 async def follow(address: str, until: str) -> dict[str, str]:

@@ -15,6 +15,8 @@ import httpx2
 from windlass.core.errors import ToolError
 from windlass.servers import AuthorizationAnswer, InputReply, Question, ServerConfig, Servers, ServerStatus
 
+ECHO = "json_schema_echo"
+SIGN_INS = 2  # one more where the server moves to another authorization server
 REDIRECT = "http://127.0.0.1:8420/oauth/callback"
 CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json"  # the suite's own, which nobody fetches
 
@@ -22,7 +24,7 @@ CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json"  # the s
 async def main(url: str) -> None:
     checked = Checked(config_for(url))
     await checked.open()
-    failed = [error for tool in checked.servers.tools("checked") if (error := await checked.call(tool))]
+    failed = [error for name, arguments in checked.wanted_calls() if (error := await checked.call(name, arguments))]
     await checked.servers.aclose()
     if failed:
         sys.exit("; ".join(failed))
@@ -30,7 +32,7 @@ async def main(url: str) -> None:
 
 def config_for(url: str) -> ServerConfig:
     config = ServerConfig("srv-1", "checked", transport="http", url=url, client_metadata_url=CLIENT_DOCUMENT)
-    given: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    given = context()
     if "client_id" in given:
         config = replace(
             config,
@@ -42,6 +44,11 @@ def config_for(url: str) -> ServerConfig:
     return config
 
 
+def context() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    return found
+
+
 class Checked:
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
@@ -51,28 +58,36 @@ class Checked:
     async def open(self) -> None:
         await self.servers.put(self._config)
         self.servers.start("checked")
-        if (await self._settled()).state == "needs_sign_in":
-            await self.servers.sign_in("checked", REDIRECT, person)
-            await self._settled()
-        status = self.servers.status("checked")
+        for _ in range(SIGN_INS):
+            if (await self._settled()).state == "needs_sign_in":
+                await self.servers.sign_in("checked", REDIRECT, person)
+        status = await self._settled()
         if status.state != "running":
             sys.exit(status.reason)
 
-    async def call(self, tool: Any) -> str:
-        """A scope that is missing is signed in for once, as a person would."""
-        wanted = (tool.input_schema or {}).get("properties", {})
-        arguments = json.dumps(dict.fromkeys(wanted, 3))
+    def wanted_calls(self) -> list[tuple[str, dict[str, Any]]]:
+        """Those that the scenario names, else each tool once. One wants the other's schema back as it was read."""
+        if named := context().get("toolCalls"):
+            return [(call["name"], call["arguments"]) for call in named]
+        tools = {tool.name: tool.input_schema or {} for tool in self.servers.tools("checked")}
+        calls = {name: dict.fromkeys(schema.get("properties", {}), 3) for name, schema in tools.items()}
+        if ECHO in tools and len(tools) == 2:
+            calls = {ECHO: {"schema": next(schema for name, schema in tools.items() if name != ECHO)}}
+        return list(calls.items())
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> str:
+        """A scope that is missing, or another authorization server, is signed in for once, as a person would."""
         for _ in range(2):
             try:
-                await self.servers.call("checked", tool.name, arguments, on_input=accept, timeout_s=15)
+                await self.servers.call("checked", tool, json.dumps(arguments), on_input=accept, timeout_s=15)
             except ToolError as error:
-                if error.code not in ("unauthorized", "sign_in"):
+                if error.code != "unauthorized":
                     return error.message
                 await self.servers.sign_in("checked", REDIRECT, person)
                 await self._settled()
             else:
                 return ""
-        return f"{tool.name} was refused again"
+        return f"{tool} was refused again"
 
     async def _settled(self) -> ServerStatus:
         while (status := self.servers.status("checked")).state not in ("running", "failed", "needs_sign_in"):

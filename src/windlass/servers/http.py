@@ -41,6 +41,7 @@ class McpHttpClient(httpx2.AsyncClient):
         self._origin = _origin(httpx2.URL(config.url))
         self.trouble = ""
         self.status = 0
+        self.asked_to_sign_in = False  # at any request: a later one may be refused for another reason
         self.session_lost = False  # the last refusal was about the session
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -85,6 +86,7 @@ class McpHttpClient(httpx2.AsyncClient):
                 await self._sign_in.ended(self._config, token)
         if response.status_code in (401, 403):
             self._sign_in.challenge = _challenge(response)
+            self.asked_to_sign_in = self.asked_to_sign_in or response.status_code == 401
         return response
 
     async def _checked(self, response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
@@ -102,7 +104,7 @@ class McpHttpClient(httpx2.AsyncClient):
         if request.method != "POST" and self._config.transport == "http":
             return response  # the stream for changes, which a server need not have
         self.status, self.session_lost = response.status_code, False
-        if "mcp-session-id" not in request.headers or not 400 <= response.status_code < 500:
+        if response.status_code in (401, 403) or response.status_code >= 500:
             return response
         body = bytearray()
         try:

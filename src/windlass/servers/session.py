@@ -283,7 +283,7 @@ async def _opened(
 
 def _not_opened(config: ServerConfig, http: McpHttpClient, sign_in: SignIn | None) -> Unavailable:
     status = http.status
-    if status == 401 and sign_in:
+    if http.asked_to_sign_in and status != 403:
         return SignInNeeded(f"{urlsplit(config.url).hostname} asks for a sign-in.")
     if status in (401, 403):
         advice = "The account that is signed in may not be allowed there." if sign_in else "Check the server's headers."
