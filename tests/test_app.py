@@ -113,6 +113,9 @@ env = {{ MAIL_PASSWORD = "file:{tmp_path}/key", FOLDER = "/home/ada/mail" }}
 [servers.far]
 url = "https://far.example/mcp"
 headers = {{ Authorization = "Bearer far-token-1" }}
+[servers.signed]
+url = "https://signed.example/mcp"
+client_secret = "client-secret-1"
 """)
     config = load(env={"WINDLASS_HOME": str(tmp_path), "MODEL_KEY": "model-key-1", "WINDLASS_TOKEN": "t" * 20})
     assert {value for _, value in configured_secrets(config)} == {
@@ -124,5 +127,6 @@ headers = {{ Authorization = "Bearer far-token-1" }}
             "key-from-a-file",
             "Bearer far-token-1",
             "far-token-1",
+            "client-secret-1",
         ),
     }

@@ -207,7 +207,8 @@ def configured_secrets(config: Config) -> Iterator[tuple[str, str]]:
         yield f"api_key of {provider.name or provider.base_url}", provider.api_key
     for server in configured_servers(config):
         yield from secrets_among(server.env.items(), server.headers.items())
-        yield f"client_secret of {server.slug}", server.client_secret
+        if server.client_secret:
+            yield f"client_secret of {server.slug}", server.client_secret
 
 
 def kept_secrets(vault: Vault) -> Iterator[tuple[str, str]]:
