@@ -65,7 +65,10 @@ STRANGERS = [
     "cross-site fetch",
     "rebinding host",
 ]
-PUBLIC = {("GET", "/health"), ("GET", "/session"), ("POST", "/session"), ("GET", "/l/{secret}")}
+PUBLIC = {
+    *{("GET", "/health"), ("GET", "/session"), ("POST", "/session")},
+    *{("GET", "/l/{secret}"), ("GET", "/oauth/callback")},  # a secret in the address says whose they are
+}
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
@@ -81,7 +84,7 @@ async def test_every_route_refuses_strangers(site: Site, stranger: str) -> None:
     assert wrong == []
 
 
-def test_only_health_the_session_and_what_a_link_names_are_public() -> None:
+def test_only_health_the_session_and_what_a_secret_in_the_address_names_are_public() -> None:
     assert {(route.method, route.path) for route in ROUTES if route.public} == PUBLIC
 
 

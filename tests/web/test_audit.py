@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.kit.authorized_server import authorized_server
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site
 from windlass.api.routes import ROUTES
@@ -17,7 +18,7 @@ from windlass.testing import StrictLLM, call, say
 
 NAME = "kitchen"
 CANARY = "canary-7Qz9-secret"
-CHANGES_NOTHING = {"providers.check", "providers.test", "search.test"}
+CHANGES_NOTHING = {"providers.check", "providers.test", "search.test", "servers.finish_login"}  # its begin is there
 OF_OTHER_SCOPES = {  # who came in, what is gone for good, what runs unasked
     *("access.log_in", "access.log_out", "access.confirm"),
     *("conversations.delete", "messages.delete", "tools.enable"),
@@ -144,6 +145,11 @@ class Story:
         conversation = (await self.site.post("/conversations", {"title": CANARY}))["conversation"]["id"]
         await self.send("DELETE", f"/conversations/{conversation}")
 
+    async def sign_in_to_server(self) -> None:
+        async with authorized_server() as far:
+            await self.site.post("/servers", {"name": "Guarded", "url": far.url})
+            await self.send("POST", "/servers/guarded/login", {"redirect_uri": "http://127.0.0.1:9/back"})
+
     async def enable_tool(self) -> None:
         conversation = (await self.site.post("/conversations"))["conversation"]["id"]
         body = {"server_id": "ledger", "tool_name": "echo", "approval": "auto"}
@@ -178,6 +184,8 @@ STEPS: dict[str, tuple[Step, str, str]] = {  # the route's name: what is done, a
         sends("POST", "/servers/import", {"mcpServers": {"far": {"command": "x", "env": {"A_KEY": CANARY}}}}),
         *("server.import", "far"),
     ),
+    "servers.login": (Story.sign_in_to_server, "server.login", "guarded"),
+    "servers.logout": (sends("POST", "/servers/guarded/logout"), "server.logout", "guarded"),
     "tools.enable": (Story.enable_tool, "permission.set", "server_id=ledger, tool_name=echo, approval=auto"),
     "turns.decide": (Story.decide, "call.allow", "ledger.record, grant-"),
     "turns.answer": (Story.answer, "call.answer", "ledger.ask, action=accept"),

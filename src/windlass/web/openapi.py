@@ -209,7 +209,8 @@ def _failures(route: Route[..., Any]) -> list[int]:
     found = [403, 503]
     if not route.public or route.takes is schemas.LogIn:
         found += [401, 429]
-    if "{" in route.path or route.group in {"permissions", "v1"} or route.query is schemas.ChangesQuery:
+    names_something = {schemas.ChangesQuery, schemas.ServerLoginAnswer} & {route.query, route.takes}
+    if "{" in route.path or route.group in {"permissions", "v1"} or names_something:
         found += [404]
     if route.method != "GET" and route.group != "v1":
         found += [409]
