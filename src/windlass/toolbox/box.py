@@ -139,7 +139,10 @@ class Toolbox:
     def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> TurnTools:
         toolset = self._store.toolset(started.settings.toolset)
         can_ask = started.origin != "v1" and started.settings.asks == "wait"
-        return TurnTools(self._context, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask)
+        verbatim = started.origin == "mcp"
+        return TurnTools(
+            self._context, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask, verbatim=verbatim
+        )
 
     def freeze(self, conversation_id: str, search: Search = "off", extra: Sequence[ToolSpec] = ()) -> Toolset:
         """The tools a new turn is given, kept under their hash. An extra tool replaces the one of its name."""
