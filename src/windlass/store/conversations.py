@@ -179,6 +179,12 @@ class ConversationStore:
         )
         return [_listed(row) for row in rows]
 
+    def waiting_clients(self) -> list[Listed]:
+        """Of programs over MCP, those with a turn that has not ended."""
+        ids = dict.fromkeys(turn.conversation_id for turn in self.unfinished())
+        rows = (self.listed(id) for id in ids)
+        return [row for row in rows if row and row.conversation.client]
+
     def listed(self, id: str) -> Listed | None:
         """None where it is gone."""
         row = self._reader.execute(f"{_LISTED} where c.id = ?", (id,)).fetchone()
@@ -207,6 +213,9 @@ class ConversationStore:
             (conversation_id,),
         )
         return [TurnRow(*row) for row in rows]
+
+    def turns_open(self, conversation_id: str) -> list[TurnRow]:
+        return [turn for turn in self.unfinished() if turn.conversation_id == conversation_id]
 
     def turn(self, turn_id: str) -> TurnRow:
         row = self._reader.execute(
