@@ -12,6 +12,11 @@ from windlass.turns.views import TurnRecord
 
 TURN, STATE = "windlass/turn", "windlass/state"  # in `_meta`
 SHUTTING_DOWN = "Windlass is shutting down. Whether this call was carried out is not known; its turn is {}."
+DENIED = 1  # the step of a rule or setting that forbids the call, whoever is asked
+HOW_TO_ASK = (
+    "\nTo be asked instead, start `windlass serve` and decide on its page, or let programs ask their own person:\n"
+    '[gateway]\napprove = "client"'
+)
 REFUSED_UNHEARD = "The turn ended before the call was made: {}"
 
 
@@ -29,7 +34,13 @@ async def _ended(gateway: Gateway, record: TurnRecord, call: CallView) -> types.
         return whole_result(await gateway.kept(record, output.result_id))
     if call.finished.state in ("ok", "error") and not output.text:
         return types.CallToolResult(content=[], is_error=call.finished.state == "error")
-    return _text(output.text, failed=call.finished.state != "ok")
+    return _text(output.text + _how_to_ask(record, call), failed=call.finished.state != "ok")
+
+
+def _how_to_ask(record: TurnRecord, call: CallView) -> str:
+    """Where a call was refused because nobody could be asked: who could be."""
+    refused = call.judged is not None and call.judged.refusal == "policy" and call.judged.step != DENIED
+    return HOW_TO_ASK if refused and record.view.started.settings.asks == "refuse" else ""
 
 
 def whole_result(kept: KeptWhole) -> types.CallToolResult:
