@@ -126,7 +126,8 @@ class FollowedCall:
         self, pending: schemas.PendingCall, question: InputNeeded | None
     ) -> types.InputRequiredResult:
         request = types.ElicitRequest(params=self._params(pending, question))
-        return types.InputRequiredResult(input_requests={REQUEST: request}, request_state=self._turn_id)
+        key = self._gateway.question_key(pending.call_id) or REQUEST
+        return types.InputRequiredResult(input_requests={key: request}, request_state=self._turn_id)
 
     async def _ask(self, pending: schemas.PendingCall, question: InputNeeded | None) -> None:
         params = self._params(pending, question)

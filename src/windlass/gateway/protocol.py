@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from windlass.core.errors import BadInput, NotFound, WindlassError
 from windlass.core.values import value_object
-from windlass.gateway.calls import REQUEST, Answer, FollowedCall, LeftCalls, Peer
+from windlass.gateway.calls import Answer, FollowedCall, LeftCalls, Peer
 from windlass.gateway.questions import modes_of
 from windlass.gateway.results import failure
 from windlass.gateway.sdk import (
@@ -134,8 +134,9 @@ class McpServer:
             turn_id = await self._gateway.resumed(entry.caller, params.request_state, params.name, arguments)
             self._left.take(turn_id)
             call = FollowedCall(self._gateway, peer, turn_id)
-            if isinstance(answer := (params.input_responses or {}).get(REQUEST), types.ElicitResult):
-                await call.respond(answer)
+            for answer in (params.input_responses or {}).values():
+                if isinstance(answer, types.ElicitResult):
+                    await call.respond(answer)
             return call
         asks = bool(peer.page) or peer.takes("approval", self._gateway.approve, None)
         turn_id = await self._gateway.begin(entry.caller, entry.server, params.name, arguments, asks)

@@ -155,6 +155,11 @@ class Gateway:
         """What the call waits for a person for."""
         return next(iter(pending_calls(self._records.get(turn_id))), None)
 
+    def question_key(self, call_id: str) -> str:
+        """What the tool's server calls the question, where its protocol has names for them."""
+        question = self._toolbox.questions.pending(call_id)
+        return question.request if question else ""
+
     async def kept(self, record: TurnRecord, result_id: str) -> KeptWhole:
         found = await self._store.result(result_id, within=record.conversation_id)
         return KeptWhole(found.body, found.mime)
