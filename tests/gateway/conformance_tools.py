@@ -61,6 +61,8 @@ FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {  # tool -> key of the ques
         },
     ),
     "test_input_required_result_elicitation": ("user_name", "What is your name?", {"name": {"type": "string"}}),
+    "test_input_required_result_request_state": ("confirm", "Please confirm", {"ok": {"type": "boolean"}}),
+    "test_input_required_result_tampered_state": ("confirm", "Please confirm", {"ok": {"type": "boolean"}}),
     "test_streaming_elicitation": ("person", "Who are you?", {"name": {"type": "string"}}),
 }
 CONTENT: dict[str, list[types.ContentBlock]] = {
@@ -89,7 +91,20 @@ CONTENT["test_multiple_content_types"] = [
         ),
     ),
 ]
-NAMES = [*CONTENT, *FORMS, "test_error_handling", "test_tool_with_progress"]
+HEADED: dict[str, Any] = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+ROUNDS = {
+    "step1": ("What is your name?", {"name": {"type": "string"}}),
+    "step2": ("What is your favorite color?", {"color": {"type": "string"}}),
+}
+NAMES = [
+    *CONTENT,
+    *FORMS,
+    "test_error_handling",
+    "test_tool_with_progress",
+    "test_headers",
+    "test_input_required_result_multi_round",
+]
+SCHEMAS = {"json_schema_2020_12_tool": SCHEMA_2020_12, "test_headers": HEADED}
 
 
 async def listed(ctx: Any, params: Any) -> types.ListToolsResult:
@@ -97,7 +112,7 @@ async def listed(ctx: Any, params: Any) -> types.ListToolsResult:
         types.Tool(
             name=name,
             description=f"{name} of the conformance suite",
-            input_schema=SCHEMA_2020_12 if name == "json_schema_2020_12_tool" else OBJECT,
+            input_schema=SCHEMAS.get(name, OBJECT),
         )
         for name in NAMES
     ]
@@ -109,6 +124,13 @@ async def called(
 ) -> types.CallToolResult | types.InputRequiredResult:
     if params.name in FORMS:
         return answered(params, *FORMS[params.name])
+    if params.name == "test_input_required_result_multi_round":
+        step = "step2" if params.request_state == "step1" else "step1"
+        if params.request_state == "step2":
+            return types.CallToolResult(content=[types.TextContent(type="text", text="done")])
+        return question(step, *ROUNDS[step], state=step)
+    if params.name == "test_headers":
+        return types.CallToolResult(content=[types.TextContent(type="text", text=str(params.arguments))])
     if params.name == "test_error_handling":
         text = types.TextContent(type="text", text="This tool intentionally returns an error for testing")
         return types.CallToolResult(content=[text], is_error=True)
@@ -124,11 +146,15 @@ def answered(
 ) -> types.CallToolResult | types.InputRequiredResult:
     answer = (params.input_responses or {}).get(key)
     if not isinstance(answer, types.ElicitResult):
-        schema = {"type": "object", "properties": fields, "required": list(fields)[:1]}
-        form = types.ElicitRequestFormParams(message=message, requested_schema=schema)
-        return types.InputRequiredResult(input_requests={key: types.ElicitRequest(params=form)})
-    text = f"Hello, {(answer.content or {}).get('name')}! action={answer.action}, content={answer.content}"
+        return question(key, message, fields, state="s" if "state" in params.name else None)
+    text = f"state-ok Hello, {(answer.content or {}).get('name')}! action={answer.action}, content={answer.content}"
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+
+def question(key: str, message: str, fields: dict[str, Any], state: str | None = None) -> types.InputRequiredResult:
+    schema = {"type": "object", "properties": fields, "required": list(fields)[:1]}
+    form = types.ElicitRequestFormParams(message=message, requested_schema=schema)
+    return types.InputRequiredResult(input_requests={key: types.ElicitRequest(params=form)}, request_state=state)
 
 
 async def main() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.gateway.kit import ERAS, Person, accept, mcp_client, text_of
 from tests.gateway.test_tools import only_turn
 from tests.kit.ledger_file import Ledger
-from tests.kit.waiting import PATIENCE_S
+from tests.kit.waiting import PATIENCE_S, until
 from tests.web.kit import Site
 
 ARGUMENTS = {"effect_id": "a\u202eb"}
@@ -68,9 +68,7 @@ async def test_unless_the_operator_says_so_the_program_approves_nothing(site: Si
         heard.set()
 
     async with mcp_client(site, person, mode=mode) as client:
-        calling = asyncio.ensure_future(
-            client.call_tool("destroy", {"effect_id": "a"}, progress_callback=progress)
-        )
+        calling = asyncio.ensure_future(client.call_tool("destroy", {"effect_id": "a"}, progress_callback=progress))
         turn = await only_turn(site, "awaiting_person")
         async with asyncio.timeout(PATIENCE_S):
             await heard.wait()
@@ -203,7 +201,7 @@ async def test_a_question_that_the_program_never_answers_stops_the_call(
 
 async def test_an_answer_belongs_to_the_very_call_that_asked(asking_site: Site, ledger: Ledger) -> None:
     await asking_site.add_ledger(ledger, tools="*")
-    allow = {"windlass": accept(decision="allow once")}
+    allow = {"approval": accept(decision="allow once")}
     async with (
         mcp_client(asking_site, Person(), mode="auto") as one,
         mcp_client(asking_site, Person(), mode="auto", name="Another") as other,
@@ -241,6 +239,4 @@ async def decide(site: Site, turn: Any, decision: str, **fields: object) -> None
 
 
 async def until_asked(person: Person) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not person.asked:
-            await asyncio.sleep(0.01)
+    await until(lambda: bool(person.asked), "a question")

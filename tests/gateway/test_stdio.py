@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.gateway.kit import Person, accept, text_of
 from tests.kit.ledger_file import Ledger
-from tests.kit.waiting import PATIENCE_S
+from tests.kit.waiting import PATIENCE_S, until_found
 from tests.kit.windlass_process import WindlassProcess, windlass
 
 HELLO = {
@@ -132,9 +132,11 @@ async def test_a_call_cut_off_by_a_kill_is_unknown_and_the_same_call_asks(tmp_pa
 
 
 async def asks(running: WindlassProcess) -> Any:
-    async with asyncio.timeout(PATIENCE_S):
-        while not (listed := (await running.get("/conversations"))["conversations"]):
-            await asyncio.sleep(0.02)  # another process's state is looked at
+    async def asking() -> Any:
+        return (await running.get("/conversations"))["conversations"]
+
+    await until_found(asking, "a call that asks")
+    listed = await asking()
     return (await running.get(f"/turns/{listed[0]['head_turn_id']}?wait=10"))["turn"]
 
 

@@ -54,7 +54,9 @@ def _refused(answer: httpx2.Response) -> WindlassError:
 
 
 class Bridge:
-    def __init__(self, http: httpx2.AsyncClient, address: str, to_program: anyio.abc.ObjectSendStream[SessionMessage]) -> None:
+    def __init__(
+        self, http: httpx2.AsyncClient, address: str, to_program: anyio.abc.ObjectSendStream[SessionMessage]
+    ) -> None:
         self._http = http
         self._address = address
         self._to_program = to_program
@@ -82,9 +84,10 @@ class Bridge:
         self._gone = anyio.Event()
         while not self._over:
             with suppress(httpx2.HTTPError, ExceptionGroup):
-                async with streamable_http_client(
-                    self._address, http_client=self._http, max_sse_event_size=None
-                ) as (read, write):
+                async with streamable_http_client(self._address, http_client=self._http, max_sse_event_size=None) as (
+                    read,
+                    write,
+                ):
                     self._to_server = write
                     await self._begin_again()
                     with anyio.CancelScope() as self._reading:

@@ -2,6 +2,8 @@
 where it can be answered, and a program that takes its call back stops the turn."""
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -18,7 +20,6 @@ from windlass.services.gateway import Caller, Gateway
 
 HEARTBEAT_S = 10.0  # programs give up on a call that says nothing for a minute
 STEP = 1e-6  # of progress that is none: its numbers must grow
-REQUEST = "windlass"
 Answer = types.CallToolResult | types.InputRequiredResult
 
 
@@ -64,9 +65,14 @@ class FollowedCall:
             self._stop_asking()
         return await call_result(self._gateway, self._gateway.record(self._turn_id))
 
-    async def respond(self, answer: types.ElicitResult) -> None:
-        """What the program's person said to the question that the call was given back with."""
-        if pending := self._gateway.pending(self._turn_id):
+    async def respond(self, mark: str, responses: types.InputResponses) -> None:
+        """What the program's person said to the question that the call was given back with. If something else is asked
+        by now, it is no answer to that."""
+        pending = self._gateway.pending(self._turn_id)
+        if pending is None or mark != _mark(pending):
+            return
+        answer = responses.get(self._key(pending))
+        if isinstance(answer, types.ElicitResult):
             await self._settle(pending, answer)
 
     async def _follow(self) -> types.InputRequiredResult | None:
@@ -122,12 +128,13 @@ class FollowedCall:
             self._asking.cancel()
             self._asking = None
 
-    def _to_be_answered(
-        self, pending: schemas.PendingCall, question: InputNeeded | None
-    ) -> types.InputRequiredResult:
+    def _to_be_answered(self, pending: schemas.PendingCall, question: InputNeeded | None) -> types.InputRequiredResult:
         request = types.ElicitRequest(params=self._params(pending, question))
-        key = self._gateway.question_key(pending.call_id) or REQUEST
-        return types.InputRequiredResult(input_requests={key: request}, request_state=self._turn_id)
+        state = f"{self._turn_id}.{_mark(pending)}"
+        return types.InputRequiredResult(input_requests={self._key(pending): request}, request_state=state)
+
+    def _key(self, pending: schemas.PendingCall) -> str:
+        return self._gateway.question_key(pending.call_id) or pending.kind
 
     async def _ask(self, pending: schemas.PendingCall, question: InputNeeded | None) -> None:
         params = self._params(pending, question)
@@ -204,6 +211,12 @@ class LeftCalls:
         task = asyncio.ensure_future(self._stop(turn_id))
         self._stopping.add(task)
         task.add_done_callback(self._stopping.discard)
+
+
+def _mark(pending: schemas.PendingCall) -> str:
+    """Of one question."""
+    asked = json.dumps([pending.kind, pending.call_id, str(pending.question), str(pending.question_schema)])
+    return hashlib.blake2b(asked.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def _is_web(url: str) -> bool:

@@ -2,7 +2,10 @@
 Where it is reached over HTTP, `web/gateway.py` has admitted each request before."""
 
 import asyncio
+import hashlib
+import hmac
 import json
+import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -67,6 +70,7 @@ class McpServer:
         self._listening = ListenHandler(self._changes)
         self._sessions: OrderedDict[str, ServerSession] = OrderedDict()
         self._left = LeftCalls(gateway.stop, LEFT_S)
+        self._seal = _Seal()
         self._announcing: set[asyncio.Task[None]] = set()
         self._server = _Announcing(
             "windlass",
@@ -125,18 +129,18 @@ class McpServer:
             return failure(f"{error.message} {error.hint}".rstrip())
         answer = await call.answer()
         if isinstance(answer, types.InputRequiredResult) and answer.request_state:
-            self._left.leave(answer.request_state)
+            self._left.leave(answer.request_state.partition(".")[0])
+            return answer.model_copy(update={"request_state": self._seal.sealed(answer.request_state)})
         return answer
 
     async def _begun(self, entry: Entry, peer: Peer, params: types.CallToolRequestParams) -> FollowedCall:
         arguments = params.arguments or {}
         if params.request_state:
-            turn_id = await self._gateway.resumed(entry.caller, params.request_state, params.name, arguments)
+            turn_id, mark = self._seal.opened(params.request_state)
+            await self._gateway.check_resumed(entry.caller, turn_id, params.name, arguments)
             self._left.take(turn_id)
             call = FollowedCall(self._gateway, peer, turn_id)
-            for answer in (params.input_responses or {}).values():
-                if isinstance(answer, types.ElicitResult):
-                    await call.respond(answer)
+            await call.respond(mark, params.input_responses or {})
             return call
         asks = bool(peer.page) or peer.takes("approval", self._gateway.approve, None)
         turn_id = await self._gateway.begin(entry.caller, entry.server, params.name, arguments, asks)
@@ -202,6 +206,27 @@ class _Announcing(Server[Any]):
         )
 
 
+class _Seal:
+    """On what a program is given to bring back: a turn, and the question it left with. No restart needs to know it,
+    since a call that was open then is closed."""
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+
+    def sealed(self, state: str) -> str:
+        return f"{state}.{self._digest(state)}"
+
+    def opened(self, sealed: str) -> tuple[str, str]:
+        state, _, digest = sealed.rpartition(".")
+        if not hmac.compare_digest(digest.encode(), self._digest(state).encode()):
+            raise BadInput("requestState is not what this call was given.", hint="Call the tool anew.")
+        turn_id, _, mark = state.partition(".")
+        return turn_id, mark
+
+    def _digest(self, state: str) -> str:
+        return hashlib.blake2b(state.encode("utf-8", "replace"), key=self._key, digest_size=16).hexdigest()
+
+
 def tool_of(offered: OfferedTool) -> types.Tool:
     """As its server defines it, under the name and with the description that a conversation gives it."""
     spec, tool = offered.spec, offered.definition
@@ -234,8 +259,9 @@ class HttpServer:
 
     async def handle(self, entry: Entry, scope: Scope, receive: Receive, send: Send) -> None:
         """A session belongs to the token that began it: the SDK compares users."""
-        token = AccessToken(token="-", client_id=entry.caller.token_id, scopes=[])
-        scope = {**scope, "user": AuthenticatedUser(token), HELD: entry}
+        token = AccessToken(token="-", client_id=entry.caller.token_id, scopes=[])  # noqa: S106 - none is needed
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]  # the parser leaves some at the end
+        scope = {**scope, "headers": headers, "user": AuthenticatedUser(token), HELD: entry}
         try:
             await self._manager.handle_request(scope, receive, send)
         finally:

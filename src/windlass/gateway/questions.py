@@ -46,7 +46,7 @@ def approval(pending: schemas.PendingCall, program: str) -> types.ElicitRequestF
 
 
 def decision(answer: types.ElicitResult) -> Literal["allow", "deny", ""]:
-    """"" where nothing was decided: the form was put away, or says neither."""
+    """ "" where nothing was decided: the form was put away, or says neither."""
     if answer.action == "decline":
         return "deny"
     if answer.action != "accept":

@@ -21,9 +21,9 @@ from windlass.core.ids import new_id
 from windlass.core.messages import ToolCall, Toolset, ToolSpec
 from windlass.core.values import value_object
 from windlass.runner import Runner
+from windlass.servers import Servers, ToolDefinition
 from windlass.services.keyed_lock import KeyedLock
 from windlass.services.tools import ConversationTools
-from windlass.servers import Servers, ToolDefinition
 from windlass.store import ConversationRow, Store
 from windlass.toolbox import Toolbox
 from windlass.toolbox.local_tools import BUILT_IN
@@ -42,7 +42,7 @@ class Caller:
     program: str = ""
     version: str = ""
     token_id: str = ""
-    token_name: str = "person"
+    token_name: str = "person"  # noqa: S105 - no secret
     may_approve: bool = True  # its token has the scope `approve`
 
     @property
@@ -133,14 +133,13 @@ class Gateway:
             await self._runner.start(conversation.id, started, replied, judged, parent_id=parent, turn_id=turn_id)
         return turn_id
 
-    async def resumed(self, caller: Caller, turn_id: str, name: str, arguments: Mapping[str, Any]) -> str:
-        """The turn of a call that the program sends again with an answer; it must be this very call of its own."""
+    async def check_resumed(self, caller: Caller, turn_id: str, name: str, arguments: Mapping[str, Any]) -> None:
+        """A program sends a call again with an answer: the turn must be that of this very call of its own."""
         record = self._records.get(turn_id)
         call = self.call_of(record).call
         same = call.name == name and json.loads(call.arguments) == dict(arguments)
         if record.conversation_id != self._conversation_id(caller) or not same:
             raise NotFound("This is not the call that the question belongs to.", hint="Call the tool anew.")
-        return turn_id
 
     def record(self, turn_id: str) -> TurnRecord:
         return self._records.get(turn_id)

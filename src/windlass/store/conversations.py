@@ -107,7 +107,7 @@ _LISTED = (
 )
 PAGE_BYTES = 256 * 1024  # of rows that a watcher reads at once: it holds them until its reader has taken them
 _LIST = "GET /conversations shows those that are there."
-_OF_CLIENT = "(instr(body, '\"client\":\"') and not instr(body, '\"client\":\"\"'))"  # older rows do not have the field
+_OF_CLIENT = '(instr(body, \'"client":"\') and not instr(body, \'"client":""\'))'  # older rows do not have the field
 _PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
 
 

@@ -46,7 +46,8 @@ async def tool_output(
     verbatim: bool = False,
 ) -> ToolOutput:
     """`keep` stores the whole and gives its result id; it is only called where the model is not shown everything, or
-    where the result is to be handed on as it was (`verbatim`) and a text would not be the same. Secrets are taken out first: where a text is cut, half of one would not be known."""
+    where the result is to be handed on as it was (`verbatim`) and a text would not be the same. Secrets are taken out
+    first: where a text is cut, half of one would not be known."""
     if result.spilled:
         return replace(await _spilled(result, keep, redaction, longest), untrusted=untrusted, foreign=foreign)
     only_text = _is_one_text(result) if verbatim else _only_text(result)

@@ -15,6 +15,7 @@ export type ErrorCode =
   | "budget_spent"
   | "builtin"
   | "call_ended"
+  | "calls_of_a_program"
   | "client_message_id_used"
   | "command_missing"
   | "confirm_required"
@@ -39,6 +40,7 @@ export type ErrorCode =
   | "model_required"
   | "needs_restart"
   | "no_server"
+  | "no_sign_in"
   | "not_continuable"
   | "not_failed"
   | "not_found"
@@ -310,6 +312,8 @@ export interface Conversation {
   questions: number;
   /** What its newest turn waits for, once that has lasted 3 seconds */
   waiting: TurnWaiting | null;
+  /** The program whose calls over MCP these are; listed while one of them waits */
+  client: string;
   /** Where a search found its words: its best hit as text */
   excerpt?: string;
   /** Of a search, best first; at most 5 */
@@ -612,6 +616,15 @@ export interface LoginUrl {
   success: boolean;
 }
 
+export interface McpMessage {
+  jsonrpc: "2.0";
+  id?: number | string;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: unknown;
+  error?: Record<string, unknown>;
+}
+
 export interface Message {
   id: string;
   role: "assistant" | "system" | "tool" | "user";
@@ -772,6 +785,18 @@ export interface NewServer {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  /** Goes into the vault and never comes out */
+  client_secret?: string;
+  /** With spaces between; else those it asks for */
+  scopes?: string;
+  /** Who may get the secret; else whom the server names */
+  issuer?: string;
+  /** A public https page about this client */
+  client_metadata_url?: string;
   /** Its read-only and idempotent hints are believed */
   trusted?: boolean;
   /** On in new chats, as a pattern; `*` is all */
@@ -1211,7 +1236,7 @@ export interface Server {
   parallel: number;
   sandbox: string;
   /** The truth, now */
-  status: "configured" | "draft" | "failed" | "running" | "starting" | "stopped";
+  status: "configured" | "draft" | "failed" | "needs_sign_in" | "running" | "starting" | "stopped";
   error: string | null;
   /** What a person should know of it although it runs */
   note: string | null;
@@ -1229,6 +1254,13 @@ export interface Server {
   retry_at: string | null;
   /** ISO 8601, UTC */
   created_at: string | null;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth: "" | "client_credentials" | "oauth";
+  client_id: string;
+  scopes: string;
+  issuer: string;
+  /** Somebody signed in to it, and that has not ended */
+  signed_in: boolean;
   /** What it may touch besides */
   inside: ShownInside;
   /** Null for one that is reached by an address */
@@ -1254,6 +1286,14 @@ export interface ServerChange {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  client_secret?: string;
+  scopes?: string;
+  issuer?: string;
+  client_metadata_url?: string;
   trusted?: boolean;
   tools?: string;
   approval?: Approval | null;
@@ -1286,6 +1326,27 @@ export interface ServerLog {
   lines: string[];
   count: number;
   success: boolean;
+}
+
+export interface ServerLogin {
+  /** Where a program on this machine waits for the browser (http on 127.0.0.1 or localhost). Windlass's own /oauth/callback when left out */
+  redirect_uri?: string;
+}
+
+/** What the authorization server adds to the address it sends the browser back to. */
+export interface ServerLoginAnswer {
+  state?: string;
+  code?: string;
+  iss?: string;
+  error?: string;
+  error_description?: string;
+}
+
+export interface ServerLoginBegun {
+  /** To be opened in a browser within ten minutes */
+  authorize_url: string;
+  success: boolean;
+  message: string;
 }
 
 export interface ServerTool {
@@ -1499,6 +1560,7 @@ export interface Turn {
   sources: Source[];
   searched: boolean;
   pending_calls: PendingCall[];
+  /** How it began: `mcp` is a call of a program over MCP */
   origin: string;
   /** That was asked last: a fallback's, where the first could not answer */
   model: string;
@@ -1511,6 +1573,8 @@ export interface Turn {
   waiting: TurnWaiting | null;
   /** How it ended, in words; also that its web search failed */
   message: string;
+  /** The program that calls over MCP, as it names itself */
+  client: string;
 }
 
 export interface TurnAnswer {
