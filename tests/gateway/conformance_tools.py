@@ -135,8 +135,8 @@ async def called(
         text = types.TextContent(type="text", text="This tool intentionally returns an error for testing")
         return types.CallToolResult(content=[text], is_error=True)
     if params.name == "test_tool_with_progress":
-        for step in (0, 50, 100):
-            await ctx.session.report_progress(step, 100)
+        for done in (0, 50, 100):
+            await ctx.session.report_progress(done, 100)
         return types.CallToolResult(content=[types.TextContent(type="text", text="done")])
     return types.CallToolResult(content=CONTENT[params.name])
 

@@ -63,12 +63,12 @@ async def test_unless_the_operator_says_so_the_program_approves_nothing(site: Si
     person, heard = Person(), asyncio.Event()
     messages: list[str | None] = []
 
-    async def progress(done: float, total: float | None, message: str | None) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
         messages.append(message)
         heard.set()
 
     async with mcp_client(site, person, mode=mode) as client:
-        calling = asyncio.ensure_future(client.call_tool("destroy", {"effect_id": "a"}, progress_callback=progress))
+        calling = asyncio.ensure_future(client.call_tool("destroy", {"effect_id": "a"}, progress_callback=hear))
         turn = await only_turn(site, "awaiting_person")
         async with asyncio.timeout(PATIENCE_S):
             await heard.wait()
@@ -201,12 +201,13 @@ async def test_a_question_that_the_program_never_answers_stops_the_call(
 
 async def test_an_answer_belongs_to_the_very_call_that_asked(asking_site: Site, ledger: Ledger) -> None:
     await asking_site.add_ledger(ledger, tools="*")
-    allow = {"approval": accept(decision="allow once")}
+    allow: Any = {"approval": accept(decision="allow once")}
     async with (
         mcp_client(asking_site, Person(), mode="auto") as one,
         mcp_client(asking_site, Person(), mode="auto", name="Another") as other,
     ):
         left = await one.session.call_tool("destroy", {"effect_id": "a"}, allow_input_required=True)
+        assert isinstance(left, types.InputRequiredResult)
         state = left.request_state
         for client, effect in ((one, "b"), (other, "a")):
             with pytest.raises(Exception, match="not the call that the question belongs to"):

@@ -57,8 +57,8 @@ async def test_a_desktop_program_works_with_the_windlass_that_runs(tmp_path: Pat
     settings(home, ledger)
     seen: list[Any] = []
 
-    async def heard(*progress: Any) -> None:
-        seen.append(progress)
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        seen.append((progress, total, message))
 
     async with windlass(home) as running:
         await running.running("ledger")

@@ -6,7 +6,16 @@ from contextlib import suppress
 from urllib.parse import quote, urlsplit
 
 from windlass.core.errors import BadInput, Unavailable, WindlassError
-from windlass.gateway.sdk import SessionMessage, anyio, httpx2, stdio_server, streamable_http_client, types
+from windlass.gateway.sdk import (
+    ReadStream,
+    SessionMessage,
+    WriteStream,
+    anyio,
+    httpx2,
+    stdio_server,
+    streamable_http_client,
+    types,
+)
 
 Message = types.JSONRPCMessage
 LOST = {"Session not found", "Session terminated"}
@@ -54,13 +63,11 @@ def _refused(answer: httpx2.Response) -> WindlassError:
 
 
 class Bridge:
-    def __init__(
-        self, http: httpx2.AsyncClient, address: str, to_program: anyio.abc.ObjectSendStream[SessionMessage]
-    ) -> None:
+    def __init__(self, http: httpx2.AsyncClient, address: str, to_program: WriteStream[SessionMessage]) -> None:
         self._http = http
         self._address = address
         self._to_program = to_program
-        self._to_server: anyio.abc.ObjectSendStream[SessionMessage] | None = None
+        self._to_server: WriteStream[SessionMessage] | None = None
         self._connected = anyio.Event()
         self._reading = anyio.CancelScope()
         self._over = False
@@ -68,7 +75,7 @@ class Bridge:
         self._waiting: dict[types.RequestId, types.JSONRPCRequest] = {}
         self._again: list[types.JSONRPCRequest] = []  # were refused for want of a session, so they were not run
 
-    async def run(self, from_program: anyio.abc.ObjectReceiveStream[SessionMessage | Exception]) -> None:
+    async def run(self, from_program: ReadStream[SessionMessage | Exception]) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(self._stay_connected)
             async for item in from_program:

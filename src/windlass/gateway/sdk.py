@@ -14,6 +14,7 @@ from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -26,12 +27,14 @@ __all__ = [
     "ListenHandler",
     "MCPError",
     "NotificationOptions",
+    "ReadStream",
     "Server",
     "ServerRequestContext",
     "ServerSession",
     "SessionMessage",
     "StreamableHTTPSessionManager",
     "ToolsListChanged",
+    "WriteStream",
     "anyio",
     "httpx2",
     "stdio_server",

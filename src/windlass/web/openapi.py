@@ -35,6 +35,7 @@ TAGS = {
     "audit": "Who changed what",
     "system": "Health and figures",
     "v1": "For any OpenAI client, unchanged",
+    "gateway": "Windlass as an MCP server; the protocol's own messages",
 }
 STATUS_TEXTS = {
     400: "The body is not valid JSON",
