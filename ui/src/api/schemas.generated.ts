@@ -40,7 +40,6 @@ export type ErrorCode =
   | "model_required"
   | "needs_restart"
   | "no_server"
-  | "no_sign_in"
   | "not_continuable"
   | "not_failed"
   | "not_found"
@@ -785,18 +784,6 @@ export interface NewServer {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
-  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
-  auth?: "" | "client_credentials" | "oauth";
-  /** Of a client registered by hand; else one is registered */
-  client_id?: string;
-  /** Goes into the vault and never comes out */
-  client_secret?: string;
-  /** With spaces between; else those it asks for */
-  scopes?: string;
-  /** Who may get the secret; else whom the server names */
-  issuer?: string;
-  /** A public https page about this client */
-  client_metadata_url?: string;
   /** Its read-only and idempotent hints are believed */
   trusted?: boolean;
   /** On in new chats, as a pattern; `*` is all */
@@ -1236,7 +1223,7 @@ export interface Server {
   parallel: number;
   sandbox: string;
   /** The truth, now */
-  status: "configured" | "draft" | "failed" | "needs_sign_in" | "running" | "starting" | "stopped";
+  status: "configured" | "draft" | "failed" | "running" | "starting" | "stopped";
   error: string | null;
   /** What a person should know of it although it runs */
   note: string | null;
@@ -1254,13 +1241,6 @@ export interface Server {
   retry_at: string | null;
   /** ISO 8601, UTC */
   created_at: string | null;
-  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
-  auth: "" | "client_credentials" | "oauth";
-  client_id: string;
-  scopes: string;
-  issuer: string;
-  /** Somebody signed in to it, and that has not ended */
-  signed_in: boolean;
   /** What it may touch besides */
   inside: ShownInside;
   /** Null for one that is reached by an address */
@@ -1286,14 +1266,6 @@ export interface ServerChange {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
-  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
-  auth?: "" | "client_credentials" | "oauth";
-  /** Of a client registered by hand; else one is registered */
-  client_id?: string;
-  client_secret?: string;
-  scopes?: string;
-  issuer?: string;
-  client_metadata_url?: string;
   trusted?: boolean;
   tools?: string;
   approval?: Approval | null;
@@ -1326,27 +1298,6 @@ export interface ServerLog {
   lines: string[];
   count: number;
   success: boolean;
-}
-
-export interface ServerLogin {
-  /** Where a program on this machine waits for the browser (http on 127.0.0.1 or localhost). Windlass's own /oauth/callback when left out */
-  redirect_uri?: string;
-}
-
-/** What the authorization server adds to the address it sends the browser back to. */
-export interface ServerLoginAnswer {
-  state?: string;
-  code?: string;
-  iss?: string;
-  error?: string;
-  error_description?: string;
-}
-
-export interface ServerLoginBegun {
-  /** To be opened in a browser within ten minutes */
-  authorize_url: string;
-  success: boolean;
-  message: string;
 }
 
 export interface ServerTool {
