@@ -1,6 +1,6 @@
 """The SDK's own client against `/mcp`, with a person behind it who answers questions."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,7 +12,6 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.web.kit import TOKEN, Site
 
 ERAS = ("legacy", "auto")  # the handshake of 2025, and the stateless protocol of 2026 where the server speaks it
-Reply = Callable[[types.ElicitRequestParams], types.ElicitResult]
 
 
 class Person:
@@ -33,18 +32,25 @@ def accept(**content: Any) -> types.ElicitResult:
 
 @asynccontextmanager
 async def mcp_client(
-    site: Site,
+    site: Site, person: Person | None = None, *, path: str = "/mcp", token: str = TOKEN, **options: Any
+) -> AsyncIterator[Client]:
+    async with mcp_client_of(site.url + path, token, person, **options) as client:
+        yield client
+
+
+@asynccontextmanager
+async def mcp_client_of(
+    url: str,
+    token: str,
     person: Person | None = None,
     *,
-    path: str = "/mcp",
     mode: Any = "legacy",
-    token: str = TOKEN,
     name: str = "Test Desktop",
     on_message: Any = None,
 ) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
-        streams = streamable_http_client(site.url + path, http_client=http, max_sse_event_size=None)
+        streams = streamable_http_client(url, http_client=http, max_sse_event_size=None)
         info = types.Implementation(name=name, version="1.2")
         client = Client(
             streams, mode=mode, elicitation_callback=person, client_info=info, message_handler=on_message, cache=None
