@@ -91,6 +91,17 @@ async def test_what_is_too_large_or_no_message_is_refused(site: Site) -> None:
     assert (await site.call("PUT", "/mcp", HELLO)).status == 405
 
 
+async def test_garbage_is_refused_and_breaks_nothing(site: Site) -> None:
+    bodies = [b"", b"[]", b"null", b"\xff\xfe", b"[" * 5000, b'{"id":' + b"9" * 5000 + b"}"]
+    heads = [{"Mcp-Protocol-Version": version} for version in ("2025-11-25", "2026-07-28", "never", "\u00e9")]
+    heads += [{}, {"Mcp-Session-Id": "made-up"}, {"Mcp-Session-Id": "\u00e9"}]
+    for body in bodies:
+        for head in heads:
+            reply = await site.call("POST", "/mcp", raw=body, headers={**ACCEPT, **head})
+            assert 400 <= reply.status < 500, (body[:20], head, reply)
+    assert (await hello(site)).status == 200
+
+
 async def test_without_tokens_a_program_on_this_machine_needs_none(tmp_path: Path, ledger: Ledger) -> None:
     async with open_site(tmp_path / "home", auth=False) as site:
         await site.add_ledger(ledger, tools="*", approval="auto")

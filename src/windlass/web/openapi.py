@@ -199,6 +199,8 @@ def _content(route: Route[..., Any], given: dict[str, Any]) -> dict[str, Any]:
             return {"text/event-stream": {"schema": {**EVENT, "description": given.get("description", "")}}}
         case "chat" | "v1" if route.kind == "chat" or route.takes is schemas.CompletionRequest:
             return {"application/json": {"schema": given}, **events}
+        case "mcp":
+            return {"application/json": {"schema": given}, "text/event-stream": {"schema": given}}
         case "export":
             return {"application/json": {"schema": given}, "text/markdown": {"schema": {"type": "string"}}}
     if route.gives is schemas.Metrics:
