@@ -87,7 +87,6 @@ class Services:
         self._build_turns(store, bus, runner, turn_builder, toolbox, models, records)
         self.gateway = Gateway(
             store=store,
-            bus=bus,
             runner=runner,
             turn_builder=turn_builder,
             toolbox=toolbox,

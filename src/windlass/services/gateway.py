@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from windlass.api import schemas
-from windlass.bus import Bus
 from windlass.bus.streams import Stream
 from windlass.core.actor import acting_as
 from windlass.core.errors import BadInput, Conflict, NotFound
@@ -75,7 +74,6 @@ class Gateway:
         self,
         *,
         store: Store,
-        bus: Bus,
         runner: Runner,
         turn_builder: TurnBuilder,
         toolbox: Toolbox,
@@ -89,9 +87,7 @@ class Gateway:
         self.approve = approve
         self.on_change: list[Callable[[], None]] = []  # called when the offered tools are others than before
         self.closing: list[Callable[[], Awaitable[None]]] = []  # ends what serves the protocol
-        self.has_page = False  # set by the HTTP server: people can decide there
         self._store = store
-        self._bus = bus
         self._runner = runner
         self._turn_builder = turn_builder
         self._toolbox = toolbox
