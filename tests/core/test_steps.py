@@ -317,5 +317,5 @@ def test_a_turn_of_one_call_over_mcp_ends_with_the_call_and_asks_no_model() -> N
     begun = TurnStarted((), origin="mcp", client="Desk 1")
     assert next_step([begun, ASKED, ASK]) == AwaitPerson(("c1",))
     assert next_step([begun, ASKED, AUTO, ToolStarted("c1")]) == Wait(("c1",))
-    ended = [begun, ASKED, AUTO, ToolStarted("c1"), ToolFinished("c1", "error")]
+    ended: list[Event] = [begun, ASKED, AUTO, ToolStarted("c1"), ToolFinished("c1", "error")]
     assert outcome(next_step(ended)) == ("answered", "")

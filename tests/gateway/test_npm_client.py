@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ async def test_the_npm_client_gets_the_same_over_http_and_over_the_bridge(tmp_pa
     assert "May npm client call destroy on ledger?" in over_http["asked"][0]
 
 
-async def driven(env: dict[str, str], *target: str) -> dict[str, list[str]]:
+async def driven(env: dict[str, str], *target: str) -> dict[str, Any]:
     argv = [node(), str(DRIVER), str(SDK), *target]
     process = await asyncio.create_subprocess_exec(*argv, env=env, stdout=-1, stderr=-1)
     async with asyncio.timeout(PATIENCE_S):
