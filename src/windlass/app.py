@@ -99,6 +99,7 @@ async def open_app(
         closing.push_async_callback(app.models.aclose)
         closing.push_async_callback(app.servers.aclose)
         closing.push_async_callback(app.services.sign_ins.aclose)
+        closing.push_async_callback(app.services.gateway.aclose)
         closing.push_async_callback(app.runner.drain, grace_s)
         if model:
             app.models.use(OWN, model)

@@ -141,6 +141,13 @@ class Listener(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ops_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] | None = None  # /health, /ready, /metrics without a token
 
 
+class GatewaySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[gateway]`: Windlass as an MCP server. `page`: a call that asks first is decided on the page, or by whoever else
+    may approve; `client`: the calling program may ask its own person, where its token has the scope `approve`."""
+
+    approve: Literal["page", "client"] = "page"
+
+
 class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounds: int = 10
     calls: int = 128
@@ -180,6 +187,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: LimitSettings = LimitSettings()
     policy: list[RuleSettings] = []
     server: Listener = Listener()
+    gateway: GatewaySettings = GatewaySettings()
     host: str = ""
     port: int | None = None
     durability: Literal["full", "normal"] | None = None
@@ -197,6 +205,7 @@ class Config(msgspec.Struct, frozen=True):
     web_search: WebSearchSettings = WebSearchSettings()
     limits: LimitSettings = LimitSettings()
     policy: list[RuleSettings] = []
+    gateway: GatewaySettings = GatewaySettings()
     demo: bool = False
     allow_hosts: list[str] = []
     public_url: str = ""
@@ -246,6 +255,7 @@ def load(
         limits=file.limits,
         limits_set=_limits_set(path),
         policy=file.policy,
+        gateway=file.gateway,
         demo=demo,
         allow_hosts=[_host_name(text) for text in (*file.server.allow_hosts, *allow_hosts)],
         public_url=_public_url(public_url or env.get("WINDLASS_PUBLIC_URL") or file.server.public_url),

@@ -21,6 +21,7 @@ from windlass.core.events import (
     ToolStarted,
     TurnClaimed,
     TurnFinished,
+    TurnStarted,
 )
 from windlass.core.fold import LIMIT_TEXTS, fold, force
 from windlass.core.messages import ToolCall, ToolOutput, Usage
@@ -310,3 +311,11 @@ def test_what_was_forced_once_stays_forced() -> None:
     ]
     insisted: list[Event] = [started(), *bad, ModelReplied("", (B,)), CallJudged("c2", "auto"), CLOSED]
     assert next_step(insisted) == CallModel(1, "bad_arguments")
+
+
+def test_a_turn_of_one_call_over_mcp_ends_with_the_call_and_asks_no_model() -> None:
+    begun = TurnStarted((), origin="mcp", client="Desk 1")
+    assert next_step([begun, ASKED, ASK]) == AwaitPerson(("c1",))
+    assert next_step([begun, ASKED, AUTO, ToolStarted("c1")]) == Wait(("c1",))
+    ended: list[Event] = [begun, ASKED, AUTO, ToolStarted("c1"), ToolFinished("c1", "error")]
+    assert outcome(next_step(ended)) == ("answered", "")

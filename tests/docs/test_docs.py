@@ -70,6 +70,7 @@ def test_the_settings_page_names_every_setting_and_can_be_read() -> None:
         config.ToolSettings,
         config.WebSearchSettings,
         config.Listener,
+        config.GatewaySettings,
         config.LimitSettings,
         config.RuleSettings,
     )

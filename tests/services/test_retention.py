@@ -1,6 +1,7 @@
 """What is old is deleted, also while people are about."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from windlass.bus import Bus, ConversationChanged
 from windlass.bus.changes import GATHER_S
 from windlass.core.events import TurnFinished, TurnStarted
 from windlass.core.messages import ChatMessage
-from windlass.services.retention import Retention
+from windlass.services.retention import DAY_S, Retention
 from windlass.store import ConversationRow, Store
 
 
@@ -69,3 +70,21 @@ async def test_lists_are_told_of_a_conversation_that_was_too_old(store: Store, c
     clock.jump(GATHER_S)
     await turns_of_the_loop(3)
     assert [frame.what for frame in reader.at_once()] == [ConversationChanged(id, None)]
+
+
+async def test_calls_of_programs_are_kept_a_month_after_the_last_and_stateless_requests_a_day(store: Store) -> None:
+    now = time.time()
+
+    async def hidden(title: str, days: float, client: str = "") -> None:
+        made, used = now - 100 * DAY_S, now - days * DAY_S
+        row = ConversationRow("", title, hidden=True, client=client, created_at=made, updated_at=used)
+        await store.conversations.create(row)
+
+    await hidden("stateless", 0)
+    await hidden("used this month", 29, 'Odd "client":"" Desk')
+    await hidden("long ago", 31, "Desk")
+    await Retention(store, silent(), keep_days=None).purge()
+    assert [one.title for one in store.conversations.of_clients()] == ["used this month"]
+    assert store.conversations.hidden(now) == []
+    await Retention(store, silent(), keep_days=10).purge()
+    assert store.conversations.of_clients() == []

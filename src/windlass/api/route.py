@@ -3,7 +3,9 @@
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
-Kind = Literal["json", "chat", "events", "export", "text", "access", "link", "v1", "description", "login", "callback"]
+Kind = Literal[
+    "json", "chat", "events", "export", "text", "access", "link", "v1", "description", "login", "callback", "mcp"
+]
 AccessScope = Literal["any", "ops", "read", "chat", "approve", "admin"]
 BODY = 4 * 1024 * 1024
 IMPORT = 20 * 1024 * 1024

@@ -185,6 +185,21 @@ class v1:
                      s.Embeddings, s.EmbeddingsRequest, kind="v1", scope="chat")
 
 
+class gateway:
+    call = row("POST", "/mcp", "Windlass as an MCP server: list and call the tools that new chats have",
+               object, object, kind="mcp", scope="chat", request_schema=s.McpMessage, response_schema=s.McpMessage)
+    listen = row("GET", "/mcp", "Hear what the MCP server announces",
+                 object, kind="mcp", scope="chat", response_schema=s.McpMessage)
+    leave = row("DELETE", "/mcp", "End an MCP session", object, kind="mcp", scope="chat", response_schema=s.McpMessage)
+    call_server = row("POST", "/mcp/{server}", "The same with the tools of one server",
+                      object, str, object, kind="mcp", scope="chat", request_schema=s.McpMessage,
+                      response_schema=s.McpMessage)
+    listen_server = row("GET", "/mcp/{server}", "Hear what it announces", object, str, kind="mcp", scope="chat",
+                        response_schema=s.McpMessage)
+    leave_server = row("DELETE", "/mcp/{server}", "End a session of it", object, str, kind="mcp", scope="chat",
+                       response_schema=s.McpMessage)
+
+
 class access:
     state = row("GET", "/session", "Who is signed in", s.SessionState, kind="access", public=True, scope="any")
     log_in = row("POST", "/session", "Exchange a token or a login key for a session",
@@ -235,7 +250,7 @@ class system:
 
 GROUPS = (
     *(turns, conversations, messages, context, tools, servers, providers, search),
-    *(personas, policy, permissions, v1, access, audit, system),
+    *(personas, policy, permissions, v1, gateway, access, audit, system),
 )
 ROUTES: tuple[Route[..., Any], ...] = tuple(
     sorted(

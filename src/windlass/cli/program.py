@@ -28,6 +28,7 @@ VERBS = {
     "turns": ("turns", "Show, approve, resolve and stop turns."),
     "permissions": ("permissions", "List, test, revoke what decides calls; try a rule."),
     "audit": ("audit", "List who confirmed, approved, denied and changed what."),
+    "mcp": ("mcp", "Be an MCP server for desktop programs, on standard input and output."),
     "doctor": ("doctor", "Check the set-up and explain how to fix it."),
     "token": ("token", "Show the access token; make and revoke others."),
     "backup": ("backup", "Copy all data to one file."),

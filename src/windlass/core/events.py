@@ -6,7 +6,7 @@ from windlass.core.messages import CallState, ChatMessage, Choice, SourceLink, T
 from windlass.core.values import value_object
 
 Outcome = Literal["answered", "limit", "stopped", "failed", "handed_over", "added"]
-Origin = Literal["chat", "continue", "retry", "call_retry", "added", "v1"]
+Origin = Literal["chat", "continue", "retry", "call_retry", "added", "v1", "mcp"]
 Search = Literal["off", "offered", "due"]
 Verdict = Literal["auto", "ask", "refuse"]
 Refusal = Literal["", "unknown_tool", "bad_arguments", "policy", "changed", "over_limit", "handed_over"]
@@ -57,6 +57,7 @@ class TurnStarted:
     origin: Origin = "chat"
     client_message_id: str = ""
     blanked: tuple[int, ...] = ()  # indexes in `opening` whose text was deleted
+    client: str = ""  # of a call over MCP: the calling program and its version, as it names itself
 
 
 @value_object

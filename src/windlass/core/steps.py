@@ -79,6 +79,8 @@ def _end(view: TurnView) -> TurnFinished | None:
     if len(view.rounds) > 1 and view.started.settings.limits.rounds == 1:
         return TurnFinished("limit", "rounds", "Multi-round tool calls not supported")
     waiting = [call for call in last.calls if call.open] if last else []
+    if last and not waiting and view.started.origin == "mcp":  # its caller asked for this one call
+        return TurnFinished("answered")
     if waiting and all(call.handed_over for call in waiting):  # the server's own calls finish first
         return TurnFinished("handed_over")
     return None

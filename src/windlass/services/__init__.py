@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
+from windlass.api import routes
 from windlass.api.route import Route
 from windlass.bus import Bus
 from windlass.config import Config, LimitSettings
@@ -17,6 +18,7 @@ from windlass.services.audit import Audit
 from windlass.services.completions import Completions
 from windlass.services.context import Context
 from windlass.services.conversations import Conversations
+from windlass.services.gateway import Gateway
 from windlass.services.limits import LimitsInForce
 from windlass.services.live_check import LiveChecks
 from windlass.services.messages import Messages
@@ -83,6 +85,18 @@ class Services:
         self.limits = LimitsInForce(store, limits, config.limits_set, partial(self._use_limits, turn_builder))
         self.system = System(VERSION, store, bus, runner, servers, telemetry, search_backends)
         self._build_turns(store, bus, runner, turn_builder, toolbox, models, records)
+        self.gateway = Gateway(
+            store=store,
+            runner=runner,
+            turn_builder=turn_builder,
+            toolbox=toolbox,
+            servers=servers,
+            records=records,
+            tools=self.tools,
+            decide=lambda *given: self.method(routes.turns.decide)(*given),
+            answer=lambda *given: self.method(routes.turns.answer)(*given),
+            approve=config.gateway.approve,
+        )
         self.audit = Audit(store, partial(_name_of, servers, models, self.permissions))
         self._methods = {
             route: self.audit.recording(route, method) if route.audit else method

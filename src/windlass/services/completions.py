@@ -115,10 +115,9 @@ class Completions:
         return schemas.V1Models([schemas.V1Model(name, owner) for name, owner in found.items()])
 
     async def load(self) -> None:
-        """At start: callers of before are gone, so what they left under way is closed, not run on."""
-        hidden = set(self._store.conversations.hidden(time.time()))
+        """At start: callers of before are gone, over MCP too, so what they left under way is closed, not run on."""
         for turn in self._store.conversations.unfinished():
-            if turn.conversation_id in hidden:
+            if self._store.conversations.get(turn.conversation_id).hidden:
                 await self._store.logs.append(turn.id, (StopRequested("caller"),))
 
     async def embeddings(self, request: dict[str, Any]) -> dict[str, object]:

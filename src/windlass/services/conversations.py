@@ -29,7 +29,7 @@ from windlass.services.slices import sliced
 from windlass.services.tools import ConversationTools
 from windlass.store import NAMES_EDITION, ConversationRow, Listed, Store, TurnRow
 from windlass.turns.records import OpenQuestions, TurnRecords
-from windlass.turns.views import iso, messages_shown, waiting_shown
+from windlass.turns.views import iso, messages_shown, pending_calls, waiting_shown
 
 STOP_S = 5
 MOST_HITS = 5  # of one conversation in a search
@@ -77,6 +77,8 @@ class Conversations:
         listed = self._store.conversations.recent(page.limit + 1, _position(page.cursor))
         asked = self._records.open_questions()
         shown = [self._listed_shown(one, asked) for one in listed[: page.limit]]
+        if not page.cursor:
+            shown = [*self._asking_clients(asked), *shown]
         more = len(listed) > page.limit
         return schemas.ConversationList(
             shown, len(shown), _cursor(listed[page.limit - 1].conversation) if more else None
@@ -253,9 +255,28 @@ class Conversations:
         listed = self._store.conversations.listed(conversation_id)
         if listed is None:
             return ConversationChanged(conversation_id, None)
+        if listed.conversation.client:
+            shown = self._client_shown(listed, self._records.open_questions())
+            return ConversationChanged(conversation_id, shown)
         if listed.conversation.hidden:
             return None
         return ConversationChanged(conversation_id, self._listed_shown(listed, self._records.open_questions()))
+
+    def _asking_clients(self, asked: OpenQuestions) -> list[schemas.Conversation]:
+        found = (self._client_shown(one, asked) for one in self._store.conversations.waiting_clients())
+        return [shown for shown in found if shown]
+
+    def _client_shown(self, one: Listed, asked: OpenQuestions) -> schemas.Conversation | None:
+        """A program's calls are listed while one of them waits for a person, under what it asks."""
+        turns = self._store.conversations.turns_open(one.conversation.id)
+        waiting = [call for turn in turns for call in pending_calls(self._records.get(turn.id))]
+        if not waiting:
+            return None
+        first, more = waiting[0], f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+        where = f" on {first.server_slug}" if first.server_slug else ""
+        shown = self._listed_shown(one, asked)
+        shown.title = f"{one.conversation.client} asks: {first.name}{where}{more}"
+        return shown
 
     def _listed_shown(self, one: Listed, asked: OpenQuestions) -> schemas.Conversation:
         return conversation_shown(
@@ -304,6 +325,7 @@ def conversation_shown(
         unknowns=unknowns,
         questions=questions,
         waiting=waiting_shown(waiting) if waiting else None,
+        client=one.client,
     )
 
 

@@ -9,6 +9,7 @@ from windlass.store import Store
 
 DAY_S = 24 * 3600.0
 HIDDEN_S = DAY_S
+CLIENT_S = 30 * DAY_S  # after the last call of a program over MCP, where nothing says how long chats are kept
 
 
 class Retention:
@@ -18,8 +19,8 @@ class Retention:
         self.keep_days = keep_days
 
     async def purge(self) -> None:
-        """Stateless requests after a day; conversations untouched for as long as the operator configures; entries of
-        the audit after a year."""
+        """Stateless requests after a day; conversations untouched for as long as the operator configures, those of
+        programs that call over MCP after a month at most; entries of the audit after a year."""
         began = time.time()
         under_way = {turn.conversation_id for turn in self._store.conversations.unfinished()}
         due = [conversation_id for conversation_id in self._old(began) if conversation_id not in under_way]
@@ -35,6 +36,8 @@ class Retention:
     def _old(self, now: float) -> list[str]:
         conversations = self._store.conversations
         old = conversations.hidden(now - HIDDEN_S)
+        client_s = CLIENT_S if self.keep_days is None else min(CLIENT_S, self.keep_days * DAY_S)
+        old += [one.id for one in conversations.of_clients() if one.updated_at < now - client_s]
         if self.keep_days is not None:
             old += conversations.untouched(now - self.keep_days * DAY_S)
         return old

@@ -86,6 +86,10 @@ class ConversationTools:
                 for status in starting:
                     group.create_task(self._started(status.config.id))
 
+    async def arriving(self, conversation_id: str) -> None:
+        """As `arrived`, for a moment only: a list announces later what comes later."""
+        await self._glance(conversation_id)
+
     async def enable_matching(self, conversation_id: str, patterns: Sequence[str]) -> None:
         """Switch on what a persona names, as `server.tool` with `*`. What cannot be offered now is left out, also when
         it goes or changes meanwhile."""

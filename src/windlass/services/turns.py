@@ -200,6 +200,7 @@ class Turns:
     @serves(routes.turns.continue_)
     async def continue_(self, turn_id: str, request: schemas.Continue) -> schemas.TurnAnswer:
         record = self._records.get(turn_id)
+        self._check_own(record.conversation_id)
         if record.outcome not in GOES_ON:
             raise Conflict(
                 "Only a turn that reached a limit, was stopped or failed can be continued.",
@@ -264,6 +265,7 @@ class Turns:
         )
 
     async def _begin(self, conversation_id: str, request: schemas.ChatRequest, turn_id: str = "") -> Created:
+        self._check_own(conversation_id)
         await self._tools.arrived(conversation_id)
         parent = HEAD if isinstance(request.parent_turn_id, msgspec.UnsetType) else request.parent_turn_id
         wanted = TurnRequest(
@@ -316,7 +318,17 @@ class Turns:
                 code="turn_running",
                 detail={"turn_id": turn_id},
             )
+        self._check_own(record.conversation_id)
         return record
+
+    def _check_own(self, conversation_id: str) -> None:
+        """A program's calls over MCP stand there, and it knows of no others."""
+        if self._store.conversations.get(conversation_id).client:
+            raise Conflict(
+                "Only the program whose calls these are makes calls here.",
+                hint="Start a chat of your own.",
+                code="calls_of_a_program",
+            )
 
     def _shown(self, turn_id: str, message: str) -> schemas.TurnAnswer:
         return schemas.TurnAnswer(turn_shown(self._records.get(turn_id)), message=message)

@@ -55,7 +55,8 @@ class ConversationRow:
     temperature: float | None = None
     max_tokens: int | None = None
     max_messages: int | None = None
-    hidden: bool = False  # made for one stateless request; not listed, removed after a day
+    hidden: bool = False  # made for API clients; not listed, removed after a day, or later where it is a `client`'s
+    client: str = ""  # the program whose calls over MCP it holds, as it names itself
     names_edition: int = 1  # under which `model` was stored
     imported_at: float = 0  # when it was imported; its other times may be older
     created_at: float = 0
@@ -106,6 +107,7 @@ _LISTED = (
 )
 PAGE_BYTES = 256 * 1024  # of rows that a watcher reads at once: it holds them until its reader has taken them
 _LIST = "GET /conversations shows those that are there."
+_OF_CLIENT = '(instr(body, \'"client":"\') and not instr(body, \'"client":""\'))'  # older rows do not have the field
 _PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
 
 
@@ -177,6 +179,12 @@ class ConversationStore:
         )
         return [_listed(row) for row in rows]
 
+    def waiting_clients(self) -> list[Listed]:
+        """Of programs over MCP, those with a turn that has not ended."""
+        ids = dict.fromkeys(turn.conversation_id for turn in self.unfinished())
+        rows = (self.listed(id) for id in ids)
+        return [row for row in rows if row and row.conversation.client]
+
     def listed(self, id: str) -> Listed | None:
         """None where it is gone."""
         row = self._reader.execute(f"{_LISTED} where c.id = ?", (id,)).fetchone()
@@ -206,6 +214,9 @@ class ConversationStore:
         )
         return [TurnRow(*row) for row in rows]
 
+    def turns_open(self, conversation_id: str) -> list[TurnRow]:
+        return [turn for turn in self.unfinished() if turn.conversation_id == conversation_id]
+
     def turn(self, turn_id: str) -> TurnRow:
         row = self._reader.execute(
             f"select {_TURN} from turns t join conversations c on c.n = t.conversation where t.id = ?",  # noqa: S608
@@ -224,8 +235,15 @@ class ConversationStore:
 
     def hidden(self, before: float) -> list[str]:
         """Conversations of stateless requests that were made before this time."""
-        rows = self._reader.execute("select id from conversations where hidden and created_at < ?", (before,))
+        rows = self._reader.execute(
+            f"select id from conversations where hidden and created_at < ? and not {_OF_CLIENT}",  # noqa: S608
+            (before,),
+        )
         return [id for (id,) in rows]
+
+    def of_clients(self) -> list[ConversationRow]:
+        """Those that hold the calls of programs over MCP."""
+        return [_conversation(row) for row in self._reader.execute(f"{_ALL} where hidden and {_OF_CLIENT}")]
 
     def untouched(self, since: float) -> list[str]:
         """Listed conversations without activity since this time; an import counts as activity."""

@@ -111,6 +111,7 @@ class Toolbox:
     ) -> None:
         self.questions = Questions(store.documents("question", KeptQuestion))
         self.functions = Functions()
+        self.on_change: list[Callable[[], None]] = []  # called when what new conversations are offered may be another
         self._store = store
         self._servers = servers
         self.offers = Offers(servers)
@@ -138,7 +139,10 @@ class Toolbox:
     def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> TurnTools:
         toolset = self._store.toolset(started.settings.toolset)
         can_ask = started.origin != "v1" and started.settings.asks == "wait"
-        return TurnTools(self._context, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask)
+        verbatim = started.origin == "mcp"
+        return TurnTools(
+            self._context, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask, verbatim=verbatim
+        )
 
     def freeze(self, conversation_id: str, search: Search = "off", extra: Sequence[ToolSpec] = ()) -> Toolset:
         """The tools a new turn is given, kept under their hash. An extra tool replaces the one of its name."""
@@ -273,7 +277,7 @@ class Toolbox:
         if not offer.has(hash):
             raise Conflict("The tool changed again.", hint="Review the difference once more.", code="tool_changed")
         await self.pins.renew(offer)
-        self._cache.clear()
+        self.servers_changed()
 
     def tool_granted(self, grant: Grant) -> str:
         """The tool's own name, which grants of the first edition do not hold; "" while its server does not run."""
@@ -319,11 +323,16 @@ class Toolbox:
 
     def servers_changed(self) -> None:
         self._cache.clear()
+        for listener in self.on_change:
+            listener()
 
     def _read_outside(self, conversation_id: str) -> str:
         """What brought text from outside into a chat, or "". What SQL finds and cannot be named counts all the same."""
-        if self._store.conversations.get(conversation_id).imported_at:
+        conversation = self._store.conversations.get(conversation_id)
+        if conversation.imported_at:
             return "imported messages"
+        if conversation.client:
+            return "what the calling program has read, which is not known here"
         log = self._store.conversations.outside_log(conversation_id)
         return outside_text(log, self._context.slug) or ("an earlier result" if log else "")
 

@@ -43,12 +43,15 @@ async def tool_output(
     longest: int = LONGEST,
     untrusted: bool = False,
     foreign: bool = False,
+    verbatim: bool = False,
 ) -> ToolOutput:
-    """`keep` stores the whole and gives its result id; it is only called where the model is not shown everything.
-    Secrets are taken out first: where a text is cut, half of one would not be known."""
+    """`keep` stores the whole and gives its result id; it is only called where the model is not shown everything, or
+    where the result is to be handed on as it was (`verbatim`) and a text would not be the same. Secrets are taken out
+    first: where a text is cut, half of one would not be known."""
     if result.spilled:
         return replace(await _spilled(result, keep, redaction, longest), untrusted=untrusted, foreign=foreign)
-    text, only_text = await redaction.long_text(text_of(result)), _only_text(result)
+    only_text = _is_one_text(result) if verbatim else _only_text(result)
+    text = await redaction.long_text(text_of(result))
     whole, mime = (_bytes(text), PLAIN) if only_text else (await redaction.long_body(_bytes(_structure(result))), JSON)
     result_id = "" if only_text and len(text) <= longest else await keep(whole, mime)
     short = text if len(text) <= longest else preview(text, result_id, longest)
@@ -108,6 +111,10 @@ def _only_text(result: CallResult) -> bool:
         return bool(json.loads(result.parts[0].text) == result.structured)
     except ValueError:
         return False
+
+
+def _is_one_text(result: CallResult) -> bool:
+    return result.raw is None and len(result.parts) <= 1 and _only_text(result)
 
 
 def _block(part: Part) -> dict[str, object]:

@@ -70,6 +70,7 @@ class TurnTools:
         toolset: Toolset,
         *,
         can_ask: bool,
+        verbatim: bool = False,
     ) -> None:
         self.toolset = toolset
         self._context = context
@@ -77,6 +78,7 @@ class TurnTools:
         self._turn_id = turn_id
         self._settings = settings
         self._can_ask = can_ask
+        self._verbatim = verbatim  # results go to a program as they are
         self._clock = WorkClock()
         self._read_before: str | None = None
         self._named_before: NamedAddresses | None = None
@@ -181,6 +183,7 @@ class TurnTools:
                 longest=self._context.result_chars,
                 untrusted=untrusted,
                 foreign=foreign,
+                verbatim=self._verbatim,
             )
         except (OSError, Unavailable) as error:  # the call was carried out: it must not pass for one that failed
             raise ToolError(f"The result could not be kept: {error}", cause="not_kept", sent=True) from error

@@ -107,6 +107,11 @@ class TurnBuilder:
         )
         return TurnStarted(opening, settings, wanted.origin, wanted.client_message_id)
 
+    def single_call(self, toolset: Toolset, client: str, asks: Literal["wait", "refuse"]) -> TurnStarted:
+        """A turn of one call that a program makes over MCP. No model is asked, and nobody wrote a message."""
+        limits = replace(self._turn_limits(TurnRequest(())), calls=1)
+        return TurnStarted((), Settings(toolset=toolset.hash, limits=limits, asks=asks), "mcp", client=client)
+
     def personas(self) -> list[str]:
         """The ids of all that can be asked for."""
         return list(dict.fromkeys(persona.id for persona in (*BUILT_IN, *self._personas.all())))

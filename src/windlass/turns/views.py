@@ -96,6 +96,7 @@ def turn_shown(record: TurnRecord) -> schemas.Turn:
         finished_at=iso(finished.at) if finished else None,
         waiting=_waiting(record),
         message=_summary(view) if finished else "",
+        client=view.started.client,
     )
 
 

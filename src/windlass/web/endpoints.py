@@ -38,7 +38,11 @@ class Path:
     def __init__(self, routes: Mapping[str, "Endpoint"], access: Access, rates: Rates) -> None:
         self._routes = dict(routes)
         self.get = routes.get("GET")
-        if self.get and self.get.route.kind not in {"events", "link"}:  # a stream has no length; a link is good for one
+        if self.get and self.get.route.kind not in {
+            "events",
+            "link",
+            "mcp",
+        }:  # streams have no length; a link is good for one
             self._routes["HEAD"] = routes["GET"]
         self._access = access
         self._rates = rates

@@ -35,6 +35,7 @@ TAGS = {
     "audit": "Who changed what",
     "system": "Health and figures",
     "v1": "For any OpenAI client, unchanged",
+    "gateway": "Windlass as an MCP server; the protocol's own messages",
 }
 STATUS_TEXTS = {
     400: "The body is not valid JSON",
@@ -198,6 +199,8 @@ def _content(route: Route[..., Any], given: dict[str, Any]) -> dict[str, Any]:
             return {"text/event-stream": {"schema": {**EVENT, "description": given.get("description", "")}}}
         case "chat" | "v1" if route.kind == "chat" or route.takes is schemas.CompletionRequest:
             return {"application/json": {"schema": given}, **events}
+        case "mcp":
+            return {"application/json": {"schema": given}, "text/event-stream": {"schema": given}}
         case "export":
             return {"application/json": {"schema": given}, "text/markdown": {"schema": {"type": "string"}}}
     if route.gives is schemas.Metrics:

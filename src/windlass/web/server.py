@@ -21,6 +21,7 @@ from windlass.web.endpoints import (
     Path,
     TextEndpoint,
 )
+from windlass.web.gateway import GatewayEndpoint, GatewayHost
 from windlass.web.guard import Rates, RequestGuard
 from windlass.web.http import send_error, send_json
 from windlass.web.links import LinkEndpoint, Links
@@ -54,9 +55,13 @@ def build(
 ) -> RequestGuard:
     by_path: dict[str, dict[str, Endpoint]] = {}
     sudo, links = Sudo(services), Links()
+    mcp = GatewayHost(services.gateway, most_body)
     for route in ROUTES:
         most = most_import if route.max_bytes == IMPORT else most_body
-        endpoint = _endpoint(route, services, access, links, version, most)
+        if route.kind == "mcp":
+            endpoint: Endpoint = GatewayEndpoint(route, mcp, most)
+        else:
+            endpoint = _endpoint(route, services, access, links, version, most)
         endpoint.sudo = sudo if route.sudo else None
         by_path.setdefault(route.path, {})[route.method] = endpoint
     page, rates = Static(), Rates(requests_min)

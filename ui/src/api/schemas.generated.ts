@@ -15,6 +15,7 @@ export type ErrorCode =
   | "budget_spent"
   | "builtin"
   | "call_ended"
+  | "calls_of_a_program"
   | "client_message_id_used"
   | "command_missing"
   | "confirm_required"
@@ -310,6 +311,8 @@ export interface Conversation {
   questions: number;
   /** What its newest turn waits for, once that has lasted 3 seconds */
   waiting: TurnWaiting | null;
+  /** The program whose calls over MCP these are; listed while one of them waits */
+  client: string;
   /** Where a search found its words: its best hit as text */
   excerpt?: string;
   /** Of a search, best first; at most 5 */
@@ -610,6 +613,15 @@ export interface LoginUrl {
   /** Opens the page and logs in, once */
   url: string;
   success: boolean;
+}
+
+export interface McpMessage {
+  jsonrpc: "2.0";
+  id?: number | string;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: unknown;
+  error?: Record<string, unknown>;
 }
 
 export interface Message {
@@ -1499,6 +1511,7 @@ export interface Turn {
   sources: Source[];
   searched: boolean;
   pending_calls: PendingCall[];
+  /** How it began: `mcp` is a call of a program over MCP */
   origin: string;
   /** That was asked last: a fallback's, where the first could not answer */
   model: string;
@@ -1511,6 +1524,8 @@ export interface Turn {
   waiting: TurnWaiting | null;
   /** How it ended, in words; also that its web search failed */
   message: string;
+  /** The program that calls over MCP, as it names itself */
+  client: string;
 }
 
 export interface TurnAnswer {

@@ -147,18 +147,24 @@ function OpenThread({
             />
             <LinkBanner link={link} wasLost={store.wasLost} running={running} onTry={() => store.tryNow()} />
             {last && running && <AskToNotify startedAt={last.startedAt} />}
-            <Composer
-              text={text}
-              onText={setText}
-              onSend={send}
-              onStop={stopTurn}
-              running={running}
-              busy={letter.stage === "going"}
-              placeholder={running ? "Queue a message" : hint}
-              controls={<Controls conversationId={store.id} choice={choice} onChoose={choose} />}
-              queue={queue}
-              error={letter.error || unkept}
-            />
+            {conversation?.client ? (
+              <p className="dim" dir="auto">
+                Calls of {conversation.client} over MCP. It alone makes calls here; decide on them above.
+              </p>
+            ) : (
+              <Composer
+                text={text}
+                onText={setText}
+                onSend={send}
+                onStop={stopTurn}
+                running={running}
+                busy={letter.stage === "going"}
+                placeholder={running ? "Queue a message" : hint}
+                controls={<Controls conversationId={store.id} choice={choice} onChoose={choose} />}
+                queue={queue}
+                error={letter.error || unkept}
+              />
+            )}
           </div>
         </div>
       </div>

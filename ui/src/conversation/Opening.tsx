@@ -18,6 +18,12 @@ interface Props {
 export function Opening({ turn, wordings }: Props) {
   const [editing, setEditing] = useState(false);
   const silent = turn.origin === "continue" || turn.origin === "call_retry";
+  if (turn.client)
+    return (
+      <p className="dim" dir="auto">
+        Called by {turn.client}
+      </p>
+    );
   return turn.opening.map((message, index) => {
     if (turn.blanked.includes(index))
       return (

@@ -109,6 +109,7 @@ function fresh(event: TurnStarted, parent: string, order: number): Turn {
     parent,
     order,
     origin: event.origin ?? "chat",
+    client: event.client ?? "",
     opening: event.opening,
     blanked: event.blanked ?? [],
     settings: event.settings ?? {},

@@ -11,7 +11,7 @@ export type Choice = "auto" | "none" | "required";
 
 export type Outcome = "answered" | "limit" | "stopped" | "failed" | "handed_over" | "added";
 
-export type Origin = "chat" | "continue" | "retry" | "call_retry" | "added" | "v1";
+export type Origin = "chat" | "continue" | "retry" | "call_retry" | "added" | "v1" | "mcp";
 
 export type Search = "off" | "offered" | "due";
 
@@ -137,6 +137,7 @@ export interface TurnStarted extends EventHeader {
   origin?: Origin;
   client_message_id?: string;
   blanked?: number[];
+  client?: string;
 }
 
 export interface TurnClaimed extends EventHeader {

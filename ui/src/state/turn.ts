@@ -72,6 +72,8 @@ export interface Turn {
   parent: string;
   order: number;
   origin: Origin;
+  /** The program that calls over MCP, as it names itself. */
+  client: string;
   opening: readonly ChatMessage[];
   blanked: readonly number[];
   settings: Settings;

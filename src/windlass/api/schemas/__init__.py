@@ -46,6 +46,7 @@ from windlass.api.schemas.conversations import (
     Source,
     TokenUsage,
 )
+from windlass.api.schemas.mcp import McpMessage
 from windlass.api.schemas.models import (
     Finding,
     LiveReport,
@@ -262,6 +263,7 @@ __all__ = [
     "LocalServers",
     "LogIn",
     "LoginUrl",
+    "McpMessage",
     "Message",
     "MessageAnswer",
     "MessageHit",

@@ -71,6 +71,9 @@ class Conversation(Response):
     waiting: Annotated[
         TurnWaiting | None, Meta(description="What its newest turn waits for, once that has lasted 3 seconds")
     ] = None
+    client: Annotated[
+        str, Meta(description="The program whose calls over MCP these are; listed while one of them waits")
+    ] = ""
     excerpt: Annotated[str, Meta(description="Where a search found its words: its best hit as text")] | UnsetType = (
         UNSET
     )

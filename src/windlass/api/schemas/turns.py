@@ -118,13 +118,14 @@ class Turn(Response):
     sources: list[Source]
     searched: bool
     pending_calls: list[PendingCall]
-    origin: str
+    origin: Annotated[str, Meta(description="How it began: `mcp` is a call of a program over MCP")]
     model: Annotated[str, Meta(description="That was asked last: a fallback's, where the first could not answer")]
     started_at: Time
     finished_at: Time | None
     provider: Annotated[str, Meta(description="The provider of `model`")] = ""
     waiting: TurnWaiting | None = None
     message: Annotated[str, Meta(description="How it ended, in words; also that its web search failed")] = ""
+    client: Annotated[str, Meta(description="The program that calls over MCP, as it names itself")] = ""
 
 
 class TurnAnswer(Response):
