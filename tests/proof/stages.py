@@ -47,6 +47,7 @@ def stages() -> list[Stage]:
         Stage("page", "the page in a browser", BROWSER),
         Stage("proxies", "behind real proxies", ("tests/proof/test_proxies.py", "tests/browser/test_names.py")),
         Stage("clients", "unchanged clients of OpenAI's API", ("tests/proof/test_clients.py", "tests/clients"), 1),
+        Stage("conformance", "the protocol's own suite, and servers that others wrote", CONFORMANCE, 1),
         Stage("mutations", "broken on purpose", ("tests/proof/test_mutations.py",)),
         Stage("seeds", "statements of the seeds made untrue", ("tests/proof/test_seeds.py",)),
         Stage("measures", "measures", (*ALONE, *FLOOD), 1),
@@ -64,6 +65,10 @@ ABUSE = tuple(
 )
 ALONE = tuple(f"tests/proof/test_{name}.py" for name in ("measures", "loop_delay", "isolation_cost"))
 BROWSER = tuple(f"tests/browser/test_{name}.py" for name in ("xss", "screens", "keyboard", "incidents", "newcomer"))
+CONFORMANCE = (
+    *("tests/servers/test_conformance.py", "tests/gateway/test_conformance.py"),
+    "tests/proof/test_third_party.py",
+)
 COVERING = (
     *("tests/core", "tests/store", "tests/test_runner.py", "tests/faults/test_races.py"),
     *("tests/web/test_conversations.py", "tests/web/test_messages.py"),
