@@ -96,9 +96,9 @@ def initial_kb() -> float:
 @asynccontextmanager
 async def _open_page(base_url: str) -> AsyncIterator[tuple[WindlassProcess, Page]]:
     with tempfile.TemporaryDirectory() as folder:
-        home, ledger = Path(folder), Ledger(Path(folder) / "ledger")
+        home, ledger = Path(folder) / "home", Ledger(Path(folder) / "ledger")
         ledger.folder.mkdir()
-        write_settings(home, {"servers.ledger": ledger_table(ledger), "limits": {"rounds": STEPS}})
+        write_settings(home, {"servers.ledger": ledger_table(ledger), "limits": {"rounds": STEPS + 1}})
         async with windlass_process(home, env=model_settings(base_url)) as server, chromium() as browser:
             await server.running("ledger")
             tab = await browser.new_page(viewport={"width": 1440, "height": 900})
