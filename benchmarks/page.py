@@ -15,12 +15,17 @@ import windlass
 from benchmarks.browser import chromium
 from benchmarks.rows import Row, row
 from benchmarks.subjects import Stage
+from tests.browser.visit import ledger_table, write_settings
+from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import WindlassProcess, model_settings
 from tests.kit.windlass_process import windlass as windlass_process
-from windlass.testing import Reply, StrictLLM, say, wait_for
+from windlass.testing import Reply, StrictLLM, call, say, wait_for
+from windlass.testing.scripts import ScriptFunction, by_round
 
 MESSAGES = 5000
 TOKENS, TOKENS_PER_S = 2000, 200
+STEPS = 40
+STEP_BY_STEP = "Step by step"
 MOST_OPEN_MS, MOST_FRAME_MS, MOST_KB = 1000, 100, 250
 MOST_CODE_KB, MOST_LOAD_KB = 190, 300
 
@@ -59,8 +64,12 @@ SCROLL = """async () => {
 async def page(_stage: Stage, quick: bool) -> list[Row]:
     rounds = 1 if quick else 3
     rows = [row("page", "initial JS, gzipped", [initial_kb()], "kB", limit=MOST_KB)]
-    script, pace = _paced()
-    async with StrictLLM(lambda _request: script) as llm, _open_page(llm.base_url) as (server, tab):
+    text, pace = _paced(TOKENS)
+    steps, step_pace = _paced_steps()
+    async with (
+        StrictLLM(lambda request: steps(request) if request.user_text == STEP_BY_STEP else text) as llm,
+        _open_page(llm.base_url) as (server, tab),
+    ):
         code, load = await tab.evaluate(SENT)
         rows.append(row("page", "first load: JS and CSS on the wire", [code], "kB", limit=MOST_CODE_KB))
         rows.append(row("page", "first load: all, fonts included", [load], "kB", limit=MOST_LOAD_KB))
@@ -68,8 +77,12 @@ async def page(_stage: Stage, quick: bool) -> list[Row]:
         opened = [await _open_ms(server, tab, conversation) for _ in range(rounds)]
         rows.append(row("page", f"{MESSAGES:,} messages: open", opened, "ms", limit=MOST_OPEN_MS))
         rows.append(row("page", "scrolling them: longest task", [await _scroll_ms(tab)], "ms", limit=MOST_FRAME_MS))
-        gap = await _stream_ms(server, tab, pace)
+        gap, task = await _stream_ms(server, tab, "Go on", pace)
         rows.append(row("page", f"{TOKENS:,} tokens: longest frame", [gap], "ms", limit=MOST_FRAME_MS))
+        rows.append(row("page", f"{TOKENS:,} tokens: longest task", [task], "ms", limit=MOST_FRAME_MS))
+        _, task = await _stream_ms(server, tab, STEP_BY_STEP, step_pace)
+        what = f"{TOKENS:,} tokens in {STEPS} steps: longest task"
+        rows.append(row("page", what, [task], "ms", limit=MOST_FRAME_MS))
     return rows
 
 
@@ -82,11 +95,12 @@ def initial_kb() -> float:
 
 @asynccontextmanager
 async def _open_page(base_url: str) -> AsyncIterator[tuple[WindlassProcess, Page]]:
-    with tempfile.TemporaryDirectory() as home:
-        async with (
-            windlass_process(Path(home), env=model_settings(base_url)) as server,
-            chromium() as browser,
-        ):
+    with tempfile.TemporaryDirectory() as folder:
+        home, ledger = Path(folder) / "home", Ledger(Path(folder) / "ledger")
+        ledger.folder.mkdir()
+        write_settings(home, {"servers.ledger": ledger_table(ledger), "limits": {"rounds": STEPS + 1}})
+        async with windlass_process(home, env=model_settings(base_url)) as server, chromium() as browser:
+            await server.running("ledger")
             tab = await browser.new_page(viewport={"width": 1440, "height": 900})
             await tab.goto(server.login_url)
             await tab.locator("#composer").wait_for()
@@ -120,24 +134,36 @@ async def _scroll_ms(tab: Page) -> float:
     return float(await tab.evaluate("() => window.longest"))
 
 
-async def _stream_ms(server: WindlassProcess, tab: Page, pace: list[asyncio.Event]) -> float:
+async def _stream_ms(
+    server: WindlassProcess, tab: Page, message: str, pace: list[asyncio.Event]
+) -> tuple[float, float]:
+    """The longest frame and the longest task."""
     await tab.goto(f"{server.url}/ui/")
-    await tab.locator("#composer").fill("Go on")
+    await tab.locator("#composer").fill(message)
     await tab.locator("#composer").press("Enter")
     await tab.wait_for_url("**/ui/c/*")
     await tab.evaluate(WATCH_FRAMES)
+    await tab.evaluate(WATCH_TASKS)
     began = time.perf_counter()
     for n, gate in enumerate(pace):
         await asyncio.sleep(max(0.0, began + n / TOKENS_PER_S - time.perf_counter()))
         gate.set()
     await expect(tab.get_by_text("Answered")).to_be_visible(timeout=60_000)
-    return float(await tab.evaluate("() => { cancelAnimationFrame(window.watching); return window.gap; }"))
+    gap, task = await tab.evaluate("() => { cancelAnimationFrame(window.watching); return [gap, longest]; }")
+    return float(gap), float(task)
 
 
-def _paced() -> tuple[Reply, list[asyncio.Event]]:
+def _paced(tokens: int) -> tuple[Reply, list[asyncio.Event]]:
     """A reply with a gate before each token."""
-    pace = [asyncio.Event() for _ in range(TOKENS)]
+    pace = [asyncio.Event() for _ in range(tokens)]
     parts: list[str | Reply] = []
     for n, gate in enumerate(pace):
         parts += [wait_for(gate), "\n\n" if n % 60 == 59 else "**word** " if n % 20 == 0 else "word "]
     return say(*parts), pace
+
+
+def _paced_steps() -> tuple[ScriptFunction, list[asyncio.Event]]:
+    """As many tokens, a part of them before each step and the last after all of them."""
+    parts = [_paced(TOKENS // (STEPS + 1)) for _ in range(STEPS + 1)]
+    replies = [text + call("echo", text=f"step {n}") for n, (text, _) in enumerate(parts[:STEPS])]
+    return by_round(*replies, parts[STEPS][0]), [gate for _, pace in parts for gate in pace]

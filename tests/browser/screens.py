@@ -30,10 +30,12 @@ OVERFLOW = """() => {
     const wide = [...document.querySelectorAll("*")].filter((element) =>
         element.scrollWidth > element.clientWidth + 1 && !element.closest(own) &&
         ["auto", "scroll"].includes(getComputedStyle(element).overflowX));
+    const edge = (element) =>
+        Math.min(innerWidth, element.closest(".grant, .panel, .ask-card")?.getBoundingClientRect().right ?? innerWidth);
     const out = [...document.querySelectorAll("button, a, input, textarea, h1, h2, h3, p")].filter((element) => {
         const box = element.getBoundingClientRect();
         return box.width > 1 && box.height > 1 && !element.closest(own) && !element.closest(".skip, .vh") &&
-            (box.right > innerWidth + 1 || box.left < -1);
+            (box.right > edge(element) + 1 || box.left < -1);
     });
     const page = document.scrollingElement.scrollWidth > innerWidth ? ["the page itself"] : [];
     return [...page, ...[...wide, ...out].map((element) => element.outerHTML.slice(0, 160))];

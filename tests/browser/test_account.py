@@ -65,12 +65,15 @@ async def test_a_value_is_edited_in_place_and_a_dead_provider_never_becomes_the_
     async with StrictLLM(api_key="right") as picky, own_app(tables={"limits": {"rounds": 20}}) as app:
         fields = {"name": "Second", "base_url": picky.base_url, "api_key": "wrong", "model": "m"}
         await app.server.post("/providers", fields)
+        await app.server.post("/providers", {"name": "Third", "base_url": picky.base_url, "api_key": "right"})
         await app.go("/ui/models")
         second = app.page.get_by_role("region", name="Second")
         await expect(second.get_by_text(re.compile("rejected the API key"))).to_be_visible()
         await second.get_by_role("button", name="Make default").click()
         await expect(second.get_by_role("alert")).to_contain_text("rejected the API key")
         await expect(second.get_by_text("default", exact=True)).to_have_count(0)
+        third = app.page.get_by_role("region", name="Third")
+        await expect(third.get_by_role("button", name="Choose a model first", exact=True)).to_be_disabled()
 
         value = second.get_by_role("button", name=re.compile("^Temperature: "))
         await value.focus()

@@ -29,26 +29,10 @@ WATCH = """() => {
     }));
     window.shifts = [];
     window.shifted.observe({ type: "layout-shift", buffered: true });
-    const box = document.querySelector("main .scroll");
-    let top = box.scrollTop;
-    window.scrolls = [];
-    box.addEventListener("scroll", () => {
-        if (box.scrollTop > top) window.scrolls.push(performance.now());
-        top = box.scrollTop;
-    });
 }"""
 SHIFT = """() => {
     window.shifted.takeRecords().forEach((entry) => window.shifts.push(entry));
-    // The view follows the end of a thread as it grows. Chromium leaves such a scroll out of the measure, but not when
-    // something folds above it in the same frame. Left out here: entries in which everything that stayed in view moved
-    // up by one and the same distance while the view scrolled on.
-    const moved = ({ previousRect: was, currentRect: is }) => is.height ? Math.round(is.bottom - was.bottom) : null;
-    const follows = ({ sources, startTime }) => {
-        const distances = new Set(sources.map(moved).filter((px) => px !== null));
-        const scrolled = window.scrolls.some((at) => Math.abs(at - startTime) < 100);
-        return scrolled && distances.size === 1 && [...distances][0] < 0;
-    };
-    const shifts = window.shifts.filter((entry) => !follows(entry));
+    const { shifts } = window;
     const worst = shifts.toSorted((one, other) => other.value - one.value).slice(0, 3);
     return [
         shifts.reduce((sum, { value }) => sum + value, 0),

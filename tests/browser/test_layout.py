@@ -1,9 +1,10 @@
 """Where things stand: thread and composer in one box, panes that leave room, nothing over Send."""
 
+import asyncio
 from typing import Any
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.browser.visit import OpenedApp, Visit
 from windlass.testing import call, say
@@ -100,6 +101,8 @@ SHIFTED = """() => new Promise((done) => {
     entries.reduce((sum, { value }) => sum + value, 0),
     entries.flatMap(({ sources }) => sources.map(({ node }) => node?.outerHTML?.slice(0, 80))),
 ])"""
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+LISTS = ("conversations*", "servers", "providers", "permissions", "limits", "personas", "sessions", "tokens", "local*")
 PAGES = {
     "": "Give a model tools, and watch it work.",
     "permissions": "Permissions",
@@ -111,12 +114,35 @@ PAGES = {
 }
 
 
-async def test_opening_a_page_moves_nothing(demo: Visit) -> None:
+async def test_opening_a_page_moves_nothing_however_late_its_lists_come(demo: Visit) -> None:
+    painted = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await painted.wait()
+        await route.continue_()
+
+    for path in LISTS:
+        await demo.page.route(f"{demo.server.url}/{path}", hold)
     for width in (375, 1440):
         await demo.page.set_viewport_size({"width": width, "height": 900})
         for page, heading in PAGES.items():
+            painted.clear()
             await demo.go(f"/ui/{page}")
+            await demo.page.evaluate(PAINTED)
+            painted.set()
             await expect(demo.page.get_by_role("heading", name=heading, exact=True).first).to_be_visible()
             await expect(demo.page.locator("[aria-busy=true], .skeleton")).to_have_count(0)
             shift, moved = await demo.page.evaluate(SHIFTED)
             assert shift < 0.01, f"/ui/{page} at {width} moved {shift:.4f}: {moved}"
+    await demo.page.unroute_all(behavior="ignoreErrors")
+
+
+async def test_permissions_leave_room_for_what_they_apply_to(app: OpenedApp) -> None:
+    await app.go("/ui/permissions")
+    await app.page.get_by_role("button", name="Advanced").click()
+    heads = app.page.get_by_role("columnheader", name="Applies to")
+    widths: dict[int, float] = {}
+    for width in (700, *WIDTHS):
+        await app.page.set_viewport_size({"width": width, "height": 800})
+        widths[width] = await heads.evaluate("head => head.clientWidth")
+    assert {width: px for width, px in widths.items() if px < 150} == {}

@@ -39,7 +39,7 @@ async def test_d1_d2_always_names_saves_and_revokes_the_right_one_of_two_servers
         await app.log.get_by_role("link", name="always allowed").click()
         line = app.page.get_by_role("row", name="attic.record")
         await expect(line).to_be_focused()
-        summary = "All tools of ledger and 1 other tool may act without asking."
+        summary = "All but 1 of ledger\u2019s tools and 1 other tool may act without asking."
         await expect(app.page.get_by_text(summary)).to_be_visible()
         [grant] = [one for one in (await app.server.get("/permissions"))["permissions"] if one["kind"] == "grant"]
         assert (grant["server"], grant["tool"], grant["scope"]) == ("attic", "record", "always")

@@ -37,6 +37,7 @@ async def test_a_hit_shows_plain_words_and_opens_the_chat_where_they_stand(app: 
         await app.page.get_by_label("Messages").evaluate("(box) => box.scrollTo(0, box.scrollHeight)")
         await search.fill(words)
         found = app.page.get_by_role("link", name=re.compile(re.escape(excerpt)))
+        assert "<" not in await found.inner_text(), "nothing of what wraps a result for the model"
         await expect(found.locator("mark")).to_have_text(re.compile(words, re.I))
         await found.click()
         await expect(app.log.locator(".hit")).to_contain_text(re.compile(words, re.I))

@@ -116,17 +116,19 @@ async def test_a_question_in_the_address_fills_the_box_and_is_never_sent(demo: V
     assert found["count"] == 0
 
 
-async def test_a_message_sent_during_a_turn_follows_it(app: OpenedApp) -> None:
+async def test_messages_sent_during_a_turn_follow_it_one_by_one(app: OpenedApp) -> None:
     gate = Gate()
-    app.llm.then(say("One ", wait_for(gate), "done."), say("Two done."))
+    app.llm.then(say("One ", wait_for(gate), "done."), say("Two done."), say("Three done."))
     await app.send("first")
     await expect(app.log.get_by_text("One")).to_be_visible()
-    await app.send("second")
-    await expect(app.page.get_by_text("Queued: “second”")).to_be_visible()
+    for text in ("second", "third"):
+        await app.send(text)
+        await expect(app.page.get_by_text(f"Queued: “{text}”")).to_be_visible()
     gate.open()
-    await expect(app.log.get_by_text("Two done.")).to_be_visible()
-    await expect(app.ended("Answered")).to_have_count(2)
-    assert [m["content"] for m in await app.messages()] == ["first", "One done.", "second", "Two done."]
+    await expect(app.log.get_by_text("Three done.")).to_be_visible()
+    await expect(app.ended("Answered")).to_have_count(3)
+    contents = [message["content"] for message in await app.messages()]
+    assert contents == ["first", "One done.", "second", "Two done.", "third", "Three done."]
 
 
 async def test_what_was_said_before_a_stop_stays_to_be_read(app: OpenedApp) -> None:

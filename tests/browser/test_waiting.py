@@ -1,11 +1,14 @@
 """Why nothing moves, on every page: the reason of each wait, questions in other chats, and a server that is gone."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, expect
 
+from tests.browser.conftest import OwnApp
 from tests.browser.visit import OpenedApp, drawn
+from tests.kit.ledger_file import Ledger
 from windlass.testing import Gate, call, error, say, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -75,6 +78,24 @@ async def test_p9_every_chat_that_waits_names_host_seconds_and_its_place(app: Op
     await expect(line).to_contain_text("is limiting requests.")
     await line.get_by_role("button", name="Stop", exact=True).click()
     await expect(app.ended("Stopped")).to_be_visible()
+
+
+async def test_p9_a_silent_tool_and_a_starting_server_are_named(own_app: OwnApp, ledger: Ledger) -> None:
+    starts = ledger.gate("starts")
+    ledger.open("starts")
+    async with own_app(options=("--start-gate", starts)) as app:
+        slowly = call("read_slow", effect_id="a", gate=ledger.gate("slow"))
+        app.llm.then(slowly, call("crash"), call("echo", text="x"), say("Done."))
+        await app.send("go")
+        line = app.log.locator(".live-line")
+        await expect(line).to_contain_text(
+            re.compile(r"No progress from Read slow for [3-9]\ss\. Gives up at 120\ss\.")
+        )
+        Path(starts).unlink()
+        ledger.open("slow")
+        await expect(line).to_contain_text(re.compile(r"Starting ledger, \d+\ss\. 1 call is waiting for it\."))
+        ledger.open("starts")
+        await expect(app.ended("Answered")).to_be_visible()
 
 
 async def test_p9_a_question_in_another_chat_shows_at_once_and_a_dead_server_too(app: OpenedApp) -> None:

@@ -53,7 +53,7 @@ export function sayOf(call: Call, look: Look): string {
 
 /** Calls that wait for a person; questions and doubts are no approvals. */
 export function neededText(calls: number, approvals = calls): string {
-  const what = approvals === calls ? "your approval" : "you";
+  const what = approvals === calls ? "your approval" : "your attention";
   return calls === 1 ? `1 call needs ${what}` : `${calls} calls need ${what}`;
 }
 

@@ -5,6 +5,7 @@ import { flushSync } from "react-dom";
 
 import { useRoute } from "../app/router";
 import { messageId, type Turn } from "../state";
+import { hasMoved, noteMove } from "./frames";
 import { ALL, foldOf, foldable, foldsAtFirst, isWriting, type Folds } from "./folding";
 
 export interface Folding {
@@ -100,18 +101,24 @@ function useFoldAway(
   const out = useRef(new Map<Element, boolean>());
   const due = foldable(turn).filter((n) => !folded.has(n) && !opened.has(n) && !opened.has(ALL));
   const look = () => {
+    const scroller = article.current?.closest(".scroll");
+    if (!scroller) return;
+    if (hasMoved(scroller)) {
+      requestAnimationFrame(() => newest.current());
+      return;
+    }
     const elements = [...out.current.keys()].filter((element) => element.isConnected);
     const away = due.filter((n) => {
       const parts = elements.filter((element) => numberOf(element) === n);
-      return (
-        parts.length > 0 && parts.every((part) => out.current.get(part) && !part.querySelector("[data-held]"))
-      );
+      const passed = (part: Element) => out.current.get(part) && !part.querySelector("[data-held]");
+      return parts.length > 0 && parts.every((part) => passed(part) && isOutOfView(part, scroller));
     });
-    if (away.length > 0)
-      fold(
-        away,
-        elements.filter((element) => away.includes(numberOf(element))),
-      );
+    if (away.length === 0) return;
+    fold(
+      away,
+      elements.filter((element) => away.includes(numberOf(element))),
+    );
+    noteMove(scroller);
   };
   const newest = useRef(look);
   useEffect(() => {
@@ -145,8 +152,18 @@ const BLOCK_PX = 116; // the block of steps where it sticks, and the space above
 
 /** The view ends at what sticks over it. */
 function coveredMargin(): string {
-  const dock = document.documentElement.style.getPropertyValue("--dock-h") || "0px";
-  return `-${BLOCK_PX}px 0px -${dock} 0px`;
+  return `-${BLOCK_PX}px 0px -${dockHeight() || "0px"} 0px`;
+}
+
+function dockHeight(): string {
+  return document.documentElement.style.getPropertyValue("--dock-h");
+}
+
+/** As it stands now: what the watcher tells is a frame old, and another fold may have brought it back into view. */
+function isOutOfView(part: Element, scroller: Element): boolean {
+  const { top, bottom } = scroller.getBoundingClientRect();
+  const own = part.getBoundingClientRect();
+  return own.bottom <= top + BLOCK_PX || own.top >= bottom - (parseFloat(dockHeight()) || 0);
 }
 
 function numberOf(element: Element): number {
@@ -175,7 +192,9 @@ function useStill(): (element: Element | null) => void {
     const { element, top } = held.current ?? {};
     held.current = null;
     const box = element?.closest(".scroll");
-    if (element && box && top !== undefined) box.scrollTop += ownTop(element) - top;
+    if (!element || !box || top === undefined) return;
+    box.scrollTop += ownTop(element) - top;
+    noteMove(box); // also where it was the browser that scrolled, because the thread is shorter now
   });
   return useCallback((element: Element | null) => {
     held.current = element && { element, top: element.getBoundingClientRect().top };

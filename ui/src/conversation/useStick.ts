@@ -2,6 +2,8 @@
 
 import { useCallback, useEffect, useRef, useState, type RefObject } from "react";
 
+import { hasMoved, noteMove } from "./frames";
+
 const NEAR_PX = 24;
 
 interface Stick {
@@ -40,8 +42,18 @@ export function useStick(): Stick {
       lastTop = box.scrollTop;
       setAtEnd(near);
     };
+    let frame = 0;
     const onGrow = () => {
-      if (stuck.current && inner.clientHeight > 0) box.scrollTop = box.scrollHeight;
+      cancelAnimationFrame(frame);
+      if (stuck.current && inner.clientHeight > 0) {
+        if (hasMoved(box)) {
+          frame = requestAnimationFrame(onGrow);
+          return;
+        }
+        const before = box.scrollTop;
+        box.scrollTop = box.scrollHeight;
+        if (box.scrollTop !== before) noteMove(box);
+      }
       onScroll();
     };
     // What is opened or folded by hand must not run away from under the pointer.
@@ -65,6 +77,7 @@ export function useStick(): Stick {
     inner.addEventListener("focusin", onFocus);
     return () => {
       watcher.disconnect();
+      cancelAnimationFrame(frame);
       box.removeEventListener("scroll", onScroll);
       inner.removeEventListener("click", onToggle, { capture: true });
       inner.removeEventListener("focusin", onFocus);

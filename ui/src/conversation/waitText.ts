@@ -78,7 +78,7 @@ export function waitText(wait: Wait, now: number, names: WaitNames): WaitText {
     case "sign_in":
       return { ...NOTHING, lead: signIn(wait), after: "Calls are waiting, nothing is lost." };
     case "person":
-      return { ...NOTHING, lead: "Waiting for you,", count: lasted, after: "." };
+      return { ...NOTHING, lead: "Waiting for your decision,", count: lasted, after: "." };
     case "budget":
       return { ...NOTHING, lead: "Stopped at your budget." };
   }

@@ -1,12 +1,14 @@
 import { useConnection } from "../app/link";
 import { PageFrame } from "../app/PageFrame";
-import { clockTime, plural, useNow } from "../parts";
+import { Skeleton, clockTime, plural, useNow } from "../parts";
 import { useListing } from "../sidebar/listing";
 import "./activity/activity.css";
 import { NotificationList } from "./activity/NotificationList";
 import { TellMe } from "./activity/TellMe";
 import { Waits, waitingChats } from "./activity/Waits";
 import "./pages.css";
+
+const WAIT_PX = 54; // a row with its frame
 
 /** What does not move and why, what happened meanwhile, and of what the person wants to be told. */
 export default function Activity() {
@@ -28,7 +30,7 @@ export default function Activity() {
               Disconnected since {clockTime(since)}. This is how it was then.
             </p>
           )}
-          {loaded && <Waits chats={chats} />}
+          {loaded ? <Waits chats={chats} /> : <Skeleton label="Loading chats…" rows={1} row={WAIT_PX} />}
         </section>
         <div className="stack">
           <NotificationList now={now} />

@@ -25,6 +25,7 @@ const entry = (more: Partial<Permission>): Permission => ({
   ...more,
 });
 const FILE = { id: "file:1", kind: "rule", effect: "deny", server: "*", tool: "*", source: "windlass.toml" };
+const SERVER = entry({ kind: "server", tool: "*", source: "server" });
 const LIST = [
   entry({ ...FILE, line: 18, by: "", at: null, arguments: { path: "/etc/*" } } as Partial<Permission>),
   entry({}),
@@ -310,6 +311,19 @@ test.each([
   [
     [entry({ tool: "*" }), entry({ server: "shop" })],
     "All tools of git and 1 other tool may act without asking.",
+  ],
+  [
+    [
+      SERVER,
+      entry({ kind: "tool", tool: "push", effect: "ask" }),
+      entry({ kind: "tool", tool: "tag", effect: "deny" }),
+    ],
+    "All but 2 of git’s tools may act without asking.",
+  ],
+  [[SERVER, entry({ kind: "tool", effect: "ask" }), entry({})], "All tools of git may act without asking."],
+  [
+    [entry({ tool: "*" }), entry({ kind: "tool", effect: "ask" })],
+    "All tools of git may act without asking.",
   ],
   [[entry({ effect: "deny" })], /^Nothing is granted yet/],
 ])("the first sentence counts what may act unasked", (list, words) => {

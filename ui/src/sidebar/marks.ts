@@ -35,7 +35,7 @@ export function needsText({ approvals, unknowns, questions, waiting }: Conversat
     waiting?.for === "sign_in" && "needs you to sign in",
     waiting?.for === "budget" && "stopped at your budget",
   ].filter((need) => need !== false);
-  const text = needs.join(", ") || "needs you";
+  const text = needs.join(", ") || "needs attention";
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

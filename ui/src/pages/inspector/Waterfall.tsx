@@ -21,7 +21,7 @@ const LEGEND: [BarKind, string][] = [
   ["model", "model writes"],
   ["tool", "tool runs"],
   ["failed", "failed"],
-  ["wait", "needs you"],
+  ["wait", "your decision"],
 ];
 
 /** One tab stop; arrows, Home and End choose a step. */

@@ -4,6 +4,7 @@ import { providers, type ModelList, type Provider, type ProviderChange, type Pro
 import { modelList, providerList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
 import { Banner, Button, Fold, InPlace, Problem, Quoted, Skeleton, Tag, duration, plural } from "../../parts";
+import { firstSentence } from "../../state";
 import { Sure } from "../Sure";
 import { useLoaded } from "../useLoaded";
 import { factsOf, sourceOf } from "./facts";
@@ -86,7 +87,7 @@ type Listed = ReturnType<typeof useLoaded<ModelList>>;
 function Fault({ listed, onKey }: { listed: Listed; onKey: (() => void) | undefined }) {
   const fault = listed.value?.error;
   if (!fault) return null;
-  const statement = fault.message.split(/(?<=\.) /)[0]; // the details after it are in the test's result
+  const [statement] = firstSentence(fault.message); // the details after it are in the test's result
   const next =
     KEY_FAULTS.has(fault.code) && onKey ? (
       <Button small onClick={onKey}>

@@ -40,11 +40,24 @@ export function summaryOf(permissions: readonly Permission[]): string {
       .filter((one) => one.tool !== "*" && !servers.includes(one.server))
       .map((one) => `${one.server}.${one.tool}`),
   );
-  const all = servers.map((server) => (server === "*" ? "all tools" : `all tools of ${server}`));
+  const all = servers.map((server) => allOf(server, permissions));
   const some = tools.size === 1 ? "1 tool" : `${tools.size} tools`;
   const parts = tools.size > 0 ? [...all, all.length > 0 ? some.replace(" ", " other ") : some] : all;
   if (parts.length === 0) return NOTHING;
   return `${capital(listed(parts))} may act without asking.`;
+}
+
+/** All tools of a server, less those that are set to something stricter by themselves. */
+function allOf(server: string, permissions: readonly Permission[]): string {
+  const here = permissions.filter((one) => one.server === server);
+  const byDefault = here.every((one) => one.tool !== "*" || one.effect !== "auto" || one.kind === "server");
+  const allowed = here.filter((one) => one.effect === "auto").map(({ tool }) => tool);
+  const stricter = here.filter(
+    (one) =>
+      one.kind === "tool" && one.effect !== "auto" && one.effect !== "named" && !allowed.includes(one.tool),
+  ).length;
+  if (server === "*") return "all tools";
+  return byDefault && stricter > 0 ? `all but ${stricter} of ${server}’s tools` : `all tools of ${server}`;
 }
 
 export const NOTHING = "Nothing is granted yet. Tools that read run; tools that change or send ask.";
@@ -67,11 +80,13 @@ export function isUnused(one: Permission): boolean {
   return one.kind === "grant" && one.last_used_at === null;
 }
 
+const ANY_ARGUMENT = /(^| and )\* =/g;
+
 /** What it applies to, under its name: conditions, chat, end. */
 export function limitsOf(one: Permission): string {
   const parts = [
     one.covers === "arguments" ? "with exactly the arguments it was given for" : "",
-    one.arguments ? `where ${conditionText(one.arguments)}` : "",
+    one.arguments ? `where ${conditionText(one.arguments).replace(ANY_ARGUMENT, "$1any argument =")}` : "",
     one.name ? `“${one.name}”` : "",
   ];
   return parts.filter(Boolean).join(" · ");
