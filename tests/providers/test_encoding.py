@@ -12,7 +12,8 @@ from tests.providers.kit import TOOLS, ask
 from windlass.core.events import Settings
 from windlass.core.messages import ChatMessage, Choice, PastTurn, ToolCall, Toolset, ToolSpec
 from windlass.core.ports import ModelRequest
-from windlass.providers.encoding import ByteCache, Encoder
+from windlass.providers.byte_cache import ByteCache
+from windlass.providers.encoding import Encoder
 from windlass.providers.profiles import DEFAULT, PROFILES, Profile, profile_for
 from windlass.testing.strict_history import OPENAI, ZAI, history_faults
 

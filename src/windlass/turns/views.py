@@ -27,9 +27,9 @@ from windlass.core.fold import CallView, TurnView, fold
 from windlass.core.messages import ChatMessage, ToolCall, Usage
 from windlass.core.ports import InputNeeded, Waiting
 from windlass.core.prompt import numbered_sources, result_text
-from windlass.core.sentences import whole_sentences
 from windlass.core.steps import AwaitPerson, next_step
 from windlass.search.search import NO_SEARCH, TOLD_TO_MODEL
+from windlass.sentences import whole_sentences
 from windlass.turns.citations import citations
 
 CallStateShown = Literal["queued", "awaiting_approval", "running", "ok", "error", "denied", "cancelled", "unknown"]
