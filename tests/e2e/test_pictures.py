@@ -303,6 +303,52 @@ async def test_at_the_limit_of_rounds_pictures_stay_beside_the_results_in_plain_
     MESSAGES.validate_python(request.messages)
 
 
+async def test_a_tool_that_is_called_by_hand_gives_its_files(chat: Chat) -> None:
+    content = [picture(png(1), "image/jpeg"), {"type": "resource", "resource": {"uri": "file:///é.txt", "text": "é"}}]
+    asked = {"name": "echo", "arguments": {"result": {"content": content}}}
+    listed = (await chat.server.post("/servers/ledger/tools/call", asked))["result"]["files"]
+    assert [(file["kind"], file["mime"], file["size"]) for file in listed] == [
+        ("image", "image/png", len(png(1))),
+        ("file", "", 2),
+    ]
+    assert all("data" not in file for file in listed)
+    whole = (await chat.server.post("/servers/ledger/tools/call", {**asked, "file_data": True}))["result"]["files"]
+    assert [base64.b64decode(file["data"]) for file in whole] == [png(1), "é".encode()]
+
+
+async def test_an_export_says_which_pictures_it_leaves_out_also_after_an_import(chat: Chat) -> None:
+    answer = await chat.ask("Look", shows(picture(png(1)), {"type": "text", "text": "a dot"}), say("A dot."))
+    exported = await chat.server.get(f"/conversations/{chat.id}/export")
+    [result] = [message for message in exported["messages"] if message["role"] == "tool"]
+    left_out = f"[Left out of the export: image image/png, {len(png(1))} bytes]"
+    assert result["content"].endswith(left_out) and [file["index"] for file in result["files"]] == [0]
+    [call_] = (await chat.server.get(f"/turns/{answer['turn_id']}"))["turn"]["calls"]
+    assert call_["files"] == result["files"] and result["files"][0]["result_id"] == call_["result_id"]
+    taken = await chat.server.post("/conversations/import", exported)
+    copy = Chat(chat.server, chat.llm, taken["conversation"]["id"])
+    await copy.ask("What was it?", say("I no longer see it."))
+    request = chat.llm.requests[-1]
+    assert left_out in json.dumps(request.messages) and not request.pictures
+
+
+async def test_openai_clients_get_answers_from_models_that_saw_the_pictures(chat: Chat) -> None:
+    """A round that was handed over and comes back holds the pictures of the server's own calls."""
+    own = {"type": "function", "function": {"name": "mine", "parameters": {"type": "object", "properties": {}}}}
+    asked = {"model": "seer", "tools": [own], "messages": [{"role": "user", "content": "Look"}]}
+    headers = {"x-windlass-tools": "ledger.echo"}
+    chat.llm.then(shows(picture(png(1))) + call("mine"))
+    first = (await chat.server.call("POST", "/v1/chat/completions", asked, **headers)).body
+    [handed] = first["choices"][0]["message"]["tool_calls"]
+    result = {"role": "tool", "tool_call_id": handed["id"], "content": "mine too"}
+    asked["messages"] = [*asked["messages"], first["choices"][0]["message"], result]
+    chat.llm.then(say("A dot."))
+    second = (await chat.server.call("POST", "/v1/chat/completions", asked, **headers)).body
+    assert second["choices"][0]["message"]["content"] == "A dot."
+    [parts] = chat.llm.requests[-1].pictures
+    assert urls(parts) == [data_url(png(1))]
+    MESSAGES.validate_python(chat.llm.requests[-1].messages)
+
+
 def real_logo() -> str:
     script = Path(real_servers.everything()[1]).parent / "tools" / "get-tiny-image.js"
     return script.read_text().partition('MCP_TINY_IMAGE = "')[2].partition('"')[0]

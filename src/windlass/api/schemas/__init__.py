@@ -139,6 +139,7 @@ from windlass.api.schemas.tools import (
     EnabledTool,
     EnabledTools,
     EnableTool,
+    ResultFile,
     ToolNamed,
     UnavailableServer,
 )
@@ -309,6 +310,7 @@ __all__ = [
     "Request",
     "Resolution",
     "Response",
+    "ResultFile",
     "ResultPiece",
     "Retry",
     "Rule",

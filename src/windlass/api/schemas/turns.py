@@ -16,7 +16,7 @@ from windlass.api.schemas.base import (
     WebSearch,
 )
 from windlass.api.schemas.conversations import Message, Source, TokenUsage
-from windlass.api.schemas.tools import UnavailableServer
+from windlass.api.schemas.tools import ResultFile, UnavailableServer
 from windlass.api.schemas.waiting import TurnWaiting
 
 COMPLETED = "Chat completed successfully"  # as `message` of a turn that simply answered
@@ -102,6 +102,9 @@ class Call(Response):
     repaired: Annotated[list[str], Meta(description="What was repaired in the call as the model wrote it")]
     cause: str = ""
     result: Annotated[str | None, Meta(description="The result as the model got it")] = None
+    files: Annotated[list[ResultFile], Meta(description="What of the result is more than text")] = field(
+        default_factory=list
+    )
 
 
 class Turn(Response):
