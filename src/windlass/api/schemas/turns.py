@@ -160,12 +160,14 @@ class EventLog(Response):
 class PromptSent(Response):
     request: int
     requests: Annotated[int, Meta(description="How many requests this turn has sent")]
-    body: Annotated[Object, Meta(description="The exact request")]
+    body: Annotated[
+        Object, Meta(description="The exact request, with notes in place of the bytes of pictures and sounds")
+    ]
     moved: Annotated[
         list[str],
         Meta(
             description="Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, "
-            "system_prompt, context, date, results, trimmed, deleted. Empty: it does, or it is the first"
+            "system_prompt, context, date, results, trimmed, deleted, pictures. Empty: it does, or it is the first"
         ),
     ] = field(default_factory=list)
     success: bool = True

@@ -90,7 +90,9 @@ function toolsPart(body: Body): PromptPart[] {
 function historyPart(messages: readonly WireMessage[], turn: Turn): PromptPart[] {
   if (messages.length === 0) return [];
   const inside = messages.map((message, n) => messagePart(message, `h${n}`, turn));
-  const turns = messages.filter((message) => message.role === "user" && !Array.isArray(message.content)).length;
+  const turns = messages.filter(
+    (message) => message.role === "user" && !Array.isArray(message.content),
+  ).length;
   const summary = `${turns} earlier ${turns === 1 ? "turn" : "turns"}, ${messages.length} messages`;
   const chars = inside.reduce((sum, row) => sum + row.chars, 0);
   return [{ ...part("history", "history", summary, "", chars), inside }];
