@@ -309,7 +309,10 @@ def test_a_note_stands_behind_the_parts_of_a_message() -> None:
 
 
 def test_pictures_that_became_words_are_named_where_nothing_else_moved() -> None:
-    log = [started("a", ASKED), ModelReplied("", (CALL,), provider="p", history=history_digest([]), media="ss")]
+    log: list[Event] = [
+        started("a", ASKED),
+        ModelReplied("", (CALL,), provider="p", history=history_digest([]), media="ss"),
+    ]
     assert [why_moved(fold(log), [], media) for media in ("ss", "sss", "os", "")] == [
         (),
         (),

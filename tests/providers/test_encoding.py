@@ -13,7 +13,7 @@ from windlass.core.events import Settings
 from windlass.core.messages import ChatMessage, Choice, MediaRef, PastTurn, ToolCall, Toolset, ToolSpec
 from windlass.core.ports import ModelRequest
 from windlass.providers.byte_cache import ByteCache
-from windlass.providers.encoding import Encoder
+from windlass.providers.encoding import Encoder, filled
 from windlass.providers.media import RequestMedia
 from windlass.providers.profiles import DEFAULT, PROFILES, Profile, profile_for
 from windlass.testing.strict_history import OPENAI, ZAI, history_faults
@@ -246,12 +246,16 @@ def showing(letter: str, data: bytes = b"AAEC") -> RequestMedia:
     return RequestMedia("m", {SEEN: letter}, {SEEN: data} if letter == "s" else {})
 
 
+def with_media(encoder: Encoder, request: ModelRequest, media: RequestMedia) -> bytes:
+    return filled(encoder.body(request, DEFAULT, "m", None, media), request.prompt, media)
+
+
 def test_the_bytes_of_a_past_picture_are_put_in_last_and_not_kept_with_its_turn() -> None:
     cache = ByteCache()
     encoder = Encoder("p1", cache)
     request = ask("And now?", past=(PastTurn("turn-0", turn_with_a_picture(), media=(SEEN,)),))
-    first = encoder.body(request, DEFAULT, "m", None, showing("s", b"A" * 1_000_000))
-    again = encoder.body(request, DEFAULT, "m", None, showing("s", b"BBBB"))
+    first = with_media(encoder, request, showing("s", b"A" * 1_000_000))
+    again = with_media(encoder, request, showing("s", b"BBBB"))
     assert again == first.replace(b"A" * 1_000_000, b"BBBB")
     assert [message["role"] for message in json.loads(again)["messages"]] == [
         *("user", "assistant", "tool", "user", "assistant", "user")
@@ -262,7 +266,7 @@ def test_the_bytes_of_a_past_picture_are_put_in_last_and_not_kept_with_its_turn(
 def test_a_past_turn_is_encoded_anew_where_its_picture_became_words() -> None:
     encoder = Encoder("p1", ByteCache())
     request = ask("And now?", past=(PastTurn("turn-0", turn_with_a_picture(), media=(SEEN,)),))
-    texts = [encoder.body(request, DEFAULT, "m", None, showing(letter)).decode() for letter in "soxrgs"]
+    texts = [with_media(encoder, request, showing(letter)).decode() for letter in "soxrgs"]
     assert texts[0] == texts[-1] and len(set(texts)) == 5
     for text, words in zip(texts[1:5], ("newer ones", "does not take", "refused it", "no longer"), strict=True):
         assert words in text and "image_url" not in text
@@ -274,7 +278,7 @@ def test_a_past_turn_is_encoded_anew_where_its_picture_became_words() -> None:
 def test_no_text_is_taken_for_the_hole_of_a_picture(text: str) -> None:
     told = ChatMessage("tool", text, call_id="call_1", name="get_time", parts=(text, SEEN, "</r>"))
     request = ask(*turn_with_a_call()[:2], told)
-    made = json.loads(Encoder("p1", ByteCache()).body(request, DEFAULT, "m", None, showing("s")))
+    made = json.loads(with_media(Encoder("p1", ByteCache()), request, showing("s")))
     parts = made["messages"][-1]["content"]
     assert [part["text"] for part in parts[1:] if part["type"] == "text"] == [text, "</r>"]
     assert parts[2]["image_url"]["url"] == "data:image/png;base64,AAEC"

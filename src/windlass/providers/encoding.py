@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from windlass.core.messages import ChatMessage, MediaRef, PastTurn, ToolCall, Toolset, ToolSpec
-from windlass.core.ports import ModelRequest
+from windlass.core.ports import ModelRequest, Prompt
 from windlass.providers.byte_cache import ByteCache
 from windlass.providers.media import NO_MEDIA, RequestMedia, media_in, media_of
 from windlass.providers.media_types import SOUNDS
@@ -43,6 +43,7 @@ class Encoder:
         temperature: float | None,
         media: RequestMedia = NO_MEDIA,
     ) -> bytes:
+        """With a hole for each picture that is shown: `filled` puts the bytes in."""
         dropped = self._dropped.get(model)
         if dropped and profile.reasoning_field in dropped:
             profile = replace(profile, reasoning_field="")
@@ -90,8 +91,7 @@ class Encoder:
             if encoded := self._past(turn, dialect, profile, media):
                 parts.append(encoded)
         parts += self._in_order(prompt.current, profile, media)
-        joined = b",".join(parts)
-        return _filled(joined, request, media) if media.letters else joined
+        return b",".join(parts)
 
     def _past(self, turn: PastTurn, dialect: str, profile: Profile, media: RequestMedia) -> bytes:
         key: tuple[object, ...] = (turn.turn_id, turn.revision, dialect)
@@ -159,6 +159,16 @@ class Encoder:
             own = tuple(tool for tool in toolset.tools if searches or tool.server != "provider")
             held = self._cache.keep(key, encoded_tools(Toolset("", own), searches) if own else b"")
         return held
+
+
+def filled(body: bytes, prompt: Prompt, media: RequestMedia) -> bytes:
+    """The bytes are put in last, so that past turns are kept without them, and large ones are copied once."""
+    if not media.data:
+        return body
+    first, *others = body.split(_HOLE)
+    shown = (ref for ref in media_of(prompt) if media.shows(ref))
+    pieces = (piece for ref, rest in zip(shown, others, strict=True) for piece in (media.data[ref], rest))
+    return b"".join((first, *pieces))
 
 
 def _parameters(request: ModelRequest, profile: Profile, sent: Container[str], tools: bool) -> dict[str, bytes]:
@@ -251,11 +261,3 @@ def _wire_part(part: str | MediaRef, media: RequestMedia) -> object:
 
 def _text_part(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
-
-
-def _filled(joined: bytes, request: ModelRequest, media: RequestMedia) -> bytes:
-    """The bytes are put in last, so that past turns are kept without them."""
-    first, *others = joined.split(_HOLE)
-    shown = (ref for ref in media_of(request.prompt) if media.shows(ref))
-    pieces = (piece for ref, rest in zip(shown, others, strict=True) for piece in (media.data[ref], rest))
-    return b"".join((first, *pieces))

@@ -17,7 +17,7 @@ from windlass.providers.media_types import is_image, size_text
 from windlass.providers.refusals import Refusals
 
 CACHE_BYTES = 32 * 1024 * 1024
-LONG = 256 * 1024  # more is encoded in a thread
+LONG = 256 * 1024  # more is encoded and copied in a thread
 SHOWN, NOT_TAKEN, REFUSED, TOO_LARGE, OLDER, GONE = "s", "x", "r", "l", "o", "g"
 _TO_PERSON = "; it is shown to the person"
 _WHY = {
@@ -68,6 +68,10 @@ class RequestMedia:
     @property
     def shown(self) -> frozenset[MediaRef]:
         return frozenset(ref for ref, letter in self.letters.items() if letter == SHOWN)
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.data.values()))
 
     def shows(self, ref: MediaRef) -> bool:
         return self.letters.get(ref) == SHOWN

@@ -1,5 +1,6 @@
 """The chat-completions wire: one provider, asked over HTTP, its answer streamed."""
 
+import asyncio
 import json
 import re
 import time
@@ -12,7 +13,7 @@ from windlass.providers.assembly import Assembly
 from windlass.providers.attempt import Attempt
 from windlass.providers.byte_cache import ByteCache
 from windlass.providers.config import ProviderConfig, endpoint_for, host_of
-from windlass.providers.encoding import ENTRIES, OPTIONAL, Encoder
+from windlass.providers.encoding import ENTRIES, OPTIONAL, Encoder, filled
 from windlass.providers.failures import (
     BAD_REQUEST,
     MISSING,
@@ -28,7 +29,7 @@ from windlass.providers.failures import (
 )
 from windlass.providers.http_client import HttpClient
 from windlass.providers.limiter import Limiter
-from windlass.providers.media import NO_MEDIA, Media, RequestMedia
+from windlass.providers.media import LONG, NO_MEDIA, Media, RequestMedia
 from windlass.providers.profiles import Profile, profile_for
 
 ERROR_CAP = 64 * 1024
@@ -82,6 +83,15 @@ class OpenAIChat:
 
     def body(self, request: ModelRequest, media: RequestMedia = NO_MEDIA) -> bytes:
         """The request exactly as it is sent."""
+        return filled(self._with_holes(request, media), request.prompt, media)
+
+    async def _body(self, request: ModelRequest, media: RequestMedia) -> bytes:
+        """Large pictures are copied in a thread: the loop has others to serve."""
+        if media.size <= LONG:
+            return self.body(request, media)
+        return await asyncio.to_thread(filled, self._with_holes(request, media), request.prompt, media)
+
+    def _with_holes(self, request: ModelRequest, media: RequestMedia) -> bytes:
         model = request.settings.model or self.config.model
         asked = request.settings.temperature
         temperature = self.config.temperature if asked is None else asked
@@ -109,7 +119,7 @@ class OpenAIChat:
             extras=bool(request.settings.parameters),
         )
         media = await self.media_in(request)
-        body = self.body(request, media)
+        body = await self._body(request, media)
         began = time.monotonic()
         try:
             first_at = await self._exchange(body, assembly, attempt)

@@ -31,7 +31,7 @@ from windlass.core.ports import ModelRequest
 from windlass.core.prompt import past_turn, prompt_for, why_moved
 from windlass.providers import Models, OpenAIChat, profile_for
 from windlass.providers.byte_cache import ByteCache
-from windlass.providers.encoding import Encoder
+from windlass.providers.encoding import Encoder, filled
 from windlass.providers.media import NO_MEDIA, described
 from windlass.runner import Runner
 from windlass.servers import InputReply
@@ -434,6 +434,7 @@ async def request_shown(models: Models, request: ModelRequest, media_sent: str) 
     else:
         media = described(NO_MEDIA, request, media_sent)
         encoder = Encoder(settings.provider, ByteCache())
-        body = encoder.body(request, profile_for("", settings.model), settings.model, settings.temperature, media)
+        form = encoder.body(request, profile_for("", settings.model), settings.model, settings.temperature, media)
+        body = filled(form, request.prompt, media)
     shown: dict[str, Any] = msgspec.json.decode(body)
     return shown, media.signature
