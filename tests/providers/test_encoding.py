@@ -282,3 +282,12 @@ def test_no_text_is_taken_for_the_hole_of_a_picture(text: str) -> None:
     parts = made["messages"][-1]["content"]
     assert [part["text"] for part in parts[1:] if part["type"] == "text"] == [text, "</r>"]
     assert parts[2]["image_url"]["url"] == "data:image/png;base64,AAEC"
+
+
+def test_each_model_is_told_of_itself_that_it_does_not_see() -> None:
+    encoder = Encoder("p1", ByteCache())
+    request = ask("And now?", past=(PastTurn("turn-0", turn_with_a_picture(), media=(SEEN,)),))
+    for model in ("a", "b"):
+        assert (
+            f"{model} does not take pictures" in with_media(encoder, request, RequestMedia(model, {SEEN: "x"})).decode()
+        )
