@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from windlass import config as settings
@@ -12,7 +13,17 @@ from windlass.bus import Bus
 from windlass.config import Config
 from windlass.core.ports import Model
 from windlass.core.values import value_object
-from windlass.providers import DEMO, DEMO_MODEL, Models, ProviderConfig, chat_models, detect_local
+from windlass.providers import (
+    DEMO,
+    DEMO_MODEL,
+    KeptMedia,
+    MediaBudget,
+    Models,
+    ModelSetting,
+    ProviderConfig,
+    chat_models,
+    detect_local,
+)
 from windlass.runner import Runner
 from windlass.servers import Isolation, SandboxRules, ServerConfig, Servers, ToolOverride
 from windlass.services import Services
@@ -24,6 +35,7 @@ from windlass.store.redaction import Redactor, secrets_among
 from windlass.store.vault import Vault
 from windlass.telemetry import Telemetry, redact_lines
 from windlass.toolbox import Function, Toolbox, input_needed
+from windlass.toolbox.kept_media import read_media
 from windlass.toolbox.permissions import PolicyRule
 from windlass.toolbox.search_backends import SearchBackends
 from windlass.turns.setup import TurnBuilder
@@ -137,7 +149,7 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
     vault = Vault(config.home / "secrets.json", on_change=lambda: redactor.learn(kept_secrets(vault)))
     redactor.learn(kept_secrets(vault))
     redact_lines(redactor.text)
-    models = Models(redact=redactor.text)
+    models = Models(redact=redactor.text, media=KeptMedia(partial(read_media, store), media_budget(config.limits)))
     servers = Servers(
         on_change=lambda server_id: toolbox.servers_changed(),
         reveal=vault.reveal,
@@ -242,9 +254,15 @@ def configured_providers(config: Config) -> list[ProviderConfig]:
             ca_file=provider.ca_file,
             patience=patience_of(config.limits),
             fallback=tuple(provider.fallback),
+            model_settings=_model_settings(provider),
         )
         for number, provider in enumerate(config.providers, 1)
     ]
+
+
+def _model_settings(provider: settings.ProviderSettings) -> tuple[ModelSetting, ...]:
+    single = (ModelSetting(name, one.images, one.audio) for name, one in provider.models.items())
+    return (*single, ModelSetting("*", provider.images, provider.audio))
 
 
 async def _found_or_demo(config: Config) -> ProviderConfig:
@@ -329,6 +347,10 @@ def _inside(slug: str, inside: settings.SandboxSettings, home: Path) -> SandboxR
 
 def _override(tool: settings.ToolSettings) -> ToolOverride:
     return ToolOverride(tool.timeout_s, tool.retries, tool.approval or "", tool.class_ or "")
+
+
+def media_budget(limits: settings.LimitSettings) -> MediaBudget:
+    return MediaBudget(limits.pictures, limits.picture_bytes, limits.pictures_bytes)
 
 
 def policy_of(config: Config) -> list[PolicyRule]:

@@ -45,6 +45,11 @@ KeyedBackend = Literal["brave", "tavily", "exa", "serper"]
 SearchBackend = Literal["auto", KeyedBackend, "searxng", "mcp", "zai", "zai-mcp", "ddgs", "builtin", "off"]
 
 
+class AbilitySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    images: bool | None = None
+    audio: bool | None = None
+
+
 class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     base_url: str = OPENAI_URL
     model: str = ""
@@ -55,6 +60,11 @@ class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ca_file: str = ""
     wire: Literal["openai"] = "openai"
     fallback: list[str] = []  # "provider/model", asked in this order when this provider cannot answer
+    images: bool | None = (
+        None  # whether its models take pictures; unset: as its list and our table say, else it is tried
+    )
+    audio: bool | None = None  # the same of sounds, which are not sent where nothing is known
+    models: dict[str, AbilitySettings] = {}  # the same for single models, by name or pattern
 
 
 class ToolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -157,6 +167,9 @@ class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     crashes: Annotated[int, msgspec.Meta(ge=1)] = 3
     result_chars: Annotated[int, msgspec.Meta(ge=2_000)] = 16_000
     message_chars: Annotated[int, msgspec.Meta(ge=1_000)] = 1_000_000
+    pictures: Annotated[int, msgspec.Meta(ge=0)] = 20
+    picture_bytes: Annotated[int, msgspec.Meta(ge=1)] = 5 << 20
+    pictures_bytes: Annotated[int, msgspec.Meta(ge=1)] = 20 << 20
     turn_s: float = 1800
     turn_tokens: int | None = None
     day_tokens: int | None = None

@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.conftest import Commands
 from tests.kit.app import RunningApp, running_app
+from tests.kit.ledger.pictures import png
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import wait_for
 from tests.kit.windlass_process import model_settings
@@ -209,7 +210,9 @@ def test_servers_are_listed(windlass: Commands) -> None:
     assert "demo" in windlass("servers", "list").out
 
 
-def test_a_server_is_added_tested_stopped_started_and_removed(windlass: Commands, ledger: Ledger) -> None:
+def test_a_server_is_added_tested_stopped_started_and_removed(
+    windlass: Commands, ledger: Ledger, tmp_path: Path
+) -> None:
     done = windlass("servers", "add", "Ledger", "--json", "--", *ledger.argv())
     made = decoded(done.out, schemas.Server)
     assert isinstance(made, schemas.Server) and made.status == "running" and made.argv == ledger.argv()
@@ -219,6 +222,11 @@ def test_a_server_is_added_tested_stopped_started_and_removed(windlass: Commands
         assert decoded(windlass("servers", "start", "ledger", "--json").out, schemas.Server)
         assert decoded(windlass("servers", "log", "ledger", "--json").out, list[str]) == []
         assert "hello" in windlass("tools", "call", "ledger.echo", "text=hello").out
+        for _ in range(2):  # the second is written beside the first
+            saved = windlass("tools", "call", "ledger.odd", "kind=image", "--save", str(tmp_path))
+        assert "[image, image/png, " in saved.out and f"Saved {tmp_path / 'odd-2.png'}" in saved.err
+        assert [(tmp_path / f"odd-{n}.png").read_bytes() for n in (1, 2)] == [png()] * 2
+        assert "--save DIR" in windlass("tools", "call", "ledger.odd", "kind=image").err
     finally:
         assert windlass("servers", "remove", "ledger").code == 0
     assert windlass("servers", "test", "ledger").code == 1

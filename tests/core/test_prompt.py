@@ -29,7 +29,16 @@ from windlass.core.events import (
     TurnStarted,
 )
 from windlass.core.fold import LIMIT_TEXTS, fold
-from windlass.core.messages import CallState, ChatMessage, PastTurn, SourceLink, ToolCall, ToolOutput
+from windlass.core.messages import (
+    CallState,
+    ChatMessage,
+    MediaRef,
+    OutputFile,
+    PastTurn,
+    SourceLink,
+    ToolCall,
+    ToolOutput,
+)
 from windlass.core.ports import Prompt
 from windlass.core.prompt import (
     history_digest,
@@ -39,6 +48,7 @@ from windlass.core.prompt import (
     prompt_for,
     searchable_text,
     why_moved,
+    without_calls,
 )
 from windlass.store.fence import KeyedFence
 from windlass.testing.strict_history import history_faults
@@ -255,6 +265,64 @@ def answered(settings: Settings = ASKED, turn_id: str = "turn-1", revision: int 
 def test_whatever_moved_the_prompt_is_named(changed: dict[str, Any], moved: tuple[str, ...]) -> None:
     """A history that begins with the turn before cuts nothing from it."""
     assert why_moved(fold([started("c", replace(ASKED, **changed))]), [answered()]) == moved
+
+
+PNG = OutputFile("image", 1, mime="image/x", size=7, true_mime="image/png")
+SVG = OutputFile("image", 2, mime="image/svg+xml", size=9)
+
+
+def test_what_is_to_be_seen_stands_beside_the_result_in_the_same_fence() -> None:
+    log = log_with(ToolOutput("a chart", "result-1", files=(PNG, SVG)))
+    [seen] = [message for message in prompt_for(log, (), FENCE).current if message.role == "tool"]
+    assert seen.parts == (OPENS, MediaRef("result-1", 1, "image/png", 7), "</result-0d7ee706aa9cf531>")
+    assert seen.content == f"{OPENS}\na chart\n</result-0d7ee706aa9cf531>"
+    assert past_turn("t", log, FENCE).media == seen.parts[1:2]
+
+
+@pytest.mark.parametrize(
+    "output", [ToolOutput("a chart", files=(PNG,)), ToolOutput("a chart", "result-1", files=(SVG,))]
+)
+def test_what_is_not_kept_or_no_picture_that_models_take_is_text_alone(output: ToolOutput) -> None:
+    assert past_turn("t", log_with(output), FENCE).media == ()
+
+
+def test_without_calls_the_pictures_stand_behind_the_text_of_their_result() -> None:
+    seen = ("<r>", MediaRef("result-1", 0, "image/png", 7), "</r>")
+    own = (MediaRef("result-2", 0, "image/png", 7), "What is this?")
+    messages = (
+        ChatMessage("tool", "one", name="look", parts=seen),
+        ChatMessage("tool", "two", name="look"),
+        ChatMessage("assistant", "Hm."),
+        ChatMessage("tool", "three", name="look"),
+        ChatMessage("user", "What is this?", name="ann", parts=own),
+    )
+    first, _, last = without_calls(messages)
+    one, two, three = (f"Result of look:\n{word}" for word in ("one", "two", "three"))
+    assert first == ChatMessage("user", f"{one}\n\n{two}", parts=(one, *seen, two))
+    assert last == ChatMessage("user", f"{three}\n\nWhat is this?", name="ann", parts=(three, *own))
+
+
+def test_a_note_stands_behind_the_parts_of_a_message() -> None:
+    opening = ChatMessage("user", "See?", parts=("See?", MediaRef("result-2", 0, "image/png", 7)))
+    log = [TurnStarted((opening,), Settings(note="[Search first.]"))]
+    assert prompt_for(log, (), FENCE).current[0].parts == (*opening.parts, "[Search first.]")
+
+
+def test_pictures_that_became_words_are_named_where_nothing_else_moved() -> None:
+    log: list[Event] = [
+        started("a", ASKED),
+        ModelReplied("", (CALL,), provider="p", history=history_digest([]), media="ss"),
+    ]
+    assert [why_moved(fold(log), [], media) for media in ("ss", "sss", "os", "")] == [
+        (),
+        (),
+        ("pictures",),
+        ("pictures",),
+    ]
+    before = past_turn("turn-1", [*log, TurnFinished("answered")], FENCE)
+    now = fold([started("c", ASKED)])
+    assert [why_moved(now, [before], media) for media in ("sso", "oss")] == [(), ("pictures",)]
+    assert why_moved(fold([started("c", replace(ASKED, model="n"))]), [before], "xx") == ("model",)
 
 
 def test_a_shorter_history_and_a_deleted_message_are_told_apart() -> None:

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from tests.providers.kit import TOOLS, ask
 from windlass.core.events import Settings
-from windlass.core.messages import ChatMessage, Choice, PastTurn, ToolCall, Toolset, ToolSpec
+from windlass.core.messages import ChatMessage, Choice, MediaRef, PastTurn, ToolCall, Toolset, ToolSpec
 from windlass.core.ports import ModelRequest
-from windlass.providers.encoding import ByteCache, Encoder
+from windlass.providers.byte_cache import ByteCache
+from windlass.providers.encoding import Encoder, filled
+from windlass.providers.media import RequestMedia
 from windlass.providers.profiles import DEFAULT, PROFILES, Profile, profile_for
 from windlass.testing.strict_history import OPENAI, ZAI, history_faults
 
@@ -230,3 +232,62 @@ def test_members_of_a_family_differ() -> None:
 def test_a_profile_can_be_named_outright() -> None:
     assert profile_for("https://example.com/v1", "glm-4.7", "glm") == GLM
     assert profile_for("https://example.com/v1", "glm-4.7", "no such profile") == DEFAULT
+
+
+SEEN = MediaRef("result-1", 0, "image/png", 3)
+
+
+def turn_with_a_picture() -> tuple[ChatMessage, ...]:
+    asked, called, told = turn_with_a_call()
+    return asked, called, replace(told, parts=("<r>", SEEN, "</r>")), ChatMessage("assistant", "Noon.")
+
+
+def showing(letter: str, data: bytes = b"AAEC") -> RequestMedia:
+    return RequestMedia("m", {SEEN: letter}, {SEEN: data} if letter == "s" else {})
+
+
+def with_media(encoder: Encoder, request: ModelRequest, media: RequestMedia) -> bytes:
+    return filled(encoder.body(request, DEFAULT, "m", None, media), request.prompt, media)
+
+
+def test_the_bytes_of_a_past_picture_are_put_in_last_and_not_kept_with_its_turn() -> None:
+    cache = ByteCache()
+    encoder = Encoder("p1", cache)
+    request = ask("And now?", past=(PastTurn("turn-0", turn_with_a_picture(), media=(SEEN,)),))
+    first = with_media(encoder, request, showing("s", b"A" * 1_000_000))
+    again = with_media(encoder, request, showing("s", b"BBBB"))
+    assert again == first.replace(b"A" * 1_000_000, b"BBBB")
+    assert [message["role"] for message in json.loads(again)["messages"]] == [
+        *("user", "assistant", "tool", "user", "assistant", "user")
+    ]
+    assert sum(map(len, cache._held.values())) < 5_000
+
+
+def test_a_past_turn_is_encoded_anew_where_its_picture_became_words() -> None:
+    encoder = Encoder("p1", ByteCache())
+    request = ask("And now?", past=(PastTurn("turn-0", turn_with_a_picture(), media=(SEEN,)),))
+    texts = [with_media(encoder, request, showing(letter)).decode() for letter in "soxrgs"]
+    assert texts[0] == texts[-1] and len(set(texts)) == 5
+    for text, words in zip(texts[1:5], ("newer ones", "does not take", "refused it", "no longer"), strict=True):
+        assert words in text and "image_url" not in text
+        assert history_faults(json.loads(text), OPENAI) == []
+    assert encoder.body(request, DEFAULT, "m", None).decode().count("image") == 0
+
+
+@given(st.text(alphabet=st.sampled_from('\x00"\\é a'), max_size=30))
+def test_no_text_is_taken_for_the_hole_of_a_picture(text: str) -> None:
+    told = ChatMessage("tool", text, call_id="call_1", name="get_time", parts=(text, SEEN, "</r>"))
+    request = ask(*turn_with_a_call()[:2], told)
+    made = json.loads(with_media(Encoder("p1", ByteCache()), request, showing("s")))
+    parts = made["messages"][-1]["content"]
+    assert [part["text"] for part in parts[1:] if part["type"] == "text"] == [text, "</r>"]
+    assert parts[2]["image_url"]["url"] == "data:image/png;base64,AAEC"
+
+
+def test_each_model_is_told_of_itself_that_it_does_not_see() -> None:
+    encoder = Encoder("p1", ByteCache())
+    request = ask("And now?", past=(PastTurn("turn-0", turn_with_a_picture(), media=(SEEN,)),))
+    for model in ("a", "b"):
+        assert (
+            f"{model} does not take pictures" in with_media(encoder, request, RequestMedia(model, {SEEN: "x"})).decode()
+        )

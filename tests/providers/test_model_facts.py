@@ -24,7 +24,7 @@ ODD = {"id": "x", "context_length": "many", "pricing": {"prompt": "-1", "complet
 @pytest.mark.parametrize(
     ("entry", "facts"),
     [
-        (OPENROUTER, ModelFacts(202752, 0.4, 1.5, images=True, tools=False)),
+        (OPENROUTER, ModelFacts(202752, 0.4, 1.5, images=True, tools=False, audio=False)),
         (VLLM, ModelFacts(32768)),
         (LLAMA_CPP, ModelFacts(131072)),
         (LM_STUDIO, ModelFacts(32768, images=True, tools=True)),

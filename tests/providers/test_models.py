@@ -186,7 +186,7 @@ async def test_a_probe_goes_on_when_one_question_fails() -> None:
 
 
 async def test_a_wire_is_chosen_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(WIRES, "echo", lambda config, cache: ScriptedModel(say(f"by {config.wire}")))
+    monkeypatch.setitem(WIRES, "echo", lambda config, cache, media: ScriptedModel(say(f"by {config.wire}")))
     reply = await Models([ProviderConfig("own", wire="echo", model="m")]).reply(ask("Hello"), lambda event: None)
     assert reply.text == "by echo"
 

@@ -74,7 +74,7 @@ async def test_what_is_to_be_seen_heard_or_saved_is_named_with_its_size() -> Non
         OutputFile("image", 3, "recovery.svg", "image/svg+xml", 6),
         OutputFile("file", 4, "a.bin", "", 2),
     )
-    assert "[image, image/png, 3 B; it is shown to the person]" in output.text
+    assert "[image, image/png, 3 B: it is not image/png, whatever the tool says, so it is not sent" in output.text
     assert output.size == len("a chart") + 3 + 6 + 2
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from windlass.core.errors import BadInput
 from windlass.core.events import NO_HISTORY
-from windlass.core.messages import ChatMessage, PastTurn, ToolCall, Toolset, ToolSpec
+from windlass.core.messages import ChatMessage, MediaRef, PastTurn, ToolCall, Toolset, ToolSpec
 from windlass.turns.history_window import Budget, Kept, estimated_tokens, kept_within, messages_tokens, tools_tokens
 
 HELLO = (ChatMessage("user", "hello"),)
@@ -105,6 +105,16 @@ def test_what_is_kept_is_a_tail_of_whole_turns_that_fits_and_could_not_be_longer
     assert not tail or fits(tail)
     assert not kept.cut_turns or not fits(past[kept.cut_turns - 1 :])
     assert kept.tokens == fixed + messages_tokens(message for one in tail for message in one.messages)
+
+
+def test_a_picture_takes_room_where_the_model_takes_it() -> None:
+    seen = ChatMessage(
+        "tool", "a chart", call_id="c", parts=("<r>", MediaRef("result-1", 0, "image/png", 90_000), "</r>")
+    )
+    past = [PastTurn("turn-0", (seen,))]
+    budget = Budget(max_tokens=500)
+    assert kept_within(budget, "", past, HELLO).cut_turns == 1
+    assert kept_within(budget, "", past, HELLO, takes=lambda mime: False).cut_turns == 0
 
 
 def test_no_past_is_nothing_cut() -> None:

@@ -9,6 +9,7 @@ import msgspec
 import typer
 
 from windlass.api import schemas
+from windlass.cli.files import saved_files
 from windlass.cli.options import FAILED
 from windlass.cli.output import as_json, clean, line, note, table
 from windlass.cli.session import Connected, opened
@@ -46,18 +47,26 @@ def call(
     tool: Annotated[str, typer.Argument(help="server.tool")],
     arguments: Annotated[list[str] | None, typer.Argument(help="key=value, or a JSON object.")] = None,
     file: Annotated[Path | None, typer.Option("--file", "-f", help="Arguments as JSON from a file.")] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Save its pictures, sounds and files in this folder.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Call a tool without a model. Exit code 1 when it fails."""
     slug, name = _split(tool)
     with opened(ctx) as session:
         given = arguments_given(session, slug, name, arguments or [], file)
-        result = session.run(session.w.servers.call_tool(slug, name, given))
+        result = session.run(session.w.servers.call_tool(slug, name, given, file_data=save is not None))
+    saved = saved_files(save, name, result.files) if save else []
     if json:
         as_json(result)
     else:
         sys.stdout.write(clean(result.text) + "\n")
         note(f"{result.state}, {result.took_ms} ms" + (", shortened" if result.shortened else ""))
+        if result.files and save is None:
+            note(f"{len(result.files)} files; --save DIR saves those that are not links", "")
+    for path in saved:
+        note(f"Saved {path}", "")
     raise typer.Exit(0 if result.state == "ok" else FAILED)
 
 

@@ -276,8 +276,11 @@ class ServersResource(Resource):
         """Whether a tool reads, changes or sends; None returns to Windlass's guess."""
         await self._transport.call(routes.servers.correct_kind, server, tool, schemas.ToolKind(kind))
 
-    async def call_tool(self, server: str, tool: str, arguments: dict[str, Any] | None = None) -> schemas.ToolResult:
-        body = schemas.CallTool(tool, arguments or {})
+    async def call_tool(
+        self, server: str, tool: str, arguments: dict[str, Any] | None = None, *, file_data: bool = False
+    ) -> schemas.ToolResult:
+        """With `file_data`, `files` hold the bytes of pictures, sounds and files, in base64."""
+        body = schemas.CallTool(tool, arguments or {}, file_data)
         return (await self._transport.call(routes.servers.call_tool, server, body)).result
 
     async def log(self, server: str) -> Texts:

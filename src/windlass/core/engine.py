@@ -179,7 +179,8 @@ def _as_event(turn_id: str, view: TurnView, reply: Reply, past: Sequence[PastTur
         extra=reply.extra,
         provider=view.asked.provider,
         history=history_digest(past),
-        moved=why_moved(view, past),
+        moved=why_moved(view, past, reply.media),
+        media=reply.media,
     )
 
 

@@ -85,6 +85,7 @@ class ModelReplied:
     provider: str = ""  # that was asked
     history: str = ""  # digest of the earlier turns that the request showed
     moved: tuple[str, ...] = ()  # why the request does not begin with the one before it; empty: it does
+    media: str = ""  # how the request showed each picture and sound in it: a letter of the adapter's for each
 
 
 @value_object

@@ -305,8 +305,5 @@ LIMIT_TEXTS = {
         "No more searches are made in this turn. Answer now with what was found; say what is missing.",
         "The model announced a search again and again without making it.",
     ),
-    "length": LimitText(
-        "",
-        "The reply was cut at the model's output limit.",
-    ),
+    "length": LimitText("", "The reply was cut at the model's output limit."),
 }

@@ -28,6 +28,16 @@ class ToolCall:
 
 
 @value_object
+class MediaRef:
+    """A picture or a sound, by where its bytes are kept: neither messages nor logs hold any."""
+
+    source: str  # id of a kept result
+    at: int  # its position in the result's content
+    mime: str  # by its content, not as claimed
+    size: int  # bytes, once decoded
+
+
+@value_object
 class ChatMessage:
     role: Role
     content: str | None
@@ -35,6 +45,7 @@ class ChatMessage:
     call_id: str = ""
     name: str = ""
     reasoning: str = ""
+    parts: tuple[str | MediaRef, ...] = ()  # of more than text: a user's all in order; a result's media, fenced
 
 
 @value_object
@@ -44,6 +55,7 @@ class SentPrompt:
     parts: tuple[str, ...]
     history_from: str
     history: str  # a digest of those turns
+    media: str = ""  # as `ModelReplied` has it
 
 
 @value_object
@@ -55,6 +67,7 @@ class PastTurn:
     revision: int = 0
     provider: str = ""  # its reasoning goes back to this one alone
     sent: SentPrompt | None = None  # its last request
+    media: tuple[MediaRef, ...] = ()  # in its messages
 
 
 @value_object
@@ -81,6 +94,7 @@ class OutputFile:
     mime: str = ""
     size: int = 0  # bytes, once decoded
     uri: str = ""  # of a link
+    true_mime: str = ""  # of a picture or sound that models may take, by its content
 
 
 @value_object

@@ -84,6 +84,7 @@ class Reply:
     first_ms: int = 0
     extra: str = ""
     promised: bool = False
+    media: str = ""  # how the request showed pictures and sounds, a letter for each
 
 
 @value_object
@@ -207,6 +208,8 @@ class Tools(Protocol):
 class Fence(Protocol):
     def around(self, call_id: str, tool: str, text: str) -> str:
         """Foreign text, marked as such: the same for the same call, in a way that its author cannot imitate."""
+
+    def tags(self, call_id: str, tool: str) -> tuple[str, str]: ...  # what stands before and behind it
 
 
 class History(Protocol):

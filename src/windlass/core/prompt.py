@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from windlass.core.events import Event, Settings
 from windlass.core.fold import LIMIT_TEXTS, CallView, TurnView, fold, force, is_bare
-from windlass.core.messages import NO_RESULT, PYTHON, ChatMessage, PastTurn, SentPrompt, SourceLink, ToolCall
+from windlass.core.messages import NO_RESULT, PYTHON, ChatMessage, MediaRef, PastTurn, SentPrompt, SourceLink, ToolCall
 from windlass.core.ports import Fence, Prompt
 
 LONGEST_TITLE, LONGEST_URL = 200, 2000
@@ -39,7 +39,8 @@ def past_turn(turn_id: str, log: Sequence[Event], fence: Fence, revision: int = 
         replace(message, reasoning="") if message.reasoning and not message.calls else message
         for message in _messages(view, fence)
     )
-    return PastTurn(turn_id, messages, revision, view.asked.provider, _sent(view))
+    media = tuple(part for message in messages for part in message.parts if isinstance(part, MediaRef))
+    return PastTurn(turn_id, messages, revision, view.asked.provider, _sent(view), media)
 
 
 def _sent(view: TurnView) -> SentPrompt | None:
@@ -47,7 +48,7 @@ def _sent(view: TurnView) -> SentPrompt | None:
     if last is None or not last.reply.history:
         return None
     parts = _parts(replace(last.asked, toolset="") if last.bare else last.asked)
-    return SentPrompt(parts, view.history_from, last.reply.history)
+    return SentPrompt(parts, view.history_from, last.reply.history, last.reply.media)
 
 
 def _parts(settings: Settings) -> tuple[str, ...]:
@@ -59,7 +60,7 @@ def history_digest(past: Iterable[PastTurn]) -> str:
     return hashlib.blake2b(shown.encode(), digest_size=8).hexdigest()
 
 
-def why_moved(view: TurnView, past: Sequence[PastTurn]) -> tuple[str, ...]:
+def why_moved(view: TurnView, past: Sequence[PastTurn], media: str = "") -> tuple[str, ...]:
     """Why this request does not begin with the one before it, byte for byte; nothing where it does, or is the first.
     Providers keep what they computed for a prompt and charge less for the same beginning."""
     if view.rounds:
@@ -69,7 +70,8 @@ def why_moved(view: TurnView, past: Sequence[PastTurn]) -> tuple[str, ...]:
             "tools": is_bare(view),
             "trimmed": last.reply.history not in ("", history_digest(past)),  # "": of the first edition
         }
-        return tuple(cause for cause, true in moved.items() if true)
+        causes, shown = [cause for cause, true in moved.items() if true], last.reply.media
+        return tuple(causes) or ("pictures",) * (not media.startswith(shown))
     at = next((index for index in range(len(past) - 1, -1, -1) if past[index].sent), -1)
     before = past[at].sent if past else None
     if before is None:
@@ -79,7 +81,7 @@ def why_moved(view: TurnView, past: Sequence[PastTurn]) -> tuple[str, ...]:
         causes.append("trimmed" if view.history_from != before.history_from else "deleted")
     elif past[at].revision:
         causes.append("deleted")
-    return tuple(causes)
+    return tuple(causes) or ("pictures",) * (not media.startswith(before.media))
 
 
 def messages_after_opening(log: Sequence[Event], fence: Fence) -> tuple[ChatMessage, ...]:
@@ -112,7 +114,7 @@ def result_text(call: CallView) -> str:
         return NO_RESULT
     if call.finished.state == "ok":
         return call.finished.output.text or "(no output)"
-    return _error(call.finished.output.text or call.finished.cause)
+    return json.dumps({"error": call.finished.output.text or call.finished.cause}, ensure_ascii=False)
 
 
 def _messages(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
@@ -129,7 +131,8 @@ def _messages(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
             own = round_.asked.provider == view.asked.provider  # thoughts are for the provider that had them
             yield ChatMessage("assistant", reply.text or None, calls, reasoning=reply.reasoning if own else "")
         for call, speakable in zip(round_.calls, calls, strict=True):
-            yield ChatMessage("tool", _numbered_result(call, numbers, fence), call_id=speakable.id, name=speakable.name)
+            text, name = _numbered_result(call, numbers, fence), speakable.name
+            yield ChatMessage("tool", text, call_id=speakable.id, name=name, parts=_media(call, name, fence))
         if reply.promised and fence:
             yield ChatMessage("user", KEEP_PROMISE)
     if view.stop and view.failures and view.failures[-1].partial:
@@ -144,7 +147,8 @@ def _opening(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
         if index in view.started.blanked:
             continue
         if note and index == last and message.role == "user":
-            message = replace(message, content=f"{message.content}\n\n{note}")
+            parts = (*message.parts, note) if message.parts else ()
+            message = replace(message, content=f"{message.content}\n\n{note}", parts=parts)
         if fence and imported and message.role == "tool":
             yield replace(message, content=fence.around(message.call_id, _name(message.name), message.content or ""))
         else:
@@ -157,18 +161,35 @@ def _answer_now(limit: str) -> ChatMessage:
 
 def without_calls(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     """The same as plain talk: models that see calls go on calling, and some servers refuse calls without tools."""
-    results: list[str] = []
+    results: list[ChatMessage] = []
     for message in messages:
         if message.role == "tool":
-            results.append(f"Result of {message.name}:\n{message.content}")
+            text = f"Result of {message.name}:\n{message.content}"
+            results.append(ChatMessage("user", text, parts=(text, *message.parts) if message.parts else ()))
             continue
         if results and message.role != "user":
-            yield ChatMessage("user", "\n\n".join(results))
+            yield _joined(results)
         elif results:
-            message = replace(message, content="\n\n".join((*results, message.content or "")))
+            message = _joined([*results, message])
         results = []
         called = (f"[Called {call.name} with {call.arguments}]" for call in message.calls)
-        yield ChatMessage(message.role, "\n\n".join(filter(None, (message.content, *called))), name=message.name)
+        text = "\n\n".join(filter(None, (message.content, *called)))
+        yield ChatMessage(message.role, text, name=message.name, parts=message.parts)
+
+
+def _joined(messages: Sequence[ChatMessage]) -> ChatMessage:
+    mixed = any(message.parts for message in messages)
+    parts = tuple(part for one in messages for part in one.parts or (one.content or "",)) if mixed else ()
+    return replace(messages[-1], content="\n\n".join(one.content or "" for one in messages), parts=parts)
+
+
+def _media(call: CallView, name: str, fence: Fence | None) -> tuple[str | MediaRef, ...]:
+    output = call.finished.output if call.finished else None
+    if fence is None or output is None or not output.result_id:
+        return ()
+    found = [MediaRef(output.result_id, f.at, f.true_mime, f.size) for f in output.files if f.true_mime]
+    opening, closing = fence.tags(call.call.id, name)
+    return (opening, *found, closing) if found else ()
 
 
 def _numbered_result(call: CallView, numbers: dict[str, int], fence: Fence | None) -> str:
@@ -215,7 +236,3 @@ def _speakable(call: ToolCall) -> ToolCall:
 
 def _name(name: str) -> str:
     return _NOT_IN_NAMES.sub("_", name)[:64] or "unnamed"
-
-
-def _error(text: str) -> str:
-    return json.dumps({"error": text}, ensure_ascii=False)

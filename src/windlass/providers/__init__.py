@@ -1,10 +1,11 @@
 """Models behind one port: every OpenAI-compatible server, the demo model, and a scripted one for tests."""
 
 from windlass.providers.catalog import FoundServer, ListedModel, chat_models, detect_local, fetch_models
-from windlass.providers.config import RESERVED_NAME, ProviderConfig, host_of
+from windlass.providers.config import RESERVED_NAME, ModelSetting, ProviderConfig, host_of
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.failures import Patience
 from windlass.providers.lookup import FoundModel, first_edition
+from windlass.providers.media import KeptMedia, MediaBudget
 from windlass.providers.model_facts import ModelFacts
 from windlass.providers.model_lists import KeptList
 from windlass.providers.model_table import AS_OF
@@ -26,8 +27,11 @@ __all__ = [
     "FoundModel",
     "FoundServer",
     "KeptList",
+    "KeptMedia",
     "ListedModel",
+    "MediaBudget",
     "ModelFacts",
+    "ModelSetting",
     "Models",
     "OpenAIChat",
     "Patience",

@@ -17,6 +17,15 @@ _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1|.*\.localhost")
 
 
 @value_object
+class ModelSetting:
+    """What the operator knows of the models with such a name, a shell pattern; None leaves it to the server's list."""
+
+    model: str = "*"
+    images: bool | None = None
+    audio: bool | None = None
+
+
+@value_object
 class ProviderConfig:
     id: str
     name: str = ""
@@ -29,6 +38,7 @@ class ProviderConfig:
     ca_file: str = ""
     patience: Patience = field(default_factory=Patience)
     fallback: tuple[str, ...] = ()  # `provider/model`, asked in this order when this one cannot answer
+    model_settings: tuple[ModelSetting, ...] = ()  # the first that fits and says something counts
 
 
 @value_object

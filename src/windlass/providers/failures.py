@@ -11,8 +11,8 @@ from email.utils import parsedate_to_datetime
 import msgspec
 
 from windlass.core.errors import ModelError
-from windlass.core.sentences import whole_sentences
 from windlass.core.values import value_object
+from windlass.sentences import whole_sentences
 
 LONGEST_WAIT_S = 120.0
 SHOWN_CHARS = 300

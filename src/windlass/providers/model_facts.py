@@ -1,10 +1,11 @@
 """What a model takes and costs: from its server where that tells, else from a table with a date."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import field, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, fields, replace
 from fnmatch import fnmatchcase
 
 from windlass.core.values import value_object
+from windlass.providers.config import ModelSetting
 from windlass.providers.model_table import TABLE, TableRow
 
 _CONTEXT = ("context_length", "max_model_len", "loaded_context_length", "max_context_length", "context_window")
@@ -21,6 +22,7 @@ class ModelFacts:
     output_price: float | None = None
     images: bool | None = None
     tools: bool | None = None
+    audio: bool | None = None
 
 
 @value_object
@@ -38,11 +40,13 @@ def reported_by(entry: Mapping[str, object]) -> ModelFacts:
     parameters = _names(entry.get("supported_parameters") or entry.get("supported_features"))
     sees = "image" in modalities or "vision" in abilities or entry.get("type") == "vlm"
     calls = "tools" in parameters or bool(abilities & {"tools", "tool_use", "function_calling"})
+    hears = "audio" in modalities or "audio" in abilities
     return ModelFacts(
         context=_context(entry),
         input_price=_price(prices.get("prompt")),
         output_price=_price(prices.get("completion")),
         images=sees if sees or modalities or "vision" in _mapping(entry.get("capabilities")) else None,
+        audio=hears if hears or modalities else None,
         tools=calls if calls or parameters or "function_calling" in _mapping(entry.get("capabilities")) else None,
     )
 
@@ -61,6 +65,16 @@ def facts_about(base_url: str, model: str, reported: ModelFacts) -> SourcedFacts
     }
     facts = ModelFacts(**from_table, **from_server)
     return SourcedFacts(facts, frozenset(from_server), frozenset(from_table))
+
+
+def as_set(known: SourcedFacts, model: str, settings: Iterable[ModelSetting]) -> SourcedFacts:
+    """As the operator's settings have it, where they say something."""
+    fitting = [setting for setting in settings if fnmatchcase(model.lower(), setting.model.lower())]
+    images = next((one.images for one in fitting if one.images is not None), known.facts.images)
+    audio = next((one.audio for one in fitting if one.audio is not None), known.facts.audio)
+    if (images, audio) == (known.facts.images, known.facts.audio):
+        return known
+    return replace(known, facts=replace(known.facts, images=images, audio=audio))
 
 
 def _row(model: str) -> TableRow | None:

@@ -11,7 +11,7 @@ from windlass.core.values import value_object
 from windlass.providers.catalog import ListedModel, fetch_models
 from windlass.providers.config import ProviderConfig
 from windlass.providers.lookup import FoundModel, KnownModels, decides, find_model
-from windlass.providers.model_facts import ModelFacts, SourcedFacts, facts_about
+from windlass.providers.model_facts import ModelFacts, SourcedFacts, as_set, facts_about
 
 FIND_S = 5.0  # the longest that looking up a name waits for lists
 SILENT_FIND_S = 0.5  # the same for a provider whose last read failed
@@ -77,7 +77,7 @@ class ModelLists:
 
     def facts(self, config: ProviderConfig, model: str) -> SourcedFacts:
         reported = self._facts[config.id].get(model, ModelFacts()) if self.models(config) else ModelFacts()
-        return facts_about(config.base_url, model, reported)
+        return as_set(facts_about(config.base_url, model, reported), model, config.model_settings)
 
     async def find(self, name: str, own: str, configs: Sequence[ProviderConfig]) -> FoundModel:
         """A list that was never read, or that is too old to refuse a name, is read first."""

@@ -23,6 +23,7 @@ class TableRow:
     images: bool | None = False
     tools: bool | None = True
     address: str = ""
+    audio: bool | None = None
 
 
 TABLE: tuple[TableRow, ...] = (
@@ -39,14 +40,16 @@ TABLE: tuple[TableRow, ...] = (
     TableRow("gpt-5-mini", 400_000, 0.25, 2, images=True, address=OPENAI),
     TableRow("gpt-5-nano", 400_000, 0.05, 0.4, images=True, address=OPENAI),
     TableRow("gpt-4o", 128_000, images=True),
+    TableRow("gpt-4o-audio-preview*", 128_000, audio=True),
+    TableRow("gpt-audio*", 128_000, audio=True),
     TableRow("o3", 200_000, 2, 8, images=True, address=OPENAI),
     TableRow("o4-mini", 200_000, 1.1, 4.4, images=True, address=OPENAI),
     TableRow("claude-sonnet-4[.-]6*", 1_000_000, 3, 15, images=True, address=CLAUDE),
     TableRow("claude-sonnet-4[.-]5*", 200_000, 3, 15, images=True, address=CLAUDE),
     TableRow("claude-opus-4[.-]5*", 200_000, 5, 25, images=True, address=CLAUDE),
     TableRow("claude-haiku-4[.-]5*", 200_000, 1, 5, images=True, address=CLAUDE),
-    TableRow("gemini-2.5-pro", 1_048_576, 1.25, 10, images=True, address=GEMINI),
-    TableRow("gemini-2.5-flash", 1_048_576, 0.3, 2.5, images=True, address=GEMINI),
+    TableRow("gemini-2.5-pro", 1_048_576, 1.25, 10, images=True, address=GEMINI, audio=True),
+    TableRow("gemini-2.5-flash", 1_048_576, 0.3, 2.5, images=True, address=GEMINI, audio=True),
     TableRow("qwen3-max", 262_144, 1.2, 6, address=QWEN),
     TableRow("qwen3-32b", None, 0.16, 0.64, address=QWEN),
     TableRow("deepseek-v4-pro"),

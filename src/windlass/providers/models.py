@@ -7,12 +7,13 @@ from itertools import chain
 
 from windlass.core.errors import BadInput, ModelError
 from windlass.core.ports import Emit, Model, ModelRequest, Reply
+from windlass.providers.byte_cache import ByteCache
 from windlass.providers.catalog import ListedModel
 from windlass.providers.config import ProviderConfig
 from windlass.providers.demo import DEMO_MODEL, DemoModel
 from windlass.providers.embeddings import fetch_embeddings
-from windlass.providers.encoding import ByteCache
 from windlass.providers.lookup import FoundModel
+from windlass.providers.media import Abilities, KeptMedia, Media
 from windlass.providers.model_facts import ModelFacts
 from windlass.providers.model_lists import ModelLists
 from windlass.providers.openai_chat import OpenAIChat
@@ -22,9 +23,9 @@ from windlass.providers.structured import structured_reply
 
 log = logging.getLogger("windlass")
 DEMO = "demo"
-WIRES: dict[str, Callable[[ProviderConfig, ByteCache], Model]] = {
-    "openai": OpenAIChat,
-    DEMO: lambda config, cache: DemoModel(),
+WIRES: dict[str, Callable[[ProviderConfig, ByteCache, Media | None], Model]] = {
+    "openai": lambda config, cache, media: OpenAIChat(config, cache, media=media),
+    DEMO: lambda config, cache, media: DemoModel(),
 }
 
 
@@ -35,10 +36,16 @@ class Models:
     """
 
     def __init__(
-        self, providers: Iterable[ProviderConfig] = (), default: str = "", redact: Callable[[str], str] = str
+        self,
+        providers: Iterable[ProviderConfig] = (),
+        default: str = "",
+        redact: Callable[[str], str] = str,
+        media: KeptMedia | None = None,
     ) -> None:
-        """`redact` takes secrets out of errors: some servers quote the key that they refuse."""
+        """`redact` takes secrets out of errors: some servers quote the key that they refuse. Without `media`, no model
+        is shown a picture."""
         self.redact = redact
+        self._media = media
         self._configs: dict[str, ProviderConfig] = {}
         self._models: dict[str, Model] = {}
         self._built: set[str] = set()  # of those, the ones this class made
@@ -150,6 +157,10 @@ class Models:
         """What is known of a model, from its server or from the table."""
         return self.lists.facts(config, model).facts
 
+    def abilities(self, config: ProviderConfig, model: str) -> Abilities:
+        facts = self.facts(config, model)
+        return Abilities(facts.images, facts.audio)
+
     async def embeddings(self, provider: str, request: dict[str, object]) -> dict[str, object]:
         try:
             return await fetch_embeddings(self.config(provider), request)
@@ -191,7 +202,8 @@ class Models:
             raise ModelError(
                 "unknown_wire", f"There is no wire '{config.wire}'.", hint=f"Set `wire` to one of: {known}."
             )
-        return WIRES[config.wire](config, self._cache)
+        media = Media(self._media, lambda model: self.abilities(config, model)) if self._media else None
+        return WIRES[config.wire](config, self._cache, media)
 
     def _retire(self, provider: str) -> None:
         """Closes a model that was built here; one that a program brought is the program's own."""

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from windlass.core.errors import ToolError, Unavailable, WindlassError
-from windlass.core.sentences import whole_sentences
+from windlass.sentences import whole_sentences
 from windlass.servers.isolation import Isolation, Launch
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import Redaction, redacted_error, redacted_question, redacted_tools

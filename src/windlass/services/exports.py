@@ -23,7 +23,7 @@ def as_json(
         conversation=conversation,
         context=context,
         enabled_tools=tools,
-        messages=[message for record in path for message in messages_shown(record)],
+        messages=[message for record in path for message in _messages(record)],
         turns=[_turn(record) for record in turns],
     )
 
@@ -33,7 +33,7 @@ def as_markdown(conversation: schemas.Conversation, path: Sequence[TurnRecord]) 
     if conversation.description:
         parts.append(conversation.description)
     for record in path:
-        for message in messages_shown(record):
+        for message in _messages(record):
             parts += _section(message)
     return "\n\n".join(parts) + "\n"
 
@@ -44,8 +44,18 @@ def _turn(record: TurnRecord) -> schemas.ExportedTurn:
         parent_turn_id=record.parent_id,
         outcome=record.outcome,
         started_at=iso(record.rows[0].at),
-        messages=messages_shown(record),
+        messages=_messages(record),
     )
+
+
+def _messages(record: TurnRecord) -> list[schemas.Message]:
+    """The files of results are not taken along; their text says so, also to a model that reads it after an import."""
+    messages = messages_shown(record)
+    for message in messages:
+        if message.files and (left := [file for file in message.files if file.kind != "link"]):
+            names = ", ".join(f"{file.kind} {file.mime or file.name}, {file.size} bytes" for file in left)
+            message.content = f"{message.content}\n[Left out of the export: {names}]"
+    return messages
 
 
 def _section(message: schemas.Message) -> list[str]:

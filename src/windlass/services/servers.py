@@ -25,10 +25,11 @@ from windlass.services.origins import moved
 from windlass.services.server_isolation import as_second_edition, loosens, rules_of, shown_inside, shown_isolation
 from windlass.services.slices import sliced
 from windlass.services.tools import plain
+from windlass.services.whole_results import WholeResult
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
 from windlass.toolbox import Offer, Toolbox
-from windlass.toolbox.results import not_kept, tool_output
+from windlass.toolbox.results import tool_output
 from windlass.toolbox.schemas import visible
 from windlass.turns.records import DeletedServers
 from windlass.turns.views import iso
@@ -210,7 +211,8 @@ class McpServers:
         began = time.monotonic()
         arguments = msgspec.json.encode(wanted.arguments).decode()
         result = await self._servers.call(offer.server.id, wanted.name, arguments, key=new_id("call"))
-        output = await tool_output(result, not_kept, self._servers.redaction)
+        whole = WholeResult()
+        output = await tool_output(result, whole.keep, self._servers.redaction)
         return schemas.ToolResultAnswer(
             schemas.ToolResult(
                 text=output.text,
@@ -219,6 +221,7 @@ class McpServers:
                 size=output.size,
                 shortened=output.shortened,
                 took_ms=round((time.monotonic() - began) * 1000),
+                files=await asyncio.to_thread(whole.files, output, with_data=wanted.file_data) if output.files else [],
             ),
             success=not output.failed,
         )

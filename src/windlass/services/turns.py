@@ -30,7 +30,9 @@ from windlass.core.messages import ChatMessage, ToolCall
 from windlass.core.ports import ModelRequest
 from windlass.core.prompt import past_turn, prompt_for, why_moved
 from windlass.providers import Models, OpenAIChat, profile_for
-from windlass.providers.encoding import ByteCache, Encoder
+from windlass.providers.byte_cache import ByteCache
+from windlass.providers.encoding import Encoder, filled
+from windlass.providers.media import NO_MEDIA, described
 from windlass.runner import Runner
 from windlass.servers import InputReply
 from windlass.services.conversations import title_from
@@ -142,7 +144,8 @@ class Turns:
                 hint="They are counted from 1.",
                 detail={"requests": len(ends)},
             )
-        body, moved = await self._request(turn_id, events[: ends[query.request - 1]])
+        end = ends[query.request - 1]
+        body, moved = await self._request(turn_id, events[:end], events[end : end + 1])
         return schemas.PromptSent(query.request, len(ends), body, list(moved))
 
     @serves(routes.turns.stop)
@@ -295,14 +298,18 @@ class Turns:
         )
         return self._shown((await self._start(record.conversation_id, wanted)).turn_id, "Continuing")
 
-    async def _request(self, turn_id: str, before: list[Event]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    async def _request(
+        self, turn_id: str, before: list[Event], answer: list[Event]
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
         view = fold(before)
         settings = view.asked
         past = await self._store.history.before(turn_id, view.history_from)
         attempt = len(view.failures) + 1
         toolset = self._store.toolset(settings.toolset)
         request = ModelRequest(turn_id, settings, prompt_for(before, past, self._store.history.fence), toolset, attempt)
-        return request_shown(self._models, request), why_moved(view, past)
+        sent = next((event.media for event in answer if isinstance(event, ModelReplied)), "")
+        body, media = await request_shown(self._models, request, sent)
+        return body, why_moved(view, past, media)
 
     def _nudge(self, record: TurnRecord) -> tuple[ChatMessage, ...]:
         """After an answer something must be said to get another; after a question or a result nothing need be."""
@@ -425,19 +432,21 @@ def _whole_characters(body: bytes) -> bytes:
     return body
 
 
-def request_shown(models: Models, request: ModelRequest) -> dict[str, Any]:
-    body: dict[str, Any] = msgspec.json.decode(_body(models, request))
-    return body
-
-
-def _body(models: Models, request: ModelRequest) -> bytes:
-    """For a model without a wire, or one that is gone, the common form stands in."""
+async def request_shown(models: Models, request: ModelRequest, media_sent: str) -> tuple[dict[str, Any], str]:
+    """The body, and how it shows pictures and sounds: with a note where their bytes stand. For a model without a wire,
+    or one that is gone, the common form stands in."""
     settings = request.settings
     try:
         model = models.model(settings.provider)
     except ModelError:
         model = None
     if isinstance(model, OpenAIChat):
-        return model.body(request)
-    encoder = Encoder(settings.provider, ByteCache())
-    return encoder.body(request, profile_for("", settings.model), settings.model, settings.temperature)
+        media = described(await model.media_in(request), request, media_sent)
+        body = model.body(request, media)
+    else:
+        media = described(NO_MEDIA, request, media_sent)
+        encoder = Encoder(settings.provider, ByteCache())
+        form = encoder.body(request, profile_for("", settings.model), settings.model, settings.temperature, media)
+        body = filled(form, request.prompt, media)
+    shown: dict[str, Any] = msgspec.json.decode(body)
+    return shown, media.signature

@@ -40,8 +40,12 @@ class KeyedFence:
     key: bytes
 
     def around(self, call_id: str, tool: str, text: str) -> str:
+        opening, closing = self.tags(call_id, tool)
+        return f"{opening}\n{without_tags(text)}\n{closing}"
+
+    def tags(self, call_id: str, tool: str) -> tuple[str, str]:
         tag = f"result-{self._code(call_id)}"
-        return f'<{tag} tool="{tool}" trust="untrusted">\n{without_tags(text)}\n</{tag}>'
+        return f'<{tag} tool="{tool}" trust="untrusted">', f"</{tag}>"
 
     def _code(self, call_id: str) -> str:
         return hmac.digest(self.key, call_id.encode(), "sha256").hex()[:CODE_LETTERS]

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, field
 from pathlib import Path
 from typing import IO, Any
@@ -49,14 +49,14 @@ class RecordedRequest:
     @property
     def user_text(self) -> str:
         """The last user message, for scripts that tell conversations apart by it."""
-        texts = [message["content"] for message in self.messages if message.get("role") == "user"]
+        texts = [message["content"] for message in self._without_pictures() if message.get("role") == "user"]
         return _flat(texts[-1]) if texts else ""
 
     @property
     def rounds(self) -> int:
         """How many replies with tool calls came since the last user message."""
         count = 0
-        for message in self.messages:
+        for message in self._without_pictures():
             if message.get("role") == "user":
                 count = 0
             elif message.get("tool_calls"):
@@ -67,12 +67,26 @@ class RecordedRequest:
     def results(self) -> list[str]:
         """The contents of the tool messages since the last user message."""
         found: list[str] = []
-        for message in self.messages:
+        for message in self._without_pictures():
             if message.get("role") == "user":
                 found = []
             elif message.get("role") == "tool":
                 found.append(_flat(message["content"]))
         return found
+
+    @property
+    def pictures(self) -> list[list[dict[str, Any]]]:
+        """The messages behind results that carry what is to be seen or heard in them, each as its parts."""
+        return [message["content"] for at, message in enumerate(self.messages) if self._shows_results(at)]
+
+    def _without_pictures(self) -> Iterator[dict[str, Any]]:
+        return (message for at, message in enumerate(self.messages) if not self._shows_results(at))
+
+    def _shows_results(self, at: int) -> bool:
+        """Whether this user message is nothing that a person wrote: a tool message cannot hold a picture."""
+        message, before = self.messages[at], self.messages[at - 1] if at else {}
+        behind = message.get("role") == "user" and before.get("role") == "tool"
+        return behind and isinstance(message.get("content"), list)
 
 
 def _flat(content: object) -> str:

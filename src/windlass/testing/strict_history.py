@@ -6,6 +6,8 @@ prompt builder against it. An empty list means that every provider we know would
 
 import json
 import re
+import zlib
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -36,6 +38,8 @@ class Rules:
     max_id_chars: int = 40
     temperature: tuple[float, float] = (0.0, 2.0)
     open_interval: bool = False
+    images: bool = True
+    audio: bool = True
 
 
 OPENAI = Rules()
@@ -152,7 +156,7 @@ def _one_message_faults(where: str, message: object, rules: Rules) -> Iterator[s
         yield f"{where}.name: must not be empty"
     calls = "tool_calls" in message and role == "assistant"
     if not (calls and message.get("content") in (None, "")):
-        yield from _content_faults(f"{where}.content", message.get("content"))
+        yield from _content_faults(f"{where}.content", message.get("content"), role, rules)
     if calls:
         yield from _calls_faults(f"{where}.tool_calls", message["tool_calls"], rules)
     if role == "tool" and not _is_text(message.get("tool_call_id")):
@@ -161,7 +165,7 @@ def _one_message_faults(where: str, message: object, rules: Rules) -> Iterator[s
         yield f"{where}.reasoning_content: must be a string"
 
 
-def _content_faults(where: str, content: object) -> Iterator[str]:
+def _content_faults(where: str, content: object, role: str, rules: Rules) -> Iterator[str]:
     if content is None:
         yield f"{where}: must not be null"
     elif isinstance(content, str):
@@ -175,6 +179,63 @@ def _content_faults(where: str, content: object) -> Iterator[str]:
                 yield f"{where}[{index}]: a part must be an object with a type"
             elif part["type"] == "text" and not _is_text(part.get("text")):
                 yield f"{where}[{index}].text: must not be empty"
+            elif part["type"] in ("image_url", "input_audio"):
+                yield from _media_faults(f"{where}[{index}]", part, role, rules)
+
+
+_DATA_URL = re.compile(r"data:image/(png|jpeg|gif|webp);base64,(.+)", re.DOTALL)
+_BEGINNINGS = {"jpeg": (b"\xff\xd8\xff",), "gif": (b"GIF87a", b"GIF89a"), "webp": (b"RIFF",)}
+
+
+def _media_faults(where: str, part: Mapping[str, object], role: str, rules: Rules) -> Iterator[str]:
+    kind = str(part["type"])
+    given = part.get(kind)
+    if role != "user":
+        yield f"{where}: Invalid 'messages'. Image URLs and audio are only allowed for messages with role 'user'"
+    elif not (rules.images if kind == "image_url" else rules.audio):
+        yield f"{where}: this model does not support {'image' if kind == 'image_url' else 'audio'} input"
+    elif not isinstance(given, dict) or part.keys() != {"type", kind}:
+        yield f"{where}.{kind}: must be an object, with nothing beside it"
+    elif kind == "image_url":
+        yield from _image_faults(f"{where}.image_url.url", given.get("url"))
+    elif given.get("format") not in ("wav", "mp3") or given.keys() != {"data", "format"}:
+        yield f"{where}.input_audio: needs data and a format, wav or mp3"
+    elif not _decoded(given.get("data")):
+        yield f"{where}.input_audio.data: is not base64"
+
+
+def _image_faults(where: str, url: object) -> Iterator[str]:
+    if isinstance(url, str) and url.startswith(("https://", "http://")):
+        return
+    found = _DATA_URL.fullmatch(url) if isinstance(url, str) else None
+    data = _decoded(found[2]) if found else b""
+    if not found or not data:
+        yield f"{where}: must be an address, or a data URL with an image in base64, got {str(url)[:40]!r}"
+    elif not (_is_whole_png(data) if found[1] == "png" else data.startswith(_BEGINNINGS[found[1]])):
+        yield f"{where}: You uploaded an unsupported image. Its bytes are no {found[1]}"
+
+
+def _decoded(text: object) -> bytes:
+    try:
+        return b64decode(text, validate=True) if isinstance(text, str) else b""
+    except ValueError:
+        return b""
+
+
+def _is_whole_png(data: bytes) -> bool:
+    """Every chunk is there; those that matter have the right checksum."""
+    if not data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return False
+    at = 8
+    while at + 12 <= len(data):
+        end = at + 8 + int.from_bytes(data[at : at + 4], "big")
+        matters = data[at + 4 : at + 5].isupper()
+        if matters and zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big"):
+            return False
+        if data[at + 4 : at + 8] == b"IEND":
+            return True
+        at = end + 4
+    return False
 
 
 def _calls_faults(where: str, calls: object, rules: Rules) -> Iterator[str]:

@@ -7,15 +7,18 @@ import asyncio
 import hashlib
 import json
 import re
+from binascii import a2b_base64
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import IO, Any, Literal
+from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from windlass.core.messages import OutputFile, SourceLink, ToolOutput
+from windlass.providers.media_types import ENDS, IMAGES, SOUNDS, size_text, true_mime
 from windlass.servers.redaction import NoRedaction, Redaction
-from windlass.servers.values import CallResult, EmbeddedPart, LinkPart, MediaPart, Part, TextPart
+from windlass.servers.values import CallResult, EmbeddedPart, LinkPart, LongLine, MediaPart, Part, TextPart
+from windlass.toolbox.kept_parts import parts_of
 
 NO_REDACTION = NoRedaction()
 Keep = Callable[[bytes, str], Awaitable[str]]
@@ -48,11 +51,16 @@ async def tool_output(
     """`keep` stores the whole and gives its result id; it is only called where the model is not shown everything, or
     where the result is to be handed on as it was (`verbatim`) and a text would not be the same. Secrets are taken out
     first: where a text is cut, half of one would not be known."""
+    whole = b""
     if result.spilled:
-        return replace(await _spilled(result, keep, redaction, longest), untrusted=untrusted, foreign=foreign)
-    only_text = _is_one_text(result) if verbatim else _only_text(result)
-    text = await redaction.long_text(text_of(result))
-    whole, mime = (_bytes(text), PLAIN) if only_text else (await redaction.long_body(_bytes(_structure(result))), JSON)
+        whole = await redaction.long_body(await asyncio.to_thread(_read_all, result.spilled))
+        result = await _with_files(whole, result)
+    if result.spilled:
+        return replace(await _spilled(result.spilled, whole, keep, longest), untrusted=untrusted, foreign=foreign)
+    only_text = not whole and (_is_one_text(result) if verbatim else _only_text(result))
+    text, mime = await redaction.long_text(text_of(result)), PLAIN if only_text else JSON
+    if not whole:
+        whole = _bytes(text) if only_text else await redaction.long_body(_bytes(_structure(result)))
     result_id = "" if only_text and len(text) <= longest else await keep(whole, mime)
     short = text if len(text) <= longest else preview(text, result_id, longest)
     files = tuple(_without_secrets(file, redaction) for file in files_in(result))
@@ -72,22 +80,57 @@ async def tool_output(
 
 def text_of(result: CallResult) -> str:
     """All parts as one text. Structured content is added only where there is no text, which usually repeats it."""
-    texts = [_part_text(part) for part in result.parts]
+    sendable = [file.at for file in files_in(result) if file.true_mime]
+    texts = [_part_text(part, at, sendable) for at, part in enumerate(result.parts)]
     if result.structured is not None and not any(isinstance(part, TextPart) for part in result.parts):
         texts.append(_json(result.structured))
     return "\n".join(texts)
 
 
-def _part_text(part: Part) -> str:
+def _part_text(part: Part, at: int, sendable: list[int]) -> str:
     match part:
         case TextPart(text):
             return text
         case MediaPart(kind, mime, data):
-            return f"[{kind}, {mime}, {_size(data)}; it is shown to the person]"
+            size = size_text(_decoded_size(data))
+            if at in sendable:
+                return f"[{kind}{_number(at, sendable)}, {_true_mime(kind, data)}, {size}]"
+            return f"[{kind}, {_line(mime)}, {size}: {_why_not(kind, mime, data)}; it is shown to the person]"
         case LinkPart(uri, name, title, description):
             return f"[{title or name or uri}]({uri}) {description}".rstrip()
         case EmbeddedPart(uri, mime, text, blob):
-            return f"{uri}:\n{text}" if text is not None else f"[{uri}, {mime or 'binary'}, {_size(blob or '')}]"
+            size = size_text(_decoded_size(blob or ""))
+            if at in sendable:
+                return f"{uri}:\n[{_kind(mime)}{_number(at, sendable)}, {_true_mime(_kind(mime), blob or '')}, {size}]"
+            return f"{uri}:\n{text}" if text is not None else f"[{uri}, {mime or 'binary'}, {size}]"
+
+
+def _number(at: int, sendable: list[int]) -> str:
+    """As in a request, of several."""
+    return f" {sendable.index(at) + 1}" if len(sendable) > 1 else ""
+
+
+def _why_not(kind: str, mime: str, data: str) -> str:
+    """Why no model is shown it."""
+    if _true_mime(kind, data):
+        return f"only the first {MOST_FILES} files of a result are sent to a model"
+    if mime in IMAGES or mime in SOUNDS:
+        return f"it is not {_line(mime)}, whatever the tool says, so it is not sent to a model"
+    return f"models do not take {_line(mime)}"
+
+
+def _line(mime: str) -> str:
+    return " ".join(mime.split())[:80]
+
+
+def _true_mime(kind: str, base64: str) -> str:
+    """By the bytes at its ends; "" for what models do not take. Whether all of it is base64 is seen when it is read."""
+    data = base64.strip()
+    try:
+        mime = true_mime(a2b_base64(data[: 4 * ENDS // 3]), a2b_base64(data[-4 * ENDS // 3 :]))
+    except ValueError:
+        return ""
+    return mime if mime.startswith(f"{kind}/") else ""
 
 
 def _structure(result: CallResult) -> str:
@@ -131,11 +174,14 @@ def _block(part: Part) -> dict[str, object]:
             return {"type": "resource", "resource": {"uri": uri, "mimeType": mime, **held}}
 
 
-async def _spilled(result: CallResult, keep: Keep, redaction: Redaction, longest: int) -> ToolOutput:
+async def _with_files(whole: bytes, result: CallResult) -> CallResult:
+    """An answer that is so long for its pictures or files is parsed after all: its two ends would say nothing."""
+    found = await asyncio.to_thread(parts_of, whole)
+    return found if next(files_in(found), None) else result
+
+
+async def _spilled(line: LongLine, whole: bytes, keep: Keep, longest: int) -> ToolOutput:
     """An answer too long to be parsed is kept as the server wrote it, and shown by its two ends."""
-    line = result.spilled
-    assert line is not None and line.file is not None  # noqa: S101 - only kept lines become results
-    whole = await redaction.long_body(await asyncio.to_thread(_read_all, line.file))
     digest = await asyncio.to_thread(_digest, whole)
     result_id = await keep(whole, JSON)
     failed = b'"isError":true' in line.head or b'"isError":true' in line.tail
@@ -149,22 +195,15 @@ async def _spilled(result: CallResult, keep: Keep, redaction: Redaction, longest
     )
 
 
-def _read_all(file: IO[bytes]) -> bytes:
-    with file:
+def _read_all(line: LongLine) -> bytes:
+    assert line.file is not None  # noqa: S101 - only kept lines become results
+    with line.file as file:
         file.seek(0)
         return file.read()
 
 
 def _digest(whole: bytes) -> str:
     return hashlib.sha256(whole).hexdigest()[:32]
-
-
-def _size(base64: str) -> str:
-    """Rounded as on the page: the same thing has one size."""
-    size = _decoded_size(base64)
-    if size < 1000:
-        return f"{size} B"
-    return f"{size / 1000:.1f} kB".replace(".0 ", " ") if size < 10_000 else f"{round(size / 1000):,} kB"
 
 
 def _decoded_size(base64: str) -> int:
@@ -267,12 +306,13 @@ def files_in(result: CallResult) -> Iterator[OutputFile]:
 def _file(part: Part, at: int) -> OutputFile | None:
     match part:
         case MediaPart(kind, mime, data):
-            return OutputFile(kind, at, mime=mime, size=_decoded_size(data))
+            return OutputFile(kind, at, mime=mime, size=_decoded_size(data), true_mime=_true_mime(kind, data))
         case LinkPart(uri, name, title, _, mime):
             return OutputFile("link", at, title or name or _last_of(uri), mime, uri=uri)
         case EmbeddedPart(uri, mime, text, blob):
             size = len(_bytes(text)) if text is not None else _decoded_size(blob or "")
-            return OutputFile(_kind(mime), at, _last_of(uri), mime, size)
+            found = _true_mime(_kind(mime), blob) if blob else ""
+            return OutputFile(_kind(mime), at, _last_of(uri), mime, size, true_mime=found)
         case TextPart():
             return None
 

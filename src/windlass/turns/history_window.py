@@ -1,14 +1,22 @@
 """The context budget: how much of a conversation's past a new turn is shown. Pure; cuts between turns only, so calls
 keep their results, and never the system text or the message that was just written."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from windlass.core.errors import BadInput
 from windlass.core.events import NO_HISTORY
-from windlass.core.messages import ChatMessage, PastTurn, Toolset
+from windlass.core.messages import ChatMessage, MediaRef, PastTurn, Toolset
 from windlass.core.values import value_object
 
 PER_MESSAGE = 4  # what role and separators cost on most wires
+PER_PICTURE = 1000  # of a usual size; makers count between 85 and 1,600
+SOUND_BYTES = 2000  # that are about a token
+IN_WORDS = 40
+Takes = Callable[[str], bool]  # whether the model takes a picture or sound of this type
+
+
+def takes_all(mime: str) -> bool:
+    return True
 
 
 @value_object
@@ -35,23 +43,25 @@ def kept_within(
     past: Sequence[PastTurn],
     opening: Sequence[ChatMessage],
     tools: Toolset | None = None,
+    takes: Takes = takes_all,
 ) -> Kept:
     """As many of the latest turns as fit. `BadInput` when the new message alone is too long."""
-    fixed = estimated_tokens(system) + messages_tokens(opening) + (tools_tokens(tools) if tools else 0)
+    opening_tokens = messages_tokens(opening, takes)
+    fixed = estimated_tokens(system) + opening_tokens + (tools_tokens(tools) if tools else 0)
     if budget.max_tokens is not None and fixed > budget.max_tokens:
-        raise _too_long(fixed, messages_tokens(opening), budget.max_tokens)
+        raise _too_long(fixed, opening_tokens, budget.max_tokens)
     tokens, messages, start = fixed, len(opening), len(past)
     while start > 0:
         turn = past[start - 1]
-        more = messages_tokens(turn.messages)
+        more = messages_tokens(turn.messages, takes)
         if not _fits(budget, tokens + more, messages + len(turn.messages)):
             break
         tokens, messages, start = tokens + more, messages + len(turn.messages), start - 1
     return Kept(_history_from(past, start), start, sum(len(turn.messages) for turn in past[:start]), tokens)
 
 
-def messages_tokens(messages: Iterable[ChatMessage]) -> int:
-    return sum(_message_tokens(message) for message in messages)
+def messages_tokens(messages: Iterable[ChatMessage], takes: Takes = takes_all) -> int:
+    return sum(_message_tokens(message, takes) for message in messages)
 
 
 def tools_tokens(tools: Toolset) -> int:
@@ -70,10 +80,17 @@ def estimated_tokens(text: str) -> int:
     return -(-plain // 4) + -(-other // 3)
 
 
-def _message_tokens(message: ChatMessage) -> int:
+def _message_tokens(message: ChatMessage, takes: Takes) -> int:
     calls = sum(estimated_tokens(call.name) + estimated_tokens(call.arguments) + PER_MESSAGE for call in message.calls)
     text = estimated_tokens(message.content or "") + estimated_tokens(message.reasoning)
-    return PER_MESSAGE + text + calls
+    media = sum(_media_tokens(part, takes) for part in message.parts if isinstance(part, MediaRef))
+    return PER_MESSAGE + text + calls + media
+
+
+def _media_tokens(ref: MediaRef, takes: Takes) -> int:
+    if not takes(ref.mime):
+        return IN_WORDS
+    return PER_PICTURE if ref.mime.startswith("image/") else -(-ref.size // SOUND_BYTES)
 
 
 def _fits(budget: Budget, tokens: int, messages: int) -> bool:

@@ -95,7 +95,7 @@ class TurnBuilder:
             search=intent.search,
             query=intent.query,
             toolset=toolset.hash,
-            history_from=self._history_from(conversation, wanted.parent_id, system, opening, toolset),
+            history_from=self._history_from(conversation, wanted.parent_id, system, opening, toolset, found),
             limits=self._turn_limits(wanted),
             max_tokens=wanted.max_tokens,
             choice="required" if wanted.only_extra else "auto",
@@ -200,12 +200,14 @@ class TurnBuilder:
         system: str,
         opening: tuple[ChatMessage, ...],
         toolset: Toolset,
+        found: FoundModel,
     ) -> str:
         if conversation.max_tokens is None and conversation.max_messages is None:
             return ""
         budget = Budget(conversation.max_tokens, conversation.max_messages)
         past = self._past(conversation.id, parent_id)
-        return kept_within(budget, system, past, opening, toolset).history_from
+        takes = self._models.abilities(found.config, found.model).takes
+        return kept_within(budget, system, past, opening, toolset, takes).history_from
 
     def _past(self, conversation_id: str, parent_id: str | None) -> Sequence[PastTurn]:
         if parent_id == HEAD:

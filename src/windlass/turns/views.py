@@ -24,12 +24,12 @@ from windlass.core.events import (
     TurnStarted,
 )
 from windlass.core.fold import CallView, TurnView, fold
-from windlass.core.messages import ChatMessage, ToolCall, Usage
+from windlass.core.messages import ChatMessage, ToolCall, ToolOutput, Usage
 from windlass.core.ports import InputNeeded, Waiting
 from windlass.core.prompt import numbered_sources, result_text
-from windlass.core.sentences import whole_sentences
 from windlass.core.steps import AwaitPerson, next_step
 from windlass.search.search import NO_SEARCH, TOLD_TO_MODEL
+from windlass.sentences import whole_sentences
 from windlass.turns.citations import citations
 
 CallStateShown = Literal["queued", "awaiting_approval", "running", "ok", "error", "denied", "cancelled", "unknown"]
@@ -149,6 +149,14 @@ def messages_shown(record: TurnRecord) -> list[schemas.Message]:
     return messages
 
 
+def files_shown(output: ToolOutput) -> list[schemas.ResultFile]:
+    kept = output.result_id or msgspec.UNSET
+    return [
+        schemas.ResultFile(one.kind, one.at, one.true_mime or one.mime, one.size, one.name, one.uri, result_id=kept)
+        for one in output.files
+    ]
+
+
 def turn_state(record: TurnRecord) -> TurnState:
     if isinstance(record.rows[-1].event, TurnFinished):
         return "finished"
@@ -250,7 +258,10 @@ def _replies(record: TurnRecord, view: TurnView) -> Iterator[schemas.Message]:
         for call in round_.calls:
             if end := ends.get(call.call.id):
                 result = ChatMessage("tool", result_text(call), call_id=call.call.id, name=call.call.name)
-                yield _message(record, end, result)
+                answered = _message(record, end, result)
+                if call.finished and (files := files_shown(call.finished.output)):
+                    answered.files = files
+                yield answered
 
 
 def _message(record: TurnRecord, row: Recorded, message: ChatMessage, part: int = 0) -> schemas.Message:
@@ -307,6 +318,7 @@ def _call(record: TurnRecord, call: CallView) -> schemas.Call:
         repaired=list(call.call.repairs),
         cause=end.cause if end else "",
         result=result_text(call) if end and not end.blanked else None,
+        files=files_shown(end.output) if end else [],
     )
 
 

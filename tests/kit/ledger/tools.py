@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tests.kit.ledger.pictures import png
 from tests.kit.ledger.running import Call, Json, RpcError
 
 
@@ -96,19 +97,14 @@ def big(call: Call) -> Json:
         case "blocks":
             return {"content": [{"type": "text", "text": "x"}] * size}
         case "image":
-            data = base64.b64encode(b"\0" * size).decode()
-            return {"content": [{"type": "image", "data": data, "mimeType": "image/png"}]}
+            data = base64.b64encode(png(padding=size - len(png()))).decode()
+            words = {"type": "text", "text": "A large picture."}
+            return {"content": [words, {"type": "image", "data": data, "mimeType": "image/png"}]}
     return text("0123456789abcdef" * (size // 16) + "x" * (size % 16))
 
 
-PIXEL = base64.b64encode(
-    bytes.fromhex(
-        "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
-        "1f15c4890000000d49444154789c626001000000ffff03000006000557bfabd40000000049454e44ae426082"
-    )
-).decode()
 ODD: Json = {
-    "image": [{"type": "image", "data": PIXEL, "mimeType": "image/png"}],
+    "image": [{"type": "image", "data": base64.b64encode(png()).decode(), "mimeType": "image/png"}],
     "audio": [{"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}],
     "resource_link": [
         {"type": "resource_link", "uri": "file:///docs/a.txt", "name": "a.txt", "mimeType": "text/plain"}

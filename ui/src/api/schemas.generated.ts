@@ -40,6 +40,7 @@ export type ErrorCode =
   | "model_required"
   | "needs_restart"
   | "no_server"
+  | "no_sign_in"
   | "not_continuable"
   | "not_failed"
   | "not_found"
@@ -179,6 +180,8 @@ export interface Call {
   cause: string;
   /** The result as the model got it */
   result: string | null;
+  /** What of the result is more than text */
+  files: ResultFile[];
 }
 
 export interface CallInMessage {
@@ -190,6 +193,8 @@ export interface CallInMessage {
 export interface CallTool {
   name: string;
   arguments?: Record<string, unknown>;
+  /** Send the bytes of pictures, sounds and files along */
+  file_data?: boolean;
 }
 
 export interface ChangesQuery {
@@ -641,6 +646,8 @@ export interface Message {
   usage?: TokenUsage;
   reasoning?: string;
   error?: Error;
+  /** On a tool's result: what is more than text */
+  files?: ResultFile[];
   /** `provider/model` that answered, where it was a fallback */
   model?: string;
 }
@@ -692,6 +699,8 @@ export interface ModelInfo {
   images: boolean | null;
   /** Calls tools */
   tools: boolean | null;
+  /** Takes sounds */
+  audio: boolean | null;
   /** Who says so: the provider's list, or Windlass's own table */
   source: "" | "provider" | "table";
   /** The fields that come from the table although the provider tells others */
@@ -784,6 +793,18 @@ export interface NewServer {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  /** Goes into the vault and never comes out */
+  client_secret?: string;
+  /** With spaces between; else those it asks for */
+  scopes?: string;
+  /** Who may get the secret; else whom the server names */
+  issuer?: string;
+  /** A public https page about this client */
+  client_metadata_url?: string;
   /** Its read-only and idempotent hints are believed */
   trusted?: boolean;
   /** On in new chats, as a pattern; `*` is all */
@@ -986,9 +1007,9 @@ export interface PromptSent {
   request: number;
   /** How many requests this turn has sent */
   requests: number;
-  /** The exact request */
+  /** The exact request, with notes in place of the bytes of pictures and sounds */
   body: Record<string, unknown>;
-  /** Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, system_prompt, context, date, results, trimmed, deleted. Empty: it does, or it is the first */
+  /** Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, system_prompt, context, date, results, trimmed, deleted, pictures. Empty: it does, or it is the first */
   moved: string[];
   success: boolean;
 }
@@ -1117,6 +1138,24 @@ export interface Resolution {
   as: "done" | "retry" | "skip";
 }
 
+/** Something in a result to be seen, heard, saved or followed. */
+export interface ResultFile {
+  kind: "audio" | "file" | "image" | "link";
+  /** Its position in the result's content */
+  index: number;
+  /** As the tool claims, unless it is a picture or sound of another type */
+  mime: string;
+  /** In bytes */
+  size: number;
+  name: string;
+  /** Of a link */
+  uri: string;
+  /** Of the kept result that holds it */
+  result_id?: string;
+  /** In base64, where it was asked for */
+  data?: string;
+}
+
 export interface ResultPiece {
   id: string;
   text: string;
@@ -1223,7 +1262,7 @@ export interface Server {
   parallel: number;
   sandbox: string;
   /** The truth, now */
-  status: "configured" | "draft" | "failed" | "running" | "starting" | "stopped";
+  status: "configured" | "draft" | "failed" | "needs_sign_in" | "running" | "starting" | "stopped";
   error: string | null;
   /** What a person should know of it although it runs */
   note: string | null;
@@ -1241,6 +1280,13 @@ export interface Server {
   retry_at: string | null;
   /** ISO 8601, UTC */
   created_at: string | null;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth: "" | "client_credentials" | "oauth";
+  client_id: string;
+  scopes: string;
+  issuer: string;
+  /** Somebody signed in to it, and that has not ended */
+  signed_in: boolean;
   /** What it may touch besides */
   inside: ShownInside;
   /** Null for one that is reached by an address */
@@ -1266,6 +1312,14 @@ export interface ServerChange {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  client_secret?: string;
+  scopes?: string;
+  issuer?: string;
+  client_metadata_url?: string;
   trusted?: boolean;
   tools?: string;
   approval?: Approval | null;
@@ -1298,6 +1352,27 @@ export interface ServerLog {
   lines: string[];
   count: number;
   success: boolean;
+}
+
+export interface ServerLogin {
+  /** Where a program on this machine waits for the browser (http on 127.0.0.1 or localhost). Windlass's own /oauth/callback when left out */
+  redirect_uri?: string;
+}
+
+/** What the authorization server adds to the address it sends the browser back to. */
+export interface ServerLoginAnswer {
+  state?: string;
+  code?: string;
+  iss?: string;
+  error?: string;
+  error_description?: string;
+}
+
+export interface ServerLoginBegun {
+  /** To be opened in a browser within ten minutes */
+  authorize_url: string;
+  success: boolean;
+  message: string;
 }
 
 export interface ServerTool {
@@ -1464,6 +1539,7 @@ export interface ToolResult {
   size: number;
   shortened: boolean;
   took_ms: number;
+  files: ResultFile[];
 }
 
 export interface ToolResultAnswer {

@@ -62,6 +62,18 @@ test("a result from before files were named is known by its notes, and only with
   expect(textOf({ text: `A chart.\n${NOTE}`, result_id: "r" })).toBe("A chart.");
 });
 
+test("notes of pictures that models were shown are left out, numbered or not", () => {
+  const text = "Two charts.\n[image 1, image/png, 12 kB]\n[image 2, image/jpeg, 9 kB]\n[image, x]";
+  expect(textOf({ text, result_id: "r", files: [image] })).toBe("Two charts.\n\n\n[image, x]");
+});
+
+test("a picture is found in an answer that was kept as the server sent it", async () => {
+  const whole = JSON.stringify({ jsonrpc: "2.0", result: { content: [{ type: "image", data: PNG }] } });
+  serve({ "GET /results/result-4?offset=0": { text: whole, next_offset: null } });
+  const held = await heldIn({ text: "", result_id: "result-4" }, { ...image, at: 0 }, 0);
+  expect(held?.url).toBe(`data:image/png;base64,${PNG}`);
+});
+
 test("a result has one size, in bytes", () => {
   expect(sizeOf({ text: "short", result_id: "r", size: 212_480, shortened: true })).toBe(212_480);
   expect(sizeOf({ text: "é" })).toBe(2);

@@ -6,7 +6,7 @@ import type { OutputFile, ToolOutput } from "../state";
 
 const IMAGES = /^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/;
 const SOUNDS = /^audio\/(mpeg|mp3|wav|x-wav|wave|ogg|webm|mp4|aac|flac)$/;
-const NOTE = /^\[(image|audio), ([\w.+/-]+), [\d,.]+ [kK]?B; it is shown to the person\]$/gm;
+const NOTE = /^\[(image|audio)(?: \d+)?, ([\w.+/-]+), [\d,.]+ [kK]?B(?:; it is shown to the person)?\]$/gm;
 const LARGEST = 30_000_000;
 const UNKNOWN_PLACE = -1;
 
@@ -93,7 +93,8 @@ function contentOf(id: string): Promise<Block[]> {
 }
 
 function blocksIn(whole: string): Block[] {
-  const body: unknown = parseJson(whole);
+  const answer: unknown = parseJson(whole);
+  const body = isBlock(answer) && isBlock(answer.result) ? answer.result : answer;
   return isBlock(body) && Array.isArray(body.content) ? body.content.filter(isBlock) : [];
 }
 

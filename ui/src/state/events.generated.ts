@@ -37,6 +37,14 @@ export interface ToolCall {
   extra?: string;
 }
 
+/** A picture or a sound, by where its bytes are kept: neither messages nor logs hold any. */
+export interface MediaRef {
+  source: string;
+  at: number;
+  mime: string;
+  size: number;
+}
+
 export interface ChatMessage {
   role: Role;
   content: string | null;
@@ -44,6 +52,7 @@ export interface ChatMessage {
   call_id?: string;
   name?: string;
   reasoning?: string;
+  parts?: (string | MediaRef)[];
 }
 
 export interface Limits {
@@ -99,6 +108,7 @@ export interface OutputFile {
   mime?: string;
   size?: number;
   uri?: string;
+  true_mime?: string;
 }
 
 /** What a tool gave: `text` is what the model reads, the whole is kept under `result_id`. */
@@ -165,6 +175,7 @@ export interface ModelReplied extends EventHeader {
   provider?: string;
   history?: string;
   moved?: string[];
+  media?: string;
 }
 
 export interface ModelFailed extends EventHeader {

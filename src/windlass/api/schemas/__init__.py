@@ -140,6 +140,7 @@ from windlass.api.schemas.tools import (
     EnabledTool,
     EnabledTools,
     EnableTool,
+    ResultFile,
     ToolNamed,
     UnavailableServer,
 )
@@ -311,6 +312,7 @@ __all__ = [
     "Request",
     "Resolution",
     "Response",
+    "ResultFile",
     "ResultPiece",
     "Retry",
     "Rule",

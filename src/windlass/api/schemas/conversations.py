@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from windlass.api.schemas.base import Budget, Error, Name, Names, Prose, Request, Response, Temperature, Time, Title
+from windlass.api.schemas.tools import ResultFile
 from windlass.api.schemas.waiting import TurnWaiting
 
 
@@ -133,6 +134,9 @@ class Message(Response):
     usage: TokenUsage | UnsetType = UNSET
     reasoning: str | UnsetType = UNSET
     error: Error | UnsetType = UNSET
+    files: Annotated[list[ResultFile], Meta(description="On a tool's result: what is more than text")] | UnsetType = (
+        UNSET
+    )
     model: Annotated[str, Meta(description="`provider/model` that answered, where it was a fallback")] | UnsetType = (
         UNSET
     )

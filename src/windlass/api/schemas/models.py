@@ -111,6 +111,7 @@ class ModelInfo(Response):
     output_price: Annotated[float | None, Meta(description="US dollars for a million tokens")] = None
     images: Annotated[bool | None, Meta(description="Takes pictures")] = None
     tools: Annotated[bool | None, Meta(description="Calls tools")] = None
+    audio: Annotated[bool | None, Meta(description="Takes sounds")] = None
     source: Annotated[
         Literal["", "provider", "table"], Meta(description="Who says so: the provider's list, or Windlass's own table")
     ] = ""

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from windlass.api.schemas.base import Approval, Name, Object, Request, Response, Seconds, Slug, Time, ToolClass
+from windlass.api.schemas.tools import ResultFile
 
 Argument = Annotated[str, Meta(max_length=10_000)]
 Secret = Annotated[str, Meta(max_length=10_000, description="Kept, never returned")]
@@ -281,6 +282,7 @@ class ServerTools(Response):
 class CallTool(Request):
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     arguments: Object = field(default_factory=dict)
+    file_data: Annotated[bool, Meta(description="Send the bytes of pictures, sounds and files along")] = False
 
 
 class ToolResult(Response):
@@ -290,6 +292,7 @@ class ToolResult(Response):
     size: int
     shortened: bool
     took_ms: int
+    files: list[ResultFile] = field(default_factory=list)
 
 
 class ToolResultAnswer(Response):

@@ -1,6 +1,6 @@
 """The tools of a conversation: what is there, what is on."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -71,3 +71,16 @@ class AvailableTools(Response):
     unavailable: list[UnavailableServer]
     success: bool = True
     warning: Annotated[str, Meta(description="Why a model may refuse so many tools")] | UnsetType = UNSET
+
+
+class ResultFile(Response):
+    """Something in a result to be seen, heard, saved or followed."""
+
+    kind: Literal["image", "audio", "file", "link"]
+    index: Annotated[int, Meta(description="Its position in the result's content")]
+    mime: Annotated[str, Meta(description="As the tool claims, unless it is a picture or sound of another type")]
+    size: Annotated[int, Meta(description="In bytes")]
+    name: str = ""
+    uri: Annotated[str, Meta(description="Of a link")] = ""
+    result_id: Annotated[str, Meta(description="Of the kept result that holds it")] | UnsetType = UNSET
+    data: Annotated[str, Meta(description="In base64, where it was asked for")] | UnsetType = UNSET

@@ -16,7 +16,7 @@ from windlass.api.schemas.base import (
     WebSearch,
 )
 from windlass.api.schemas.conversations import Message, Source, TokenUsage
-from windlass.api.schemas.tools import UnavailableServer
+from windlass.api.schemas.tools import ResultFile, UnavailableServer
 from windlass.api.schemas.waiting import TurnWaiting
 
 COMPLETED = "Chat completed successfully"  # as `message` of a turn that simply answered
@@ -102,6 +102,9 @@ class Call(Response):
     repaired: Annotated[list[str], Meta(description="What was repaired in the call as the model wrote it")]
     cause: str = ""
     result: Annotated[str | None, Meta(description="The result as the model got it")] = None
+    files: Annotated[list[ResultFile], Meta(description="What of the result is more than text")] = field(
+        default_factory=list
+    )
 
 
 class Turn(Response):
@@ -158,12 +161,14 @@ class EventLog(Response):
 class PromptSent(Response):
     request: int
     requests: Annotated[int, Meta(description="How many requests this turn has sent")]
-    body: Annotated[Object, Meta(description="The exact request")]
+    body: Annotated[
+        Object, Meta(description="The exact request, with notes in place of the bytes of pictures and sounds")
+    ]
     moved: Annotated[
         list[str],
         Meta(
             description="Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, "
-            "system_prompt, context, date, results, trimmed, deleted. Empty: it does, or it is the first"
+            "system_prompt, context, date, results, trimmed, deleted, pictures. Empty: it does, or it is the first"
         ),
     ] = field(default_factory=list)
     success: bool = True

@@ -86,3 +86,20 @@ test("what the provider cached is marked from the top", () => {
 test("the rest of the request is not lost", () => {
   expect(otherFields(BODY).map(([name]) => name)).toEqual(["model", "temperature", "stream"]);
 });
+
+test("the message with pictures of results is no turn, and shows a note where bytes were", () => {
+  const seen = [
+    { type: "text", text: "To be seen or heard in the result of look, call c1:" },
+    { type: "image_url", image_url: { url: "data:image/png;base64,(14 kB, part 0 of result-1)" } },
+    { type: "input_audio", input_audio: { data: "(2 kB, part 1 of result-1)", format: "wav" } },
+  ];
+  const [system, ...rest] = BODY.messages;
+  const body = { ...BODY, messages: [system, rest[0], { role: "user", content: seen }, ...rest.slice(1)] };
+  const history = promptParts(body, turn, turn.rounds[1])[2]!;
+  expect(history.summary).toBe("1 earlier turn, 3 messages");
+  expect(history.inside[1]!.text.split("\n")).toEqual([
+    "To be seen or heard in the result of look, call c1:",
+    "data:image/png;base64,(14 kB, part 0 of result-1)",
+    "(2 kB, part 1 of result-1)",
+  ]);
+});

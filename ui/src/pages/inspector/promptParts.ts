@@ -27,6 +27,12 @@ export interface WireMessage {
   [field: string]: unknown;
 }
 
+interface WirePart {
+  text?: string;
+  image_url?: { url?: string };
+  input_audio?: { data?: string };
+}
+
 export type Body = Record<string, unknown>;
 
 const CHARS_PER_TOKEN = 4;
@@ -84,7 +90,9 @@ function toolsPart(body: Body): PromptPart[] {
 function historyPart(messages: readonly WireMessage[], turn: Turn): PromptPart[] {
   if (messages.length === 0) return [];
   const inside = messages.map((message, n) => messagePart(message, `h${n}`, turn));
-  const turns = messages.filter((message) => message.role === "user").length;
+  const turns = messages.filter(
+    (message) => message.role === "user" && !Array.isArray(message.content),
+  ).length;
   const summary = `${turns} earlier ${turns === 1 ? "turn" : "turns"}, ${messages.length} messages`;
   const chars = inside.reduce((sum, row) => sum + row.chars, 0);
   return [{ ...part("history", "history", summary, "", chars), inside }];
@@ -158,7 +166,14 @@ function cacheMark(before: number, after: number, cached: number): Mark | null {
 
 function contentText(content: unknown): string {
   if (typeof content === "string") return content;
+  if (Array.isArray(content)) return content.map(partText).join("\n");
   return content === null || content === undefined ? "" : JSON.stringify(content, null, 2);
+}
+
+/** The server puts a note where the bytes of a picture or sound stood. */
+function partText(wire: unknown): string {
+  const { text, image_url: image, input_audio: sound } = wire as WirePart;
+  return text ?? image?.url ?? sound?.data ?? JSON.stringify(wire, null, 2);
 }
 
 function compactLength(value: unknown): number {

@@ -7,6 +7,7 @@ const NONE = {
   input_price: null,
   output_price: null,
   images: null,
+  audio: null,
   tools: null,
   source: "" as const,
   from_table: [],

@@ -5,10 +5,17 @@ import { grouped } from "../../parts/format";
 
 type Facts = Omit<ModelInfo, "id" | "provider_id" | "chats">;
 
-export function factsOf({ context, input_price: input, output_price: output, images, tools }: Facts): string {
+export function factsOf({
+  context,
+  input_price: input,
+  output_price: output,
+  images,
+  audio,
+  tools,
+}: Facts): string {
   const price = input === null || output === null ? "" : `$${input} in, $${output} out`;
   const size = context === null ? "" : `${grouped(context)} tokens`;
-  return [size, price, images && "images", tools && "tools", tools === false && "no tools"]
+  return [size, price, images && "images", audio && "sound", tools && "tools", tools === false && "no tools"]
     .filter(Boolean)
     .join(" · ");
 }

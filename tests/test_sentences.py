@@ -2,7 +2,7 @@
 
 import pytest
 
-from windlass.core.sentences import whole_sentences
+from windlass.sentences import whole_sentences
 
 
 @pytest.mark.parametrize(
