@@ -40,6 +40,7 @@ from windlass.store import HEAD, Created, Store
 from windlass.toolbox import Toolbox
 from windlass.toolbox.permissions import Grant
 from windlass.toolbox.schemas import Checker
+from windlass.toolbox.tool_list import listed_toolset
 from windlass.turns.records import TurnRecords, TurnWaiter
 from windlass.turns.setup import TurnBuilder, TurnRequest
 from windlass.turns.views import TurnRecord, chat_answer, event_shown, turn_shown, turn_state
@@ -298,9 +299,9 @@ class Turns:
         settings = view.asked
         past = await self._store.history.before(turn_id, view.history_from)
         attempt = len(view.failures) + 1
-        toolset = self._store.toolset(settings.toolset)
-        request = ModelRequest(turn_id, settings, prompt_for(before, past, self._store.history.fence), toolset, attempt)
-        return request_shown(self._models, request), why_moved(view, past)
+        tools = listed_toolset(self._store.toolset(settings.toolset), view)
+        request = ModelRequest(turn_id, settings, prompt_for(before, past, self._store.history.fence), tools, attempt)
+        return request_shown(self._models, request), why_moved(view, past, tools.hash)
 
     def _nudge(self, record: TurnRecord) -> tuple[ChatMessage, ...]:
         """After an answer something must be said to get another; after a question or a result nothing need be."""

@@ -139,6 +139,7 @@ from windlass.api.schemas.tools import (
     EnabledTool,
     EnabledTools,
     EnableTool,
+    ToolCost,
     ToolNamed,
     UnavailableServer,
 )
@@ -343,6 +344,7 @@ __all__ = [
     "TokenMade",
     "TokenRequest",
     "TokenUsage",
+    "ToolCost",
     "ToolKind",
     "ToolNamed",
     "ToolResult",
