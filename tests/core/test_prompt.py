@@ -292,6 +292,17 @@ def test_within_a_turn_only_a_cut_or_the_last_request_without_tools_moves_it() -
     assert why_moved(fold([started("c", ASKED)]), [*shown, over]) == ("tools",)
 
 
+def test_a_list_of_tools_that_grew_moves_it_once_and_later_turns_go_on_from_it() -> None:
+    log: list[Event] = [started("find it", ASKED), ModelReplied("", (CALL,), listed="t1", history=history_digest(()))]
+    log.append(ToolFinished("c1", "ok", ToolOutput("x")))
+    assert why_moved(fold(log), (), "t1") == ()
+    assert why_moved(fold(log), (), "t2") == why_moved(fold(log), ()) == ("loaded",)
+    answered_with = past_turn("turn-1", [*log, ModelReplied("b", listed="t2", history=history_digest(()))], FENCE)
+    again = fold([started("c", ASKED)])
+    assert why_moved(again, [answered_with], "t2") == ()
+    assert why_moved(again, [answered_with], "t1") == ("tools",)
+
+
 def test_deleted_messages_are_gone_from_the_prompt() -> None:
     opening = (ChatMessage("user", ""), ChatMessage("user", "stays"))
     log: list[Event] = [

@@ -17,7 +17,7 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters, stdio_client
 
-from windlass.core.messages import ToolSpec
+from windlass.core.values import value_object
 from windlass.servers import ServerConfig, ToolDefinition
 from windlass.toolbox.offers import Offer, offered_names
 from windlass.toolbox.offers import _offer as prepared
@@ -28,7 +28,7 @@ QUESTIONS = Path(__file__).with_name("tool_questions.json")
 START_S = 45
 KEY = "0123456789abcdef0123456789abcdef"  # servers want one before they list anything; none is called
 SERVERS: dict[str, tuple[list[str], dict[str, str]]] = {
-    "files": (["mcp-server-filesystem", "/tmp"], {}),  # noqa: S108 - only listed
+    "files": (["mcp-server-filesystem", "/tmp"], {}),
     "memory": (["mcp-server-memory"], {}),
     "github": (["mcp-server-github"], {"GITHUB_PERSONAL_ACCESS_TOKEN": KEY}),
     "gitlab": (["mcp-server-gitlab"], {"GITLAB_PERSONAL_ACCESS_TOKEN": KEY}),
@@ -57,7 +57,7 @@ SERVERS: dict[str, tuple[list[str], dict[str, str]]] = {
     "git": (["mcp-server-git"], {}),
     "time": (["mcp-server-time", "--local-timezone", "UTC"], {}),
     "fetch": (["mcp-server-fetch"], {}),
-    "sqlite": (["mcp-server-sqlite", "--db-path", "/tmp/recall.sqlite"], {}),  # noqa: S108
+    "sqlite": (["mcp-server-sqlite", "--db-path", "/tmp/recall.sqlite"], {}),
     "atlassian": (
         ["mcp-atlassian"],
         {
@@ -96,39 +96,42 @@ async def main() -> None:
     specs = [one.spec(names[one.key], "") for one in offers]
     print(f"{len(entries)} tools of {len(lists)} servers, about {tokens_of(specs):,} tokens; prepared in {took:.2f} s")
     for part in [options.set] if options.set else ["development", "held-out"]:
-        _measure(part, entries, names, options.misses)
-    _compare(entries, specs, options.set or "held-out", names)
+        for form in ("task", "query"):
+            _measure(part, form, entries, names, options.misses)
 
 
-def _measure(part: str, entries: Sequence[SearchEntry], names: dict[tuple[str, str], str], misses: bool) -> None:
+def _measure(
+    part: str, form: str, entries: Sequence[SearchEntry], names: dict[tuple[str, str], str], misses: bool
+) -> None:
     ranks: list[int] = []
     began = time.perf_counter()
-    for question, wanted in _questions(part, names):
-        found = [name for name, _ in ranked(question, entries)]
-        rank = min((found.index(name) + 1 for name in wanted if name in found), default=0)
+    for question in _questions(part, names):
+        asked = question.task if form == "task" else question.query
+        found = [name for name, _ in ranked(asked, entries)]
+        rank = min((found.index(name) + 1 for name in question.tools if name in found), default=0)
         ranks.append(rank)
         if misses and not 0 < rank <= 5:
-            print(f"  {rank or '-':>3}  {question}  [{' or '.join(wanted)}]  {', '.join(found[:5])}")
+            print(f"  {rank or '-':>3}  {asked}  [{' or '.join(question.tools)}]  {', '.join(found[:5])}")
     each = (time.perf_counter() - began) / max(1, len(ranks)) * 1000
-    at = {top: sum(0 < rank <= top for rank in ranks) / max(1, len(ranks)) for top in (1, 3, 5, 10)}
-    print(f"{part}: {len(ranks)} questions, " + ", ".join(f"recall@{top} {share:.1%}" for top, share in at.items()))
-    print(f"  {each:.1f} ms a search")
+    at = {top: sum(0 < rank <= top for rank in ranks) / max(1, len(ranks)) for top in (1, 3, 5, 10, 15)}
+    recalls = ", ".join(f"@{top} {share:.1%}" for top, share in at.items())
+    print(f"{part}, the {form}: {len(ranks)} questions, recall {recalls}; {each:.1f} ms a search")
 
 
-def _compare(
-    entries: Sequence[SearchEntry], specs: Sequence[ToolSpec], part: str, names: dict[tuple[str, str], str]
-) -> None:
-    """Loading the best matches with the search, loading one by name, and calling through one constant tool, as tokens
-    that are paid in full and tokens that a provider's cache makes cheap. Printed by `--compare` of the options."""
+@value_object
+class Question:
+    """`task` is what a person says, `query` what a model may search for after reading it; `tools` do the job."""
+
+    task: str
+    query: str
+    tools: list[str]
 
 
-def _questions(part: str, names: dict[tuple[str, str], str]) -> Iterator[tuple[str, list[str]]]:
+def _questions(part: str, names: dict[tuple[str, str], str]) -> Iterator[Question]:
     for row in json.loads(QUESTIONS.read_text())[part]:
-        wanted = [
-            names[slug, tool] for slug, _, tool in (one.partition(".") for one in row[1:]) if (slug, tool) in names
-        ]
-        if wanted:
-            yield row[0], wanted
+        keys = [(slug, tool) for slug, _, tool in (one.partition(".") for one in row["tools"])]
+        if tools := [names[key] for key in keys if key in names]:
+            yield Question(row["task"], row["query"], tools)
 
 
 def _offers(slug: str, tools: list[dict[str, Any]]) -> Iterator[Offer]:
@@ -162,7 +165,7 @@ def _places(command: str, node: Path, python: Path) -> Iterator[Path]:
 
 async def _list(argv: list[str], env: dict[str, str]) -> list[dict[str, Any]]:
     parameters = StdioServerParameters(command=argv[0], args=argv[1:], env={**os.environ, **env})
-    with open(os.devnull, "w") as nowhere:  # noqa: ASYNC230 - opened once, never waited for
+    with open(os.devnull, "w") as nowhere:
         async with Client(stdio_client(parameters, errlog=nowhere)) as client:
             tools: list[dict[str, Any]] = []
             cursor: str | None = None

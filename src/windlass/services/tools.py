@@ -16,7 +16,7 @@ from windlass.services.slices import sliced
 from windlass.store import Store
 from windlass.toolbox import Toolbox
 from windlass.toolbox.offers import is_named
-from windlass.toolbox.tool_list import INSIDE, TurnToolset, tokens_of
+from windlass.toolbox.tool_list import INSIDE, ToolBudget, TurnToolset, tokens_of
 
 PATIENCE_S = 15.0
 ARRIVING_S = (
@@ -55,7 +55,7 @@ class ConversationTools:
             )
             async for one in sliced(self._toolbox.available(conversation_id))
         ]
-        cost = self._cost(chosen)
+        cost = tool_cost(chosen, self._toolbox.budget)
         warning = _beyond_budget(cost) if cost.exceeded else msgspec.UNSET
         return schemas.AvailableTools(found, len(found), self.unavailable(conversation_id), cost=cost, warning=warning)
 
@@ -125,21 +125,6 @@ class ConversationTools:
             elif one.enabled and not wanted:
                 await self._toolbox.disable(conversation_id, server, tool)
 
-    def _cost(self, chosen: TurnToolset) -> schemas.ToolCost:
-        enabled, listed = (
-            [spec for spec in one.tools if spec.server not in INSIDE] for one in (chosen.all, chosen.listed)
-        )
-        budget = self._toolbox.budget
-        return schemas.ToolCost(
-            tools=len(enabled),
-            tokens=tokens_of(enabled),
-            listed_tools=len(listed),
-            listed_tokens=tokens_of(listed),
-            budget_tools=budget.tools,
-            budget_tokens=budget.tokens,
-            exceeded=bool(chosen.names),
-        )
-
     def unavailable(self, conversation_id: str) -> list[schemas.UnavailableServer]:
         """Servers whose enabled tools cannot be offered now."""
         missing = self._toolbox.missing(conversation_id)
@@ -170,6 +155,19 @@ class ConversationTools:
             for choice in self._toolbox.enabled(conversation_id)
         ]
         return schemas.EnabledTools(found, len(found), message=message)
+
+
+def tool_cost(chosen: TurnToolset, budget: ToolBudget) -> schemas.ToolCost:
+    enabled, listed = ([spec for spec in one.tools if spec.server not in INSIDE] for one in (chosen.all, chosen.listed))
+    return schemas.ToolCost(
+        tools=len(enabled),
+        tokens=tokens_of(enabled),
+        listed_tools=len(listed),
+        listed_tokens=tokens_of(listed),
+        budget_tools=budget.tools,
+        budget_tokens=budget.tokens,
+        exceeded=bool(chosen.names),
+    )
 
 
 def _beyond_budget(cost: schemas.ToolCost) -> str:

@@ -76,7 +76,7 @@ def first_names(
     picked = picked[: max(0, budget.most - ROOM - len(inside))]
     known = [name for name in before if name in toolset.by_name]
     if not known:
-        known = [*inside, *picked, *(name for name in reversed(used()) if name in toolset.by_name)]
+        known = [*inside, *picked, *(name for name in reversed(dict.fromkeys(used())) if name in toolset.by_name)]
     names = list(dict.fromkeys((*known, *inside, *picked)))
     if budget.holds([toolset.by_name[name] for name in names]):
         return tuple(names)

@@ -4,6 +4,7 @@ words that people and programs use for the same thing. Pure."""
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
@@ -12,12 +13,15 @@ from windlass.core.messages import ToolSpec
 from windlass.core.values import value_object
 from windlass.toolbox.matching import properties_of
 
-NAME_WEIGHT, SERVER_WEIGHT, ARGUMENT_WEIGHT = 4.0, 2.0, 0.5
+NAME_WEIGHT, FIRST_WEIGHT, TEXT_WEIGHT, ARGUMENT_WEIGHT = 4.0, 2.0, 0.5, 0.5
+SERVER_WEIGHT = 5.0
 RELATED_WEIGHT = 0.4  # of a word that means the same as one that was asked for
+MOST_FIRST = 200  # characters of the first sentence
 MOST_TEXT = 2_000  # characters of a description that are read: what a tool is for stands at the beginning
 MOST_ARGUMENTS = 60
 MOST_TERMS = 40  # of a query
 _SATURATION, _LENGTH = 1.2, 0.6  # k1 and b of BM25
+_SENTENCE = re.compile(r"(?<=[.!?:])\s|\n")
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _NO_SPACES = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"  # Thai, Lao, Japanese, Chinese
@@ -27,6 +31,7 @@ _ENDINGS = (
     *(("ions", ""), ("ion", ""), ("ers", ""), ("er", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")),
 )
 _SHORTEST_STEM = 3
+_SHORTEST_START = 4
 _KEPT = ("ss", "us", "is")  # no plurals
 
 
@@ -50,9 +55,11 @@ class SearchEntry:
 
 def terms_of(spec: ToolSpec) -> SearchTerms:
     weights: dict[str, float] = {}
+    first = _SENTENCE.split(spec.description[:MOST_FIRST].lstrip(), maxsplit=1)[0]
     for text, weight in (
         (spec.tool, NAME_WEIGHT),
-        (spec.description[:MOST_TEXT], 1.0),
+        (first, FIRST_WEIGHT),
+        (spec.description[len(first) : MOST_TEXT], TEXT_WEIGHT),
         (" ".join([*properties_of(spec.schema)][:MOST_ARGUMENTS]), ARGUMENT_WEIGHT),
     ):
         for term in stems(text):
@@ -64,28 +71,26 @@ def ranked(query: str, entries: Sequence[SearchEntry]) -> list[tuple[str, float]
     """Names with their scores, best first; without those that have nothing of the query. A name that stands in the
     query as it is comes before all others."""
     named = {piece for piece in re.split(r"[\s,;\"'`()\[\]]+", query) if piece}
-    wanted = _wanted(query)
+    wanted = _wanted(query, {term for entry in entries for term in entry.server})
     usual = (sum(entry.terms.length for entry in entries) / len(entries) if entries else 0) or 1
-    counts = {term: sum(entry.weight(term) > 0 for entry in entries) for term in wanted}
+    holding = [
+        (entry, (wanted.keys() & entry.terms.weights.keys()) | (wanted.keys() & entry.server)) for entry in entries
+    ]
+    counts = Counter(term for _, terms in holding for term in terms)
     rarity = {
-        term: weight * math.log(1 + (len(entries) - counts[term] + 0.5) / (counts[term] + 0.5))
-        for term, weight in wanted.items()
-        if counts[term]
+        term: wanted[term] * math.log(1 + (len(entries) - count + 0.5) / (count + 0.5))
+        for term, count in counts.items()
     }
-    best = 0.0
-    scored: list[tuple[str, float]] = []
-    for entry in entries:
-        norm = _SATURATION * (1 - _LENGTH + _LENGTH * entry.terms.length / usual)
-        score = 0.0
-        for term, rare in rarity.items():
-            if weight := entry.weight(term):
-                score += rare * weight * (_SATURATION + 1) / (weight + norm)
-        if score or entry.name in named:
-            scored.append((entry.name, score))
-            best = max(best, score)
-    return sorted(
-        ((name, score + (best + 1) * (name in named)) for name, score in scored), key=lambda one: (-one[1], one[0])
-    )
+    scores: dict[str, float] = {}
+    for entry, terms in holding:
+        if terms or entry.name in named:
+            norm = _SATURATION * (1 - _LENGTH + _LENGTH * entry.terms.length / usual)
+            weighed = ((rarity[term], entry.weight(term)) for term in terms)
+            scores[entry.name] = sum(rare * weight * (_SATURATION + 1) / (weight + norm) for rare, weight in weighed)
+    best = max(scores.values(), default=0.0)
+    for name in named & scores.keys():
+        scores[name] += best + 1
+    return sorted(scores.items(), key=lambda one: (-one[1], one[0]))
 
 
 def stems(text: str) -> Iterator[str]:
@@ -115,10 +120,12 @@ def _words(text: str) -> Iterator[str]:
             yield piece.casefold()
 
 
-def _wanted(query: str) -> dict[str, float]:
+def _wanted(query: str, servers: Collection[str]) -> dict[str, float]:
+    """A server goes by the beginning of its name too: `mongo` is `mongodb`."""
     asked = list(dict.fromkeys(stems(query)))[:MOST_TERMS]
     related = {other: RELATED_WEIGHT for term in asked for other in _related().get(term, ())}
-    return {**related, **dict.fromkeys(asked, 1.0)}
+    begun = [name for name in servers for term in asked if len(term) >= _SHORTEST_START and name.startswith(term)]
+    return {**related, **dict.fromkeys((*asked, *begun), 1.0)}
 
 
 @lru_cache(maxsize=1)
@@ -138,47 +145,73 @@ _COMMON = frozenset(
     "where which who will with would you your".split()
 )
 _SAME = """
-create add new insert write register open
-delete remove erase drop destroy clear discard trash purge cancel
-update edit modify change alter set rename replace adjust
-list show enumerate overview browse
-get read fetch retrieve view look load describe info details
-search find query lookup locate grep discover
-send post publish submit deliver mail
-move transfer relocate rename
+create add new insert write register open make build start set append put
+delete remove erase drop destroy clear discard trash purge cancel throw rid forget kill
+update edit modify change alter set rename replace adjust correct fix rewrite
+list show enumerate overview browse which all catalog
+get read fetch retrieve view look load describe info details show
+search find query lookup locate grep discover where
+send post publish submit deliver mail tell write
+move transfer relocate drag
 copy duplicate clone fork
 run execute launch start invoke
-stop kill terminate end abort halt shutdown
-picture image photo screenshot snapshot capture
-folder directory path
+stop kill terminate end abort halt shutdown unsubscribe unwatch
+undo revert rollback restore reset back
+resolve close finish complete done fix
+assign assignee owner
+picture image photo screenshot snapshot capture look
+folder directory path subfolder
 file document
-page site website url web
-ticket issue bug task card
-person user people member contact
-meeting event appointment calendar
+page site website url web link address
+ticket issue bug task card story problem defect
+person user people member contact employee colleague who account profile
+team group
+room channel chat conversation space
+meeting event appointment calendar schedule
 money payment invoice charge price billing
-customer client buyer
-table spreadsheet sheet row column
-database sql query
-code repository repo source
+customer client buyer company
+table spreadsheet sheet row column workbook grid
+record row entry item object document
+field property attribute column
+database sql query collection
+code repository repo source project
 branch merge pull commit
-click press tap
-type fill enter
+request proposal review
+click press tap push
+hover pointer mouse cursor
+type fill enter input
+popup dialog alert prompt
 email mail message inbox
-chat channel conversation thread
-translate convert transform
-time date hour clock timezone
+translate convert transform turn
+time date hour clock timezone late
 weather forecast
-place location address map directions route
-error exception failure crash
-log history activity audit
+place location address map directions route coordinates geocode
+high height elevation altitude
+error exception failure crash problem
+log history activity audit output print
 test check verify validate
 download save export
-upload import attach
+upload import attach load attachment
 label tag category
 comment reply note remark
-password secret credential token
-machine server instance host
+summary abstract short
+paragraph sentence passage text
+heading chapter section title outline
+paper article publication preprint
+documentation docs manual guide reference
+password secret credential token key
+machine server instance host cluster
 container pod docker
+deployment deploy release rollout version
 song track music playlist
+chart graph plot diagram
+number count total sum aggregate
+status state progress pass
+related similar cite citation
+cell range
+bold font format style colour color
+bigger smaller compress zip gzip
+sprint cycle iteration
+board kanban scrum
+notification watch monitor alert follow subscription
 """
