@@ -39,6 +39,7 @@ export type ErrorCode =
   | "model_required"
   | "needs_restart"
   | "no_server"
+  | "no_sign_in"
   | "not_continuable"
   | "not_failed"
   | "not_found"
@@ -149,6 +150,8 @@ export interface AvailableTool {
   changed: boolean;
   /** What it does: guessed, or as a person corrected it */
   kind: ToolClass;
+  /** The next request lists it. An enabled tool that is not listed is found by search */
+  listed: boolean;
 }
 
 export interface AvailableTools {
@@ -156,7 +159,8 @@ export interface AvailableTools {
   count: number;
   unavailable: UnavailableServer[];
   success: boolean;
-  /** Why a model may refuse so many tools */
+  cost?: ToolCost;
+  /** What happens beyond the budget */
   warning?: string;
 }
 
@@ -376,6 +380,8 @@ export interface EnableTool {
   tool_name: string;
   /** Left out, the tool is *named*: a reader runs; what changes or sends something runs until the chat has read text from outside, then asks; what says it destroys things asks */
   approval?: Approval;
+  /** By itself. Beyond the budget of `GET .../tools/available` a picked tool is always listed; one that was switched on with all others of its server (false) is found by search */
+  picked?: boolean;
 }
 
 export interface EnabledTool {
@@ -772,6 +778,18 @@ export interface NewServer {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  /** Goes into the vault and never comes out */
+  client_secret?: string;
+  /** With spaces between; else those it asks for */
+  scopes?: string;
+  /** Who may get the secret; else whom the server names */
+  issuer?: string;
+  /** A public https page about this client */
+  client_metadata_url?: string;
   /** Its read-only and idempotent hints are believed */
   trusted?: boolean;
   /** On in new chats, as a pattern; `*` is all */
@@ -976,7 +994,7 @@ export interface PromptSent {
   requests: number;
   /** The exact request */
   body: Record<string, unknown>;
-  /** Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, system_prompt, context, date, results, trimmed, deleted. Empty: it does, or it is the first */
+  /** Why this prompt does not begin with the one before it, byte for byte: model, tools, loaded (tools were added to its list), persona, system_prompt, context, date, results, trimmed, deleted. Empty: it does, or it is the first */
   moved: string[];
   success: boolean;
 }
@@ -1211,7 +1229,7 @@ export interface Server {
   parallel: number;
   sandbox: string;
   /** The truth, now */
-  status: "configured" | "draft" | "failed" | "running" | "starting" | "stopped";
+  status: "configured" | "draft" | "failed" | "needs_sign_in" | "running" | "starting" | "stopped";
   error: string | null;
   /** What a person should know of it although it runs */
   note: string | null;
@@ -1229,6 +1247,13 @@ export interface Server {
   retry_at: string | null;
   /** ISO 8601, UTC */
   created_at: string | null;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth: "" | "client_credentials" | "oauth";
+  client_id: string;
+  scopes: string;
+  issuer: string;
+  /** Somebody signed in to it, and that has not ended */
+  signed_in: boolean;
   /** What it may touch besides */
   inside: ShownInside;
   /** Null for one that is reached by an address */
@@ -1254,6 +1279,14 @@ export interface ServerChange {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  client_secret?: string;
+  scopes?: string;
+  issuer?: string;
+  client_metadata_url?: string;
   trusted?: boolean;
   tools?: string;
   approval?: Approval | null;
@@ -1279,6 +1312,8 @@ export interface ServerList {
   count: number;
   success: boolean;
   message: string;
+  /** Of the tools that a new chat has */
+  cost?: ToolCost;
 }
 
 export interface ServerLog {
@@ -1286,6 +1321,27 @@ export interface ServerLog {
   lines: string[];
   count: number;
   success: boolean;
+}
+
+export interface ServerLogin {
+  /** Where a program on this machine waits for the browser (http on 127.0.0.1 or localhost). Windlass's own /oauth/callback when left out */
+  redirect_uri?: string;
+}
+
+/** What the authorization server adds to the address it sends the browser back to. */
+export interface ServerLoginAnswer {
+  state?: string;
+  code?: string;
+  iss?: string;
+  error?: string;
+  error_description?: string;
+}
+
+export interface ServerLoginBegun {
+  /** To be opened in a browser within ten minutes */
+  authorize_url: string;
+  success: boolean;
+  message: string;
 }
 
 export interface ServerTool {
@@ -1433,6 +1489,21 @@ export interface TokenUsage {
   total_tokens: number;
   cached_tokens: number;
   reasoning_tokens: number;
+}
+
+/** What the enabled tools cost in each request. Tokens are estimates. */
+export interface ToolCost {
+  tools: number;
+  tokens: number;
+  /** Of them, those that the next request lists */
+  listed_tools: number;
+  listed_tokens: number;
+  /** `limits.tools` */
+  budget_tools: number;
+  /** `limits.tool_tokens` */
+  budget_tokens: number;
+  /** The model searches for tools that are not listed */
+  exceeded: boolean;
 }
 
 export interface ToolKind {

@@ -67,6 +67,8 @@ export interface Settings {
   search?: Search;
   query?: string;
   toolset?: string;
+  listed?: string[];
+  most_listed?: number;
   history_from?: string;
   limits?: Limits;
   max_tokens?: number | null;
@@ -113,6 +115,7 @@ export interface ToolOutput {
   foreign?: boolean;
   failed?: boolean;
   files?: OutputFile[];
+  loads?: string[];
 }
 
 /** Where a durable event stands. `at` is ISO 8601. */
@@ -163,6 +166,7 @@ export interface ModelReplied extends EventHeader {
   extra?: string;
   provider?: string;
   history?: string;
+  listed?: string;
   moved?: string[];
 }
 
