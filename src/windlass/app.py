@@ -34,7 +34,7 @@ from windlass.store import Store
 from windlass.store.redaction import Redactor, secrets_among
 from windlass.store.vault import Vault
 from windlass.telemetry import Telemetry, redact_lines
-from windlass.toolbox import Function, Toolbox, input_needed
+from windlass.toolbox import Function, Toolbox, ToolBudget, input_needed
 from windlass.toolbox.kept_media import read_media
 from windlass.toolbox.permissions import PolicyRule
 from windlass.toolbox.search_backends import SearchBackends
@@ -161,10 +161,12 @@ async def _build(config: Config, store: Store, bus: Bus, functions: Iterable[Fun
         open_to_all=not config.auth,
     )
     search_backends = SearchBackends(config.web_search, models, servers, config.secret)
-    toolbox = Toolbox(store, servers, search_backends.for_turn, policy_of(config), config.limits.result_chars)
+    limits = config.limits
+    budget = ToolBudget(limits.tools, limits.tool_tokens)
+    toolbox = Toolbox(store, servers, search_backends.for_turn, policy_of(config), limits.result_chars, budget)
     for function in functions:
         toolbox.functions.add(function)
-    turn_builder = TurnBuilder(store, models, toolbox, config.limits, config.web_search)
+    turn_builder = TurnBuilder(store, models, toolbox, limits, config.web_search)
     runner = Runner(store, bus, models, toolbox, at_once=config.limits.at_once)
     telemetry = Telemetry(bus)
     services = Services(

@@ -161,6 +161,8 @@ class GatewaySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounds: int = 10
     calls: int = 128
+    tools: Annotated[int, msgspec.Meta(ge=1)] = 40
+    tool_tokens: Annotated[int, msgspec.Meta(ge=1)] = 15_000
     attempts: int = 4
     repeats: Annotated[int, msgspec.Meta(ge=2)] = 8
     bad_arguments: Annotated[int, msgspec.Meta(ge=1)] = 3

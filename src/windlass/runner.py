@@ -288,6 +288,9 @@ class NoTools:
 
     toolset = Toolset()
 
+    def listed(self, view: TurnView) -> Toolset:
+        return self.toolset
+
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         return CallJudged(call.id, "refuse", refusal="unknown_tool", reason="This turn is being closed.")
 

@@ -81,6 +81,17 @@ def test_a_running_server_is_asked_for_its_model_whatever_the_settings_here(serv
     assert "model Demo model" in abouts and "model" not in abouts
 
 
+def test_what_the_tools_of_a_new_chat_cost_is_shown_and_what_happens_beyond_the_budget(
+    alone: Commands, home: Path
+) -> None:
+    within = {one["about"]: one for one in alone("doctor", "--json", WINDLASS_PORT="0").json}["tools"]
+    settings(home, "[limits]\ntools = 1\n")
+    beyond = {one["about"]: one for one in alone("doctor", "--json", WINDLASS_PORT="0").json}["tools"]
+    assert (within["level"], beyond["level"]) == ("ok", "note")
+    assert "tokens in each request" in within["told"] and "the model searches for the others" in beyond["told"]
+    assert "limits.tools" in beyond["fix"]
+
+
 def test_a_data_folder_that_cannot_be_written(alone: Commands, home: Path) -> None:
     with unwritable(home):
         assert not missed(alone, "cannot be written", "Fix its permissions")

@@ -99,6 +99,9 @@ class Script:
             raise line
         return line
 
+    def listed(self, view: TurnView) -> Toolset:
+        return self.toolset
+
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         return self.judge_as(call)
 

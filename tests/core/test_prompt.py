@@ -313,7 +313,7 @@ def test_pictures_that_became_words_are_named_where_nothing_else_moved() -> None
         started("a", ASKED),
         ModelReplied("", (CALL,), provider="p", history=history_digest([]), media="ss"),
     ]
-    assert [why_moved(fold(log), [], media) for media in ("ss", "sss", "os", "")] == [
+    assert [why_moved(fold(log), [], media=media) for media in ("ss", "sss", "os", "")] == [
         (),
         (),
         ("pictures",),
@@ -321,8 +321,8 @@ def test_pictures_that_became_words_are_named_where_nothing_else_moved() -> None
     ]
     before = past_turn("turn-1", [*log, TurnFinished("answered")], FENCE)
     now = fold([started("c", ASKED)])
-    assert [why_moved(now, [before], media) for media in ("sso", "oss")] == [(), ("pictures",)]
-    assert why_moved(fold([started("c", replace(ASKED, model="n"))]), [before], "xx") == ("model",)
+    assert [why_moved(now, [before], media=media) for media in ("sso", "oss")] == [(), ("pictures",)]
+    assert why_moved(fold([started("c", replace(ASKED, model="n"))]), [before], media="xx") == ("model",)
 
 
 def test_a_shorter_history_and_a_deleted_message_are_told_apart() -> None:
@@ -358,6 +358,17 @@ def test_within_a_turn_only_a_cut_or_the_last_request_without_tools_moves_it() -
     assert why_moved(fold(closed), shown) == ("tools",)
     over = past_turn("turn-2", [*closed, ModelReplied("b", history=history_digest(shown))], FENCE)
     assert why_moved(fold([started("c", ASKED)]), [*shown, over]) == ("tools",)
+
+
+def test_a_list_of_tools_that_grew_moves_it_once_and_later_turns_go_on_from_it() -> None:
+    log: list[Event] = [started("find it", ASKED), ModelReplied("", (CALL,), listed="t1", history=history_digest(()))]
+    log.append(ToolFinished("c1", "ok", ToolOutput("x")))
+    assert why_moved(fold(log), (), "t1") == ()
+    assert why_moved(fold(log), (), "t2") == why_moved(fold(log), ()) == ("loaded",)
+    answered_with = past_turn("turn-1", [*log, ModelReplied("b", listed="t2", history=history_digest(()))], FENCE)
+    again = fold([started("c", ASKED)])
+    assert why_moved(again, [answered_with], "t2") == ()
+    assert why_moved(again, [answered_with], "t1") == ("tools",)
 
 
 def test_deleted_messages_are_gone_from_the_prompt() -> None:

@@ -69,6 +69,9 @@ class World:
             place += 1
         return place - replies + min(attempt - 1, int(isinstance(self.script[place], ModelError)))
 
+    def listed(self, view: TurnView) -> Toolset:
+        return self.toolset
+
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         self.names[call.id] = call.name
         self.moment()

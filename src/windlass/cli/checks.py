@@ -104,6 +104,7 @@ def live_findings(session: Connected) -> Iterator[CheckResult]:
         yield from _live_provider(session, provider)
     for server in session.run(session.w.servers.list()):
         yield _live_server(session, server)
+    yield from _tool_cost(session)
 
 
 def _writable(home: Path) -> CheckResult:
@@ -249,6 +250,22 @@ def _live_provider(session: Connected, provider: schemas.Provider) -> Iterator[C
         missing = ", ".join(tested.missing)
         fix = f"Choose another model; `windlass models test {provider.id}` shows what this one can do."
         yield CheckResult(f"{about} abilities", "warn", f"{tested.model} answers, but not all works: {missing}.", fix)
+
+
+def _tool_cost(session: Connected) -> Iterator[CheckResult]:
+    cost = session.run(session.w.transport.call(routes.servers.all)).cost
+    if not isinstance(cost, schemas.ToolCost) or not cost.tools:  # a server of an older version does not say it
+        return
+    message = f"A new chat has {cost.tools:,} tools, about {cost.tokens:,} tokens in each request."
+    if not cost.exceeded:
+        yield CheckResult("tools", "ok", message)
+        return
+    message = (
+        f"A new chat has {cost.tools:,} tools, about {cost.tokens:,} tokens; the budget is {cost.budget_tools:,} tools "
+        f"and {cost.budget_tokens:,} tokens. Each request lists {cost.listed_tools:,} of them, about "
+        f"{cost.listed_tokens:,} tokens; the model searches for the others."
+    )
+    yield CheckResult("tools", "note", message, "Name the tools that every chat needs, or raise limits.tools.")
 
 
 def _nameless(session: Connected, provider: schemas.Provider) -> CheckResult:

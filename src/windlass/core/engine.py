@@ -126,9 +126,10 @@ async def _ask(run: TurnRun, seen: Sequence[Event], view: TurnView, step: CallMo
         past = await run.history.before(run.log.turn_id, view.history_from)
         prompt = prompt_of(view, past, step.forced, run.history.fence)
         cited = tuple(source.url for source, _ in numbered_sources(view))
-        request = ModelRequest(run.log.turn_id, view.asked, prompt, run.tools.toolset, step.attempt, tries, cited)
+        listed = run.tools.listed(view)
+        request = ModelRequest(run.log.turn_id, view.asked, prompt, listed, step.attempt, tries, cited)
         reply = await run.tools.completed(view, run.model.reply(request, run.emit), step.forced)
-        replied = _as_event(run.log.turn_id, view, reply, past, _ms(began))
+        replied = _as_event(request, view, reply, past, _ms(began))
     except ModelError as error:
         run.facts = await _failure(run, seen, error, _ms(began))
         return
@@ -154,13 +155,13 @@ async def _failure(run: TurnRun, seen: Sequence[Event], error: ModelError, took_
     return (failed, HistoryTrimmed(later, "The model's context was too small for the whole history."))
 
 
-def _as_event(turn_id: str, view: TurnView, reply: Reply, past: Sequence[PastTurn], took_ms: int) -> ModelReplied:
+def _as_event(sent: ModelRequest, view: TurnView, reply: Reply, past: Sequence[PastTurn], took_ms: int) -> ModelReplied:
     number = len(view.rounds) + 1
     if not reply.text and not reply.calls:
         empty, hint = f"{reply.model or 'The model'} returned empty content.", "Ask again, or try another model."
         raise ModelError("empty_reply", empty, hint=hint, retryable=True)
     calls = tuple(
-        ToolCall(call_id(turn_id, number, n), d.name, d.arguments, d.wire_id, d.raw, d.broken, d.repairs, d.extra)
+        ToolCall(call_id(sent.turn_id, number, n), d.name, d.arguments, d.wire_id, d.raw, d.broken, d.repairs, d.extra)
         for n, d in enumerate(reply.calls)
     )
     return ModelReplied(
@@ -179,7 +180,8 @@ def _as_event(turn_id: str, view: TurnView, reply: Reply, past: Sequence[PastTur
         extra=reply.extra,
         provider=view.asked.provider,
         history=history_digest(past),
-        moved=why_moved(view, past, reply.media),
+        listed="" if sent.tools.hash == view.asked.toolset else sent.tools.hash,
+        moved=why_moved(view, past, sent.tools.hash, reply.media),
         media=reply.media,
     )
 

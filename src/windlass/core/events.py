@@ -38,6 +38,8 @@ class Settings:
     search: Search = "off"
     query: str = ""  # what to search for when the model, asked to, does not; with `search` off: asked for in vain
     toolset: str = ""
+    listed: tuple[str, ...] = ()  # of the toolset, in order, what the first request lists; () for all of it
+    most_listed: int = 0  # as many as the list may grow to
     history_from: str = ""  # the first earlier turn the prompt shows; "" shows all of the path
     limits: Limits = Limits()
     max_tokens: int | None = None  # of one reply
@@ -84,6 +86,7 @@ class ModelReplied:
     extra: str = ""  # what else came with the reply and only an API client asked for, as a JSON object
     provider: str = ""  # that was asked
     history: str = ""  # digest of the earlier turns that the request showed
+    listed: str = ""  # hash of the tools that the request listed, where it is not the turn's whole toolset
     moved: tuple[str, ...] = ()  # why the request does not begin with the one before it; empty: it does
     media: str = ""  # how the request showed each picture and sound in it: a letter of the adapter's for each
 

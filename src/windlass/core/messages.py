@@ -111,6 +111,7 @@ class ToolOutput:
     foreign: bool = False  # others wrote it; this and what is untrusted is fenced in the prompt
     failed: bool = False  # the tool itself says so
     files: tuple[OutputFile, ...] = ()
+    loads: tuple[str, ...] = ()  # names of tools that further requests of the turn list
 
 
 @value_object

@@ -192,6 +192,9 @@ class Tools(Protocol):
 
     toolset: Toolset
 
+    def listed(self, view: TurnView) -> Toolset:
+        """What of it the next request lists: at first what the settings name, then also what was loaded."""
+
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         """Whether the call may run: at once, after a person's approval, or not at all."""
 

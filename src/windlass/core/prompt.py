@@ -47,12 +47,12 @@ def _sent(view: TurnView) -> SentPrompt | None:
     last = view.rounds[-1] if view.rounds else None
     if last is None or not last.reply.history:
         return None
-    parts = _parts(replace(last.asked, toolset="") if last.bare else last.asked)
+    parts = _parts(last.asked, "" if last.bare else last.reply.listed or last.asked.toolset)
     return SentPrompt(parts, view.history_from, last.reply.history, last.reply.media)
 
 
-def _parts(settings: Settings) -> tuple[str, ...]:
-    return f"model:{settings.provider}/{settings.model}", f"tools:{settings.toolset}", *settings.system_parts
+def _parts(settings: Settings, tools: str) -> tuple[str, ...]:
+    return f"model:{settings.provider}/{settings.model}", f"tools:{tools}", *settings.system_parts
 
 
 def history_digest(past: Iterable[PastTurn]) -> str:
@@ -60,14 +60,16 @@ def history_digest(past: Iterable[PastTurn]) -> str:
     return hashlib.blake2b(shown.encode(), digest_size=8).hexdigest()
 
 
-def why_moved(view: TurnView, past: Sequence[PastTurn], media: str = "") -> tuple[str, ...]:
+def why_moved(view: TurnView, past: Sequence[PastTurn], listed: str = "", media: str = "") -> tuple[str, ...]:
     """Why this request does not begin with the one before it, byte for byte; nothing where it does, or is the first.
-    Providers keep what they computed for a prompt and charge less for the same beginning."""
+    Providers keep what they computed for a prompt and charge less for the same beginning. `listed`: its tools' hash."""
+    tools = listed or view.asked.toolset
     if view.rounds:
         last = view.rounds[-1]
         moved = {
-            "model": _parts(last.asked) != _parts(view.asked),
+            "model": _parts(last.asked, "") != _parts(view.asked, ""),
             "tools": is_bare(view),
+            "loaded": tools != (last.reply.listed or last.asked.toolset),
             "trimmed": last.reply.history not in ("", history_digest(past)),  # "": of the first edition
         }
         causes, shown = [cause for cause, true in moved.items() if true], last.reply.media
@@ -76,7 +78,7 @@ def why_moved(view: TurnView, past: Sequence[PastTurn], media: str = "") -> tupl
     before = past[at].sent if past else None
     if before is None:
         return ("trimmed",) if view.history_from else ()
-    causes = sorted({part.partition(":")[0] for part in {*before.parts} ^ {*_parts(view.asked)}})
+    causes = sorted({part.partition(":")[0] for part in {*before.parts} ^ {*_parts(view.asked, tools)}})
     if history_digest(past[:at]) != before.history:
         causes.append("trimmed" if view.history_from != before.history_from else "deleted")
     elif past[at].revision:

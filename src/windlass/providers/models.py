@@ -153,6 +153,10 @@ class Models:
         found.pop((config.id, model), None)
         return tuple(found)
 
+    def most_tools(self, config: ProviderConfig, model: str) -> int:
+        """As many as one request may list."""
+        return profile_for(config.base_url, model or config.model, config.profile).most_tools
+
     def facts(self, config: ProviderConfig, model: str) -> ModelFacts:
         """What is known of a model, from its server or from the table."""
         return self.lists.facts(config, model).facts

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Literal
 
 from windlass.core.messages import Choice
@@ -44,6 +45,7 @@ class Profile:
     searches: bool = False  # has a web search of its own, run by the provider
     formats: frozenset[Format] = frozenset({"json_object", "json_schema"})  # values of `response_format` it takes
     format_beside_tools: bool = False  # it takes one in a request that offers tools
+    most_tools: int = 128  # that one request may list: OpenAI's limit, which others have taken over
 
 
 _AUTO_OR_NONE: frozenset[Choice] = frozenset({"auto", "none"})
@@ -105,6 +107,7 @@ PROFILES: tuple[Profile, ...] = (
 )
 
 
+@lru_cache(maxsize=256)  # asked for by every turn
 def profile_for(base_url: str, model: str, name: str = "") -> Profile:
     """The profile of that name, else the first that fits the address and the model."""
     if name:

@@ -35,7 +35,7 @@ from windlass.services.turns import Turns
 from windlass.store import Store
 from windlass.store.vault import Vault
 from windlass.telemetry import Telemetry
-from windlass.toolbox import Toolbox
+from windlass.toolbox import Toolbox, ToolBudget
 from windlass.toolbox.search_backends import SearchBackends
 from windlass.turns.records import DeletedServers, TurnRecords, TurnWaiter
 from windlass.turns.setup import TurnBuilder
@@ -82,7 +82,7 @@ class Services:
         self.approval_changes = ApprovalChanges(store, toolbox, servers)
         self.permissions = Permissions(store, bus, toolbox, servers, self.servers, deleted_servers, config.lines)
         self.retention = Retention(store, bus, limits.keep_days)
-        self.limits = LimitsInForce(store, limits, config.limits_set, partial(self._use_limits, turn_builder))
+        self.limits = LimitsInForce(store, limits, config.limits_set, partial(self._use_limits, turn_builder, toolbox))
         self.system = System(VERSION, store, bus, runner, servers, telemetry, search_backends)
         self._build_turns(store, bus, runner, turn_builder, toolbox, models, records)
         self.gateway = Gateway(
@@ -104,8 +104,9 @@ class Services:
             for route, method in _served_by(service)
         }
 
-    def _use_limits(self, turn_builder: TurnBuilder, limits: LimitSettings) -> None:
+    def _use_limits(self, turn_builder: TurnBuilder, toolbox: Toolbox, limits: LimitSettings) -> None:
         turn_builder.limits = limits
+        toolbox.budget = ToolBudget(limits.tools, limits.tool_tokens)
         self.providers.be_patient(patience_of(limits))
         self.retention.keep_days = limits.keep_days
 

@@ -206,7 +206,7 @@ class Gateway:
             found = self._found(conversation_id, server, name)
         if found is None:
             raise BadInput(f"There is no tool {name[:100]!r} here.", hint="tools/list shows those that are.")
-        return self._toolbox.freeze_only([found])
+        return self._toolbox.freeze_only([found]).all
 
     def _found(self, conversation_id: str, server: str, name: str) -> ToolSpec | None:
         specs = (spec for spec in self._specs(conversation_id) if not server or self._slug(spec) == server)
@@ -214,7 +214,7 @@ class Gateway:
 
     def _specs(self, conversation_id: str) -> list[ToolSpec]:
         """Results are handed over whole, so the tools that read on in kept ones are not needed."""
-        return [spec for spec in self._toolbox.freeze(conversation_id).tools if spec.server != BUILT_IN]
+        return [spec for spec in self._toolbox.freeze(conversation_id).all.tools if spec.server != BUILT_IN]
 
     def _definition(self, spec: ToolSpec) -> ToolDefinition | None:
         offer = self._toolbox.offers.get(spec.server, spec.tool)

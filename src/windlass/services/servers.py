@@ -24,7 +24,7 @@ from windlass.services.keyed_lock import KeyedLock
 from windlass.services.origins import moved
 from windlass.services.server_isolation import as_second_edition, loosens, rules_of, shown_inside, shown_isolation
 from windlass.services.slices import sliced
-from windlass.services.tools import plain
+from windlass.services.tools import plain, tool_cost
 from windlass.services.whole_results import WholeResult
 from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
@@ -126,7 +126,8 @@ class McpServers:
     async def all(self) -> schemas.ServerList:
         await self._servers.find_out_isolation()
         shown = [self._shown(status) for status in self._servers.statuses()]
-        return schemas.ServerList(shown, len(shown))
+        cost = tool_cost(self._toolbox.chosen(""), self._toolbox.budget)
+        return schemas.ServerList(shown, len(shown), cost=cost)
 
     @serves(routes.servers.get)
     async def get(self, server: str) -> schemas.ServerAnswer:

@@ -16,6 +16,7 @@ from windlass.services.slices import sliced
 from windlass.store import Store
 from windlass.toolbox import Toolbox
 from windlass.toolbox.offers import is_named
+from windlass.toolbox.tool_list import INSIDE, ToolBudget, TurnToolset, tokens_of
 
 PATIENCE_S = 15.0
 ARRIVING_S = (
@@ -33,6 +34,7 @@ class ConversationTools:
     async def available(self, conversation_id: str) -> schemas.AvailableTools:
         self._store.conversations.get(conversation_id)
         await self._glance(conversation_id)
+        chosen = self._toolbox.chosen(conversation_id)
         found = [
             schemas.AvailableTool(
                 server_id=one.offer.server.id,
@@ -49,11 +51,13 @@ class ConversationTools:
                 title=one.offer.tool.title,
                 changed=one.changed,
                 kind=one.kind,
+                listed=one.enabled and one.name in chosen.listed.by_name,
             )
             async for one in sliced(self._toolbox.available(conversation_id))
         ]
-        warning = self._toolbox.crowded(conversation_id) or msgspec.UNSET
-        return schemas.AvailableTools(found, len(found), self.unavailable(conversation_id), warning=warning)
+        cost = tool_cost(chosen, self._toolbox.budget)
+        warning = _beyond_budget(cost) if cost.exceeded else msgspec.UNSET
+        return schemas.AvailableTools(found, len(found), self.unavailable(conversation_id), cost=cost, warning=warning)
 
     @serves(routes.tools.enabled)
     async def enabled(self, conversation_id: str) -> schemas.EnabledTools:
@@ -65,7 +69,7 @@ class ConversationTools:
     async def enable(self, conversation_id: str, wanted: schemas.EnableTool) -> schemas.EnabledTools:
         approval = wanted.approval if isinstance(wanted.approval, str) else ""
         await self._started(wanted.server_id)
-        await self._toolbox.enable(conversation_id, wanted.server_id, wanted.tool_name, approval)
+        await self._toolbox.enable(conversation_id, wanted.server_id, wanted.tool_name, approval, picked=wanted.picked)
         return self._enabled(conversation_id, "Tool enabled")
 
     @serves(routes.tools.disable)
@@ -155,6 +159,27 @@ class ConversationTools:
             for choice in self._toolbox.enabled(conversation_id)
         ]
         return schemas.EnabledTools(found, len(found), message=message)
+
+
+def tool_cost(chosen: TurnToolset, budget: ToolBudget) -> schemas.ToolCost:
+    enabled, listed = ([spec for spec in one.tools if spec.server not in INSIDE] for one in (chosen.all, chosen.listed))
+    return schemas.ToolCost(
+        tools=len(enabled),
+        tokens=tokens_of(enabled),
+        listed_tools=len(listed),
+        listed_tokens=tokens_of(listed),
+        budget_tools=budget.tools,
+        budget_tokens=budget.tokens,
+        exceeded=bool(chosen.names),
+    )
+
+
+def _beyond_budget(cost: schemas.ToolCost) -> str:
+    return (
+        f"{cost.tools:,} tools are on, about {cost.tokens:,} tokens: more than the budget of {cost.budget_tools:,} "
+        f"tools and {cost.budget_tokens:,} tokens. Each request lists {cost.listed_tools:,} of them, about "
+        f"{cost.listed_tokens:,} tokens, and the model searches for the others."
+    )
 
 
 def plain(schema: Mapping[str, Any] | None) -> dict[str, Any]:

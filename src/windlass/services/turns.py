@@ -42,6 +42,7 @@ from windlass.store import HEAD, Created, Store
 from windlass.toolbox import Toolbox
 from windlass.toolbox.permissions import Grant
 from windlass.toolbox.schemas import Checker
+from windlass.toolbox.tool_list import listed_toolset
 from windlass.turns.records import TurnRecords, TurnWaiter
 from windlass.turns.setup import TurnBuilder, TurnRequest
 from windlass.turns.views import TurnRecord, chat_answer, event_shown, turn_shown, turn_state
@@ -305,11 +306,11 @@ class Turns:
         settings = view.asked
         past = await self._store.history.before(turn_id, view.history_from)
         attempt = len(view.failures) + 1
-        toolset = self._store.toolset(settings.toolset)
-        request = ModelRequest(turn_id, settings, prompt_for(before, past, self._store.history.fence), toolset, attempt)
+        tools = listed_toolset(self._store.toolset(settings.toolset), view)
+        request = ModelRequest(turn_id, settings, prompt_for(before, past, self._store.history.fence), tools, attempt)
         sent = next((event.media for event in answer if isinstance(event, ModelReplied)), "")
         body, media = await request_shown(self._models, request, sent)
-        return body, why_moved(view, past, media)
+        return body, why_moved(view, past, tools.hash, media)
 
     def _nudge(self, record: TurnRecord) -> tuple[ChatMessage, ...]:
         """After an answer something must be said to get another; after a question or a result nothing need be."""

@@ -43,6 +43,7 @@ class Telemetry:
 
     def _replied(self, turn_id: str, reply: ModelReplied) -> None:
         self.counts["model_replies"] += 1
+        self.counts["tool_lists_grown"] += "loaded" in reply.moved
         self.counts["tokens_prompt"] += reply.usage.prompt
         self.counts["tokens_completion"] += reply.usage.completion
         if reply.calls:

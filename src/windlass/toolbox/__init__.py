@@ -4,6 +4,7 @@ from windlass.toolbox.box import EnabledToolRow, Toolbox
 from windlass.toolbox.local_tools import Function, Functions
 from windlass.toolbox.offers import Offer, Pin
 from windlass.toolbox.questions import Questions, input_needed
+from windlass.toolbox.tool_list import ToolBudget
 
 __all__ = [
     "EnabledToolRow",
@@ -12,6 +13,7 @@ __all__ = [
     "Offer",
     "Pin",
     "Questions",
+    "ToolBudget",
     "Toolbox",
     "input_needed",
 ]

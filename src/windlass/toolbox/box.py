@@ -1,7 +1,5 @@
 """All tools: which are enabled in a conversation, which a turn is given, what people decided about them."""
 
-import hashlib
-import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -9,33 +7,40 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TypeVar, cast
 
-import msgspec
-
 from windlass.core.actor import current_actor
 from windlass.core.errors import BadInput, Conflict, NotFound
 from windlass.core.events import CallJudged, Search, Settings, TurnStarted
-from windlass.core.messages import ToolCall, ToolClass, Toolset, ToolSpec
+from windlass.core.messages import ChatMessage, ToolCall, ToolClass, Toolset, ToolSpec
 from windlass.core.values import value_object
 from windlass.search.builtin import PROVIDER_SEARCH
 from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
-from windlass.store import Documents, Store
+from windlass.store import HEAD, Documents, Store
 from windlass.toolbox.addresses import named_in, outside_text
 from windlass.toolbox.kept_text import kept_text
 from windlass.toolbox.local_tools import RESULT_TOOLS, Functions, SearchFor, built_in_tools
 from windlass.toolbox.offers import Offer, Offers, Pin, Pins, is_named, offered_name, offered_names
+from windlass.toolbox.past_use import PastUse
 from windlass.toolbox.permission_rows import PermissionRows
 from windlass.toolbox.permission_trace import TraceLayer
 from windlass.toolbox.permissions import Grant, PolicyRule, RuleBook
 from windlass.toolbox.questions import KeptQuestion, Questions
 from windlass.toolbox.results import LONGEST
+from windlass.toolbox.search_tool import ToolFinder, tools_search
+from windlass.toolbox.tool_list import (
+    MOST_LISTED,
+    TOOLS_SEARCH,
+    ToolBudget,
+    TurnToolset,
+    first_names,
+    part_of,
+    toolset_of,
+)
 from windlass.toolbox.turn import ToolContext, TurnTools
 
 T = TypeVar("T")
 MOST_CACHED = 4096
-MOST_OFFERED = 128  # the limit of OpenAI, and of the servers that follow its API, for one request
-log = logging.getLogger("windlass.toolbox")
-RESERVED = {WEB_SEARCH.name, *(spec.name for spec in RESULT_TOOLS)}
+RESERVED = {WEB_SEARCH.name, TOOLS_SEARCH, *(spec.name for spec in RESULT_TOOLS)}
 
 
 @value_object
@@ -78,6 +83,7 @@ class EnabledToolRow:
     approval: str = ""
     explicit: bool = False  # the approval came with the request that enabled the tool
     named: bool = True  # rather than matched by a pattern
+    picked: bool = True  # by itself; False: together with all tools of its server
     by: str = ""
     at: float = 0
 
@@ -108,6 +114,7 @@ class Toolbox:
         search_for: SearchFor,
         rules: Sequence[PolicyRule] = (),
         result_chars: int = LONGEST,
+        budget: ToolBudget = ToolBudget(),  # noqa: B008 - frozen
     ) -> None:
         self.questions = Questions(store.documents("question", KeptQuestion))
         self.functions = Functions()
@@ -119,13 +126,17 @@ class Toolbox:
         self.pins = Pins(store.documents("pin", Pin))
         self._classes: Documents[ToolClassRow] = store.documents("tool_class", ToolClassRow)
         self._cache = _Cache()
+        self.budget = budget
         self.permissions = PermissionRows(store, rules, self._cache.clear)
         self._context = ToolContext(
             servers,
             self.offers,
             self.questions,
             self.functions,
-            built_in_tools(search_for, self._whole),
+            {
+                **built_in_tools(search_for, self._whole),
+                TOOLS_SEARCH: ToolFinder(store.toolset, servers, self.offers).run,
+            },
             self._rule_book,
             self._grants_in,
             store.conversations.unknown_calls,
@@ -144,23 +155,56 @@ class Toolbox:
             self._context, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask, verbatim=verbatim
         )
 
-    def freeze(self, conversation_id: str, search: Search = "off", extra: Sequence[ToolSpec] = ()) -> Toolset:
-        """The tools a new turn is given, kept under their hash. An extra tool replaces the one of its name."""
-        toolset = self._frozen(conversation_id, search)
+    def freeze(
+        self,
+        conversation_id: str,
+        search: Search = "off",
+        extra: Sequence[ToolSpec] = (),
+        *,
+        parent_id: str | None = HEAD,
+        opening: Sequence[ChatMessage] = (),
+        most: int = MOST_LISTED,
+    ) -> TurnToolset:
+        """The tools a new turn is given, kept under their hash. An extra tool replaces the one of its name. `most`: as
+        many as the model's wire takes."""
+        chosen = self.chosen(conversation_id, search, extra, parent_id=parent_id, opening=opening, most=most)
+        self._store.keep_toolset(chosen.all)
+        return chosen
+
+    def chosen(
+        self,
+        conversation_id: str,
+        search: Search = "off",
+        extra: Sequence[ToolSpec] = (),
+        *,
+        parent_id: str | None = HEAD,
+        opening: Sequence[ChatMessage] = (),
+        most: int = MOST_LISTED,
+    ) -> TurnToolset:
+        """The same, without keeping anything."""
+        budget, toolset = replace(self.budget, most=most), self._frozen(conversation_id, search)
+        fits = budget.holds((*toolset.tools, *extra))
+        if not fits:
+            toolset = self._cache.get(f"searched:{toolset.hash}", lambda: self._searched(toolset))
         if extra:
             named = {spec.name for spec in extra}
-            toolset = _toolset([*(spec for spec in toolset.tools if spec.name not in named), *extra])
-        self._store.keep_toolset(toolset)
-        return toolset
+            toolset = toolset_of([*(spec for spec in toolset.tools if spec.name not in named), *extra])
+        if fits:
+            return TurnToolset(toolset, toolset)
+        choices, past = self._choices(conversation_id), PastUse(self._store, conversation_id, parent_id, opening)
+        names = first_names(
+            toolset,
+            budget,
+            is_picked=lambda spec: _is_picked(spec, choices.get((spec.server, spec.tool))),
+            before=past.last_list(self._store.toolset),
+            used=lambda: list(past.called()),
+        )
+        return TurnToolset(toolset, part_of(toolset, names), names)
 
-    def crowded(self, conversation_id: str) -> str:
-        """A warning when more tools are enabled than many providers accept; "" otherwise."""
-        return _crowded(self._frozen(conversation_id, "off"))
-
-    def freeze_only(self, tools: Sequence[ToolSpec]) -> Toolset:
-        toolset = _toolset(tools)
+    def freeze_only(self, tools: Sequence[ToolSpec]) -> TurnToolset:
+        toolset = toolset_of(tools)
         self._store.keep_toolset(toolset)
-        return toolset
+        return TurnToolset(toolset, toolset)
 
     def missing(self, conversation_id: str) -> list[ServerStatus]:
         """Servers that do not run, and whose enabled tools can therefore not be offered."""
@@ -227,7 +271,14 @@ class Toolbox:
         return offer
 
     async def enable(
-        self, conversation_id: str, server: str, tool: str, approval: str = "", *, named: bool = True
+        self,
+        conversation_id: str,
+        server: str,
+        tool: str,
+        approval: str = "",
+        *,
+        named: bool = True,
+        picked: bool = True,
     ) -> EnabledToolRow:
         """Enabling a tool accepts it as it is defined now; a changed one must be accepted first."""
         self._store.conversations.get(conversation_id)
@@ -241,7 +292,7 @@ class Toolbox:
                 code="tool_changed",
             )
         by, at = current_actor(), time.time()
-        choice = EnabledToolRow(offer.server.id, tool, True, approval, bool(approval), named, by, at)
+        choice = EnabledToolRow(offer.server.id, tool, True, approval, bool(approval), named, picked, by, at)
         await self._enabled.put(choice.key(conversation_id), choice, parent=conversation_id)
         if pinned := self.pins.first([offer]):
             await pinned
@@ -302,7 +353,7 @@ class Toolbox:
         server_id = next((one.id for one in self._servers.configs() if server in (one.id, one.slug)), server)
         offered = next((spec for spec in toolset.tools if (spec.server, spec.tool) == (server_id, tool)), None)
         spec = offered or self._alone(self.offer(server, tool))
-        toolset = toolset if offered else _toolset([spec])
+        toolset = toolset if offered else toolset_of([spec])
         tools = TurnTools(self._context, conversation_id, "", Settings(), toolset, can_ask=True)
         judged, layers = tools.explain(ToolCall("trial", spec.name, arguments), ())
         return CallTrial(spec, judged, offered is not None, layers)
@@ -313,7 +364,7 @@ class Toolbox:
         context = replace(self._context, rules=lambda: rules, read_outside=cache(self._read_outside))
 
         def judged(conversation_id: str, spec: ToolSpec, call: ToolCall) -> CallJudged:
-            tools = TurnTools(context, conversation_id, "", Settings(), _toolset([spec]), can_ask=True)
+            tools = TurnTools(context, conversation_id, "", Settings(), toolset_of([spec]), can_ask=True)
             return tools.judge(call, ())
 
         return judged
@@ -339,7 +390,12 @@ class Toolbox:
     def _frozen(self, conversation_id: str, search: Search) -> Toolset:
         whose = conversation_id if self._choices(conversation_id) else ""  # most have no choices of their own
         key = f"toolset:{search}:{whose}"
-        return self._cache.get(key, lambda: _warned(_toolset(list(self._offered(conversation_id, search)))))
+        return self._cache.get(key, lambda: toolset_of(list(self._offered(conversation_id, search))))
+
+    def _searched(self, toolset: Toolset) -> Toolset:
+        slugs = {config.id: config.slug for config in self._servers.configs()}
+        found = dict.fromkeys(slugs[spec.server] for spec in toolset.tools if spec.server in slugs)
+        return toolset_of([*toolset.tools, tools_search([*found])])
 
     def _offered(self, conversation_id: str, search: Search) -> Iterator[ToolSpec]:
         choices = self._choices(conversation_id)
@@ -413,6 +469,10 @@ class Toolbox:
         return await kept_text(kept.body, kept.mime)
 
 
+def _is_picked(spec: ToolSpec, choice: EnabledToolRow | None) -> bool:
+    return bool(spec.approval) or (choice.named and choice.picked if choice else spec.named)
+
+
 def _override_class(offer: Offer) -> ToolClass | None:
     override = offer.server.overrides.get(offer.tool.name)
     return (override.kind or None) if override else None
@@ -445,21 +505,3 @@ def _named_alone(offers: Sequence[Offer]) -> Iterator[tuple[tuple[str, str], str
     """The name of each if it alone were enabled."""
     for offer in offers:
         yield offer.key, offered_name(offer.key, RESERVED)
-
-
-def _crowded(toolset: Toolset) -> str:
-    count = len(toolset.tools)
-    return f"{count} tools are offered; many models take {MOST_OFFERED} at most." if count > MOST_OFFERED else ""
-
-
-def _warned(toolset: Toolset) -> Toolset:
-    if warning := _crowded(toolset):
-        log.warning(warning)
-    return toolset
-
-
-def _toolset(specs: Sequence[ToolSpec]) -> Toolset:
-    if not specs:
-        return Toolset()
-    digest = hashlib.sha256(msgspec.json.encode(specs)).hexdigest()[:32]
-    return Toolset(digest, tuple(specs))

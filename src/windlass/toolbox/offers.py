@@ -23,6 +23,7 @@ from windlass.servers.values import Approval
 from windlass.store import Documents
 from windlass.toolbox.classes import ToolGuess, guess
 from windlass.toolbox.schemas import Checker, visible
+from windlass.toolbox.tool_search import SearchTerms, terms_of
 
 LETTERS_PER_TOKEN = 4  # an estimate, and labelled as one wherever it is shown
 LONGEST_NAME = 64
@@ -46,6 +47,7 @@ class Offer:
     approval: Approval = ""  # set by the operator for this tool or its server
     guess: ToolGuess = ToolGuess("changes")
     identity: str = ""  # of what the server runs; "" where the operator did not configure it
+    terms: SearchTerms = SearchTerms()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -160,7 +162,7 @@ def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:
         return Offer(config, tool, hash, problem=error.message, approval=approval)
     schema = json.dumps(checker.shown, ensure_ascii=False, separators=(",", ":"))
     offer = Offer(config, tool, hash, schema, checker, approval=approval)
-    return replace(offer, guess=_guess(offer, config))
+    return replace(offer, guess=_guess(offer, config), terms=terms_of(offer.spec(tool.name, "")))
 
 
 @value_object

@@ -3,12 +3,13 @@
 import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from windlass.core.engine import SEARCH_TOOL
 from windlass.core.errors import BadInput, ToolError, Unavailable
 from windlass.core.events import CallJudged, Event, Settings
-from windlass.core.fold import TurnView
+from windlass.core.fold import TurnView, fold
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
 from windlass.core.ports import Emit, Reply, ToolProgress, Waiting
 from windlass.core.values import value_object
@@ -34,6 +35,7 @@ from windlass.toolbox.permissions import (
 from windlass.toolbox.questions import Questions, WorkClock, input_needed
 from windlass.toolbox.results import LONGEST, tool_output
 from windlass.toolbox.schemas import Checker
+from windlass.toolbox.tool_list import TOOLS_SEARCH, names_listed, part_of, undeclared
 
 CALLER = "caller"
 
@@ -83,17 +85,26 @@ class TurnTools:
         self._read_before: str | None = None
         self._named_before: NamedAddresses | None = None
         self._fetched: set[str] = set()
+        self._list = Toolset()
+
+    def listed(self, view: TurnView) -> Toolset:
+        if not self._settings.listed:
+            return self.toolset
+        names = names_listed(self.toolset, view)
+        if [tool.name for tool in self._list.tools] != [*names]:
+            self._list = part_of(self.toolset, names)
+        return self._list
 
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
         spec = self.toolset.by_name.get(call.name)
         if spec and spec.server == CALLER:
             return CallJudged(call.id, "refuse", CALLER, refusal="handed_over", reason="Handed over.", server=CALLER)
         offer = self._context.offers.get(spec.server, spec.tool) if spec else None
-        return decide(
+        judged = decide(
             call,
             spec,
             offered=self.toolset.by_name,
-            errors=_errors(call, spec, offer),
+            errors=_errors(call, spec, offer) or self._guessed(call, spec, log),
             trust=self._trust(spec, offer) if spec else TrustLevel(),
             rules=self._context.rules(),
             grants=self._context.grants(self._conversation_id),
@@ -103,6 +114,19 @@ class TurnTools:
             can_ask=self._can_ask,
             now=time.time(),
         )
+        if judged.refusal == "unknown_tool" and self._settings.listed:
+            return replace(judged, reason=f"{judged.reason} {TOOLS_SEARCH} finds tools by what they do.")
+        return judged
+
+    def _guessed(self, call: ToolCall, spec: ToolSpec | None, log: Sequence[Event]) -> list[str]:
+        """What is wrong with a call of a tool that the model was not shown. It may be right: earlier messages and
+        search results name tools. Otherwise it comes back, and the next request lists the tool."""
+        if spec is None or call.broken or not self._settings.listed or not log:
+            return []
+        if call.name in names_listed(self.toolset, fold(log)):
+            return []
+        wrong = undeclared(spec, call.arguments)
+        return [*wrong, "Its definition is in your list now: read it and call again"] if wrong else []
 
     def explain(self, call: ToolCall, log: Sequence[Event]) -> tuple[CallJudged, tuple[TraceLayer, ...]]:
         """As it would be judged now, and what each layer of permissions says about it."""

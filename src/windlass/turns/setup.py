@@ -18,6 +18,7 @@ from windlass.providers import FoundModel, Models, ProviderConfig, chat_models, 
 from windlass.search.intent import Intent, asked, backend_at
 from windlass.store import HEAD, NO_TURN, ConversationRow, Documents, Store
 from windlass.toolbox import Toolbox
+from windlass.toolbox.tool_list import TurnToolset
 from windlass.turns.history_window import Budget, kept_within
 from windlass.turns.personas import ASSISTANT, BUILT_IN, ContextRow, PersonaRow, WebSearch
 
@@ -81,21 +82,24 @@ class TurnBuilder:
             raise await self._model_required(provider)
         intent = self._intent(wanted, persona, provider)
         opening = _cleaned(wanted.opening, intent)
-        toolset = self._toolset(conversation_id, intent, wanted)
-        fenced = wanted.origin != "v1" or bool(toolset.tools) or _holds_fences(opening)
+        most = self._models.most_tools(provider, model)
+        tools = self._toolset(conversation_id, intent, wanted, most)
+        fenced = wanted.origin != "v1" or bool(tools.all.tools) or _holds_fences(opening)
         parts = self._system_parts(conversation, persona, context, fenced=fenced)
         system = "\n\n".join(parts.values())
         settings = Settings(
             provider=provider.id,
             model=model,
-            fallback=self._models.fallbacks(provider, model, bool(toolset.tools)),
+            fallback=self._models.fallbacks(provider, model, bool(tools.all.tools)),
             temperature=_first(wanted.temperature, conversation.temperature, persona.temperature, provider.temperature),
             persona=persona.id,
             system=system,
             search=intent.search,
             query=intent.query,
-            toolset=toolset.hash,
-            history_from=self._history_from(conversation, wanted.parent_id, system, opening, toolset, found),
+            toolset=tools.all.hash,
+            listed=tools.names,
+            most_listed=most if tools.names else 0,
+            history_from=self._history_from(conversation, wanted.parent_id, system, opening, tools.listed, found),
             limits=self._turn_limits(wanted),
             max_tokens=wanted.max_tokens,
             choice="required" if wanted.only_extra else "auto",
@@ -150,12 +154,19 @@ class TurnBuilder:
         backend = backend_at(self._web_search.backend, provider.base_url)
         return asked(text, mode, self._web_search.prefix, backend)
 
-    def _toolset(self, conversation_id: str, intent: Intent, wanted: TurnRequest) -> Toolset:
+    def _toolset(self, conversation_id: str, intent: Intent, wanted: TurnRequest, most: int) -> TurnToolset:
         if wanted.only_extra or not wanted.server_tools:
             return self._toolbox.freeze_only(wanted.extra_tools)
         if wanted.no_tools or intent.small_talk:
-            return Toolset()
-        return self._toolbox.freeze(conversation_id, intent.search, wanted.extra_tools)
+            return TurnToolset()
+        return self._toolbox.freeze(
+            conversation_id,
+            intent.search,
+            wanted.extra_tools,
+            parent_id=wanted.parent_id,
+            opening=wanted.opening,
+            most=most,
+        )
 
     def _system_parts(
         self, conversation: ConversationRow, persona: PersonaRow, context: Sequence[ContextRow], *, fenced: bool

@@ -64,8 +64,20 @@ export const calls = {
 export const tools = {
   available: (conversation: string) =>
     get<AvailableTools>(`/conversations/${e(conversation)}/tools/available`),
-  enable: (conversation: string, server_id: string, tool_name: string, approval?: api.Approval) =>
-    post(`/conversations/${e(conversation)}/tools`, { server_id, tool_name, ...(approval && { approval }) }),
+  /** `picked`: by itself, not with all the others of its server. */
+  enable: (
+    conversation: string,
+    server_id: string,
+    tool_name: string,
+    approval?: api.Approval,
+    picked = true,
+  ) =>
+    post(`/conversations/${e(conversation)}/tools`, {
+      server_id,
+      tool_name,
+      ...(approval && { approval }),
+      ...(!picked && { picked }),
+    }),
   disable: (conversation: string, server: string, tool: string) =>
     remove(`/conversations/${e(conversation)}/tools?server_id=${e(server)}&tool_name=${e(tool)}`),
 };

@@ -8,10 +8,12 @@ interface Props {
   id: string;
   server: string;
   tools: readonly AvailableTool[];
+  /** Requests do not list all that is on. */
+  searched: boolean;
 }
 
 /** The tools of one server, with what they cost together. */
-export function ToolGroup({ id, server, tools }: Props) {
+export function ToolGroup({ id, server, tools, searched }: Props) {
   const on = tools.filter((tool) => tool.enabled);
   const mixed = on.length > 0 && on.length < tools.length;
   return (
@@ -35,13 +37,13 @@ export function ToolGroup({ id, server, tools }: Props) {
         <span className="cost">{grouped(on.reduce((sum, tool) => sum + tool.tokens, 0))} tokens</span>
       </div>
       {tools.map((tool) => (
-        <Offer key={tool.name} id={id} tool={tool} />
+        <Offer key={tool.name} id={id} tool={tool} searched={searched && tool.enabled && !tool.listed} />
       ))}
     </>
   );
 }
 
-function Offer({ id, tool }: { id: string; tool: AvailableTool }) {
+function Offer({ id, tool, searched }: { id: string; tool: AvailableTool; searched: boolean }) {
   const title = titleOf(tool);
   return (
     <div className={tool.enabled ? "offer" : "offer off"}>
@@ -59,7 +61,12 @@ function Offer({ id, tool }: { id: string; tool: AvailableTool }) {
           {tool.changed ? "Off: the server changed its description" : firstSentence(tool.description)}
         </small>
       </span>
-      <span className="cost">{tool.changed ? "" : tool.tokens}</span>
+      <span
+        className="cost"
+        title={searched ? `Found by search; ${tool.tokens} tokens once it is listed` : undefined}
+      >
+        {tool.changed ? "" : searched ? "search" : tool.tokens}
+      </span>
       <span className="mode">
         {tool.changed ? (
           <Link className="warn" href={paths.servers}>

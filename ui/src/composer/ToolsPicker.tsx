@@ -25,7 +25,7 @@ export function ToolsPicker({ conversationId, persona, onBegin }: Props) {
   return conversationId ? (
     <LoadedPicker key={conversationId} id={conversationId} persona={persona} />
   ) : (
-    <Trigger on={before.count} cost={before.tokens} onClick={onBegin} />
+    <Trigger on={before.count} cost={before.sent} onClick={onBegin} />
   );
 }
 
@@ -76,7 +76,8 @@ function LoadedPicker({ id, persona }: LoadedProps) {
   }, [open, resource]);
   const available = value?.available_tools ?? [];
   const on = available.filter((tool) => tool.enabled);
-  const cost = on.reduce((sum, tool) => sum + tool.tokens, 0);
+  const searched = value?.cost?.exceeded ?? false;
+  const cost = tokensOf(searched ? listed(on) : on);
   return (
     <Popover
       label="Tools of this chat"
@@ -94,6 +95,7 @@ function LoadedPicker({ id, persona }: LoadedProps) {
         error={error}
         on={on}
         cost={cost}
+        searched={searched}
         onClose={() => onOpen(false)}
       />
       {value?.warning && (
@@ -114,18 +116,29 @@ function LoadedPicker({ id, persona }: LoadedProps) {
   );
 }
 
+function listed(tools: readonly AvailableTool[]): AvailableTool[] {
+  return tools.filter((tool) => tool.listed);
+}
+
+function tokensOf(tools: readonly AvailableTool[]): number {
+  return tools.reduce((sum, tool) => sum + tool.tokens, 0);
+}
+
 interface InsideProps {
   id: string;
   persona: string;
   available: readonly AvailableTool[];
   loaded: boolean;
   on: readonly AvailableTool[];
+  /** Of those that each request lists. */
   cost: number;
+  /** Too many for each request: the model searches for the others. */
+  searched: boolean;
   error: string;
   onClose: () => void;
 }
 
-function Inside({ id, persona, available, loaded, on, cost, error, onClose }: InsideProps) {
+function Inside({ id, persona, available, loaded, on, cost, searched, error, onClose }: InsideProps) {
   const [words, setWords] = useState("");
   const [show, setShow] = useState<"all" | "on">("all");
   const saving = useVerb();
@@ -166,7 +179,7 @@ function Inside({ id, persona, available, loaded, on, cost, error, onClose }: In
           </p>
         )}
         {groupsOf(shown).map(([server, tools]) => (
-          <ToolGroup key={server} id={id} server={server} tools={tools} />
+          <ToolGroup key={server} id={id} server={server} tools={tools} searched={searched} />
         ))}
         {available.length > 0 && shown.length === 0 && <p className="dim pop-note">Nothing matches.</p>}
       </div>
@@ -175,7 +188,7 @@ function Inside({ id, persona, available, loaded, on, cost, error, onClose }: In
           <span>
             {on.length === 0
               ? "No tools on."
-              : `${plural(on.length, "tool")} on, ${grouped(cost)} tokens in every request`}
+              : `${plural(on.length, "tool")} on, ${searched ? `${grouped(listed(on).length)} listed, ` : ""}${grouped(cost)} tokens in every request`}
           </span>
         </div>
         <div className="line">

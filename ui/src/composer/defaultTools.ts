@@ -8,7 +8,8 @@ import { serverList } from "../app/resources";
 
 interface Sum {
   count: number;
-  tokens: number;
+  /** In each request. */
+  sent: number;
   names: string[];
 }
 
@@ -18,7 +19,7 @@ interface Listed {
 }
 
 const sum = new Resource(async (): Promise<Sum> => {
-  const known = (await servers.list()).servers;
+  const { servers: known, cost } = await servers.list();
   const offering = known.filter((server) => server.status === "running" && server.tools === "*");
   const lists = await Promise.all(
     offering.map((server) => get<{ tools: Listed[] }>(`/servers/${encodeURIComponent(server.id)}/tools`)),
@@ -26,12 +27,12 @@ const sum = new Resource(async (): Promise<Sum> => {
   const tools = lists.flatMap((list) => list.tools);
   return {
     count: tools.length,
-    tokens: tools.reduce((total, tool) => total + tool.tokens, 0),
+    sent: cost?.exceeded ? cost.listed_tokens : tools.reduce((total, tool) => total + tool.tokens, 0),
     names: tools.map((tool) => tool.name),
   };
 });
 
-const NONE: Sum = { count: 0, tokens: 0, names: [] };
+const NONE: Sum = { count: 0, sent: 0, names: [] };
 const nothing = new Resource(() => Promise.resolve(NONE));
 
 /** Asked again when a server has come or gone: at the first visit most are still starting. */

@@ -28,7 +28,7 @@ export async function switchTools(id: string, tools: readonly AvailableTool[], o
   for (const tool of chosen)
     await (
       on
-        ? verbs.enable(id, tool.server_id, tool.tool_name)
+        ? verbs.enable(id, tool.server_id, tool.tool_name, undefined, tools.length === 1)
         : verbs.disable(id, tool.server_id, tool.tool_name)
     ).catch(() => undefined);
   await toolsOf(id).refresh();

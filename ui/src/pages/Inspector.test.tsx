@@ -15,6 +15,7 @@ function logOf(name: string, turnId: string) {
 const PROMPT = {
   request: 2,
   requests: 3,
+  moved: ["loaded"],
   body: {
     model: "glm-4.7",
     messages: [

@@ -76,6 +76,8 @@ export interface Settings {
   search?: Search;
   query?: string;
   toolset?: string;
+  listed?: string[];
+  most_listed?: number;
   history_from?: string;
   limits?: Limits;
   max_tokens?: number | null;
@@ -123,6 +125,7 @@ export interface ToolOutput {
   foreign?: boolean;
   failed?: boolean;
   files?: OutputFile[];
+  loads?: string[];
 }
 
 /** Where a durable event stands. `at` is ISO 8601. */
@@ -174,6 +177,7 @@ export interface ModelReplied extends EventHeader {
   extra?: string;
   provider?: string;
   history?: string;
+  listed?: string;
   moved?: string[];
   media?: string;
 }

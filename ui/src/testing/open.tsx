@@ -62,6 +62,7 @@ export function tool(
     enabled: true,
     title: "",
     changed: false,
+    listed: true,
     ...more,
   };
 }

@@ -141,6 +141,7 @@ from windlass.api.schemas.tools import (
     EnabledTools,
     EnableTool,
     ResultFile,
+    ToolCost,
     ToolNamed,
     UnavailableServer,
 )
@@ -347,6 +348,7 @@ __all__ = [
     "TokenMade",
     "TokenRequest",
     "TokenUsage",
+    "ToolCost",
     "ToolKind",
     "ToolNamed",
     "ToolResult",

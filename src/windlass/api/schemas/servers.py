@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from windlass.api.schemas.base import Approval, Name, Object, Request, Response, Seconds, Slug, Time, ToolClass
-from windlass.api.schemas.tools import ResultFile
+from windlass.api.schemas.tools import ResultFile, ToolCost
 
 Argument = Annotated[str, Meta(max_length=10_000)]
 Secret = Annotated[str, Meta(max_length=10_000, description="Kept, never returned")]
@@ -213,6 +213,7 @@ class ServerList(Response):
     count: int
     success: bool = True
     message: str = ""
+    cost: Annotated[ToolCost, Meta(description="Of the tools that a new chat has")] | UnsetType = UNSET
 
 
 class Confirm(Request):

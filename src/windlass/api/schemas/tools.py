@@ -21,6 +21,14 @@ class EnableTool(Request):
         | UnsetType
     ) = UNSET
 
+    picked: Annotated[
+        bool,
+        Meta(
+            description="By itself. Beyond the budget of `GET .../tools/available` a picked tool is always listed; one"
+            " that was switched on with all others of its server (false) is found by search"
+        ),
+    ] = True
+
 
 class ToolNamed(Request):
     server_id: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -58,6 +66,9 @@ class AvailableTool(Response):
         False
     )
     kind: Annotated[ToolClass, Meta(description="What it does: guessed, or as a person corrected it")] = "changes"
+    listed: Annotated[
+        bool, Meta(description="The next request lists it. An enabled tool that is not listed is found by search")
+    ] = False
 
 
 class UnavailableServer(Response):
@@ -65,12 +76,25 @@ class UnavailableServer(Response):
     status: str
 
 
+class ToolCost(Response):
+    """What the enabled tools cost in each request. Tokens are estimates."""
+
+    tools: int
+    tokens: int
+    listed_tools: Annotated[int, Meta(description="Of them, those that the next request lists")]
+    listed_tokens: int
+    budget_tools: Annotated[int, Meta(description="`limits.tools`")]
+    budget_tokens: Annotated[int, Meta(description="`limits.tool_tokens`")]
+    exceeded: Annotated[bool, Meta(description="The model searches for tools that are not listed")]
+
+
 class AvailableTools(Response):
     available_tools: list[AvailableTool]
     count: int
     unavailable: list[UnavailableServer]
     success: bool = True
-    warning: Annotated[str, Meta(description="Why a model may refuse so many tools")] | UnsetType = UNSET
+    cost: ToolCost | UnsetType = UNSET
+    warning: Annotated[str, Meta(description="What happens beyond the budget")] | UnsetType = UNSET
 
 
 class ResultFile(Response):

@@ -167,8 +167,9 @@ class PromptSent(Response):
     moved: Annotated[
         list[str],
         Meta(
-            description="Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, "
-            "system_prompt, context, date, results, trimmed, deleted, pictures. Empty: it does, or it is the first"
+            description="Why this prompt does not begin with the one before it, byte for byte: model, tools, "
+            "loaded (tools were added to its list), persona, system_prompt, context, date, results, trimmed, deleted, "
+            "pictures. Empty: it does, or it is the first"
         ),
     ] = field(default_factory=list)
     success: bool = True

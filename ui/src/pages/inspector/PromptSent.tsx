@@ -32,6 +32,8 @@ export function PromptSent({ turn, round, request }: Props) {
       <div className="call-foot">
         <span className="num">
           Request {value.request} of {value.requests}, {grouped(sumOf(parts))} tokens.{" "}
+          {value.moved.length > 0 &&
+            `The provider’s cache cannot go on from the request before (${causes(value.moved)}). `}
           {counted ? "The sum is the provider’s, the parts are estimated." : "Estimated from the length."}
         </span>
         <span className="links">
@@ -40,6 +42,19 @@ export function PromptSent({ turn, round, request }: Props) {
       </div>
     </>
   );
+}
+
+const CAUSES: Record<string, string> = {
+  loaded: "tools were added to the list",
+  tools: "other tools",
+  model: "another model",
+  trimmed: "a shorter history",
+  deleted: "a deleted message",
+  system_prompt: "another system prompt",
+};
+
+function causes(moved: readonly string[]): string {
+  return moved.map((cause) => CAUSES[cause] ?? cause).join(", ");
 }
 
 function Part({ part, most }: { part: PromptPart; most: number }) {

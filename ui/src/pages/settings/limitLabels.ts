@@ -13,6 +13,8 @@ export interface LimitLabel {
 export const LIMITS: readonly LimitLabel[] = [
   { name: "rounds", words: "Max rounds per turn", unit: "count" },
   { name: "calls", words: "Max calls per turn", unit: "count" },
+  { name: "tools", words: "Tools in each request before the model searches", unit: "count" },
+  { name: "tool_tokens", words: "Tokens of tools in each request before the model searches", unit: "tokens" },
   { name: "attempts", words: "Attempts per model call", unit: "count" },
   { name: "repeats", words: "Replies with the same call and the same result", unit: "count" },
   {
