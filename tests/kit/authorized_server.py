@@ -42,6 +42,11 @@ class Authority:
         self._refresh: dict[str, RefreshToken] = {}
         self._used: set[str] = set()
 
+    @property
+    def secrets(self) -> set[str]:
+        """Every token it gave out and still knows."""
+        return {*self._access, *self._refresh, *self._used}
+
     def expire_all(self) -> None:
         """Every token's time is over, whatever the client believes."""
         self._access.clear()
@@ -162,9 +167,16 @@ async def authorized_server(authority: Authority | None = None, port: int = 0) -
 
 async def follow(address: str, until: str) -> dict[str, str]:
     """As a browser would: the fields of the first address that begins so."""
+    found = await final_address(address, until)
+    return {name: values[0] for name, values in parse_qs(urlsplit(found).query).items()}
+
+
+async def final_address(address: str, until: str = "") -> str:
+    """Where the authorization server sends the browser: `until` or whatever the address itself says."""
+    until = until or parse_qs(urlsplit(address).query)["redirect_uri"][0]
     async with httpx2.AsyncClient() as browser:
         response = await browser.get(address)
         while not (there := response.headers.get("location", "")).startswith(until):
             assert there, f"{response.status_code} at {response.url}: {response.text[:300]}"
             response = await browser.get(there)
-    return {name: values[0] for name, values in parse_qs(urlsplit(there).query).items()}
+    return str(there)

@@ -151,7 +151,7 @@ async def test_an_answer_with_another_state_gives_no_token(servers: Servers) -> 
 
     async with authorized_server() as site:
         assert await started(servers, guarded(site.url)) == "needs_sign_in"
-        with pytest.raises(Unavailable, match="Signing in to 127.0.0.1 failed"):
+        with pytest.raises(Unavailable, match=r"Signing in to 127\.0\.0\.1 failed"):
             await servers.sign_in("guarded", REDIRECT, mixed_up)
         assert site.requests["POST /token"] == 0
         assert servers.status("guarded").state == "needs_sign_in"

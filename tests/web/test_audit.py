@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.kit.authorized_server import authorized_server
 from tests.kit.ledger_file import Ledger
 from tests.web.kit import Site
 from windlass.api.routes import ROUTES
@@ -17,7 +18,8 @@ from windlass.testing import StrictLLM, call, say
 
 NAME = "kitchen"
 CANARY = "canary-7Qz9-secret"
-CHANGES_NOTHING = {"providers.check", "providers.test", "search.test"}
+# the end of a sign-in has no actor: a browser comes from another site; its beginning is written down
+CHANGES_NOTHING = {"providers.check", "providers.test", "search.test", "servers.finish_login"}
 OF_OTHER_SCOPES = {  # who came in, what is gone for good, what runs unasked
     *("access.log_in", "access.log_out", "access.confirm"),
     *("conversations.delete", "messages.delete", "tools.enable"),
@@ -73,6 +75,11 @@ class Story:
 
     async def correct_kind(self) -> None:
         await self.send("PUT", "/servers/ledger/tools/record/kind", {"kind": "changes"})
+
+    async def log_in_to_server(self) -> None:
+        async with authorized_server() as remote:
+            await self.site.post("/servers", {"name": "Guarded", "slug": "guarded", "url": remote.url})
+            await self.send("POST", "/servers/guarded/login", {})
 
     async def add_provider(self) -> None:
         new = {"name": "Far", "base_url": "http://a.example/v1", "api_key": CANARY}
@@ -209,6 +216,9 @@ STEPS: dict[str, tuple[Step, str, str]] = {  # the route's name: what is done, a
     "access.revoke": (sends("DELETE", "/tokens/{token}"), "token.revoke", " phone"),
     "turns.resolve": (Story.resolve, "call.resolve", "ledger.echo, as=skip"),
     "servers.stop": (sends("POST", "/servers/ledger/stop"), "server.stop", "ledger"),
+    "servers.login": (Story.log_in_to_server, "server.login", "guarded"),
+    "servers.cancel_login": (sends("DELETE", "/servers/guarded/login"), "server.login_cancel", "guarded"),
+    "servers.logout": (sends("POST", "/servers/guarded/logout"), "server.logout", "guarded"),
     "servers.delete": (sends("DELETE", "/servers/ledger"), "server.delete", "ledger"),
     "access.rotate": (Story.rotate, "token.rotate", ""),
 }

@@ -10,7 +10,14 @@ from windlass.servers.environment import denied
 from windlass.servers.imports import ImportedConfig, floating_package, imported_servers
 from windlass.servers.isolation import Isolation, IsolationStatus, Refusal, line_that_allows, opened
 from windlass.servers.lifecycle import ServerStatus
-from windlass.servers.sign_in import AskPerson, AuthorizationAnswer, Credentials, CredentialStore, SignInNeeded
+from windlass.servers.sign_in import (
+    AskPerson,
+    AuthorizationAnswer,
+    Credentials,
+    CredentialStore,
+    SignInAttempt,
+    SignInNeeded,
+)
 from windlass.servers.supervisor import Servers
 from windlass.servers.values import (
     Answered,
@@ -53,6 +60,7 @@ __all__ = [
     "ServerConfig",
     "ServerStatus",
     "Servers",
+    "SignInAttempt",
     "SignInNeeded",
     "TextPart",
     "ToolDefinition",

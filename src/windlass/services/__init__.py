@@ -63,7 +63,7 @@ class Services:
     ) -> None:
         limits = config.limits
         deleted_servers = DeletedServers(store)
-        records = TurnRecords(store, bus, servers, deleted_servers, toolbox.questions)
+        records = TurnRecords(store, bus, servers, deleted_servers, toolbox.questions, toolbox.unsent)
         self.search = SearchTests(search_backends, models)
         self.context = Context(store)
         self.tools = ConversationTools(store, toolbox, servers)

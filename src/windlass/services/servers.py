@@ -372,13 +372,20 @@ class McpServers:
         kept = self._kept.get(status.config.id)
         shown = server_shown(status, created_at=kept.created_at if kept else None)
         shown.inside = shown_inside(status.config.sandbox_rules)
-        shown.signed_in = self._servers.is_signed_in(status.config.id)
+        self._show_sign_in(shown, status.config.id)
         shown.isolation = shown_isolation(status.config, self._servers.isolation(status.config.id))
         if status.config.draft:
             shown.env_values = self._values(status.config)
         if kept and not kept.wanted and status.config.transport != "stdio" and shown.status == "configured":
             shown.status = "draft"  # there is no command to confirm: starting it is the consent
         return shown
+
+    def _show_sign_in(self, shown: schemas.Server, server_id: str) -> None:
+        shown.signed_in = self._servers.is_signed_in(server_id)
+        if ends_at := self._servers.sign_in_ends_at(server_id):
+            shown.sign_in_ends_at = iso(ends_at)
+        if (attempt := self._servers.sign_in_attempt(server_id)) and (attempt.host or attempt.error):
+            shown.sign_in = schemas.ServerSignIn(attempt.host, attempt.error)
 
     def _tool(self, offer: Offer) -> schemas.ServerTool:
         return schemas.ServerTool(

@@ -4,6 +4,7 @@ from windlass.toolbox.box import EnabledToolRow, Toolbox
 from windlass.toolbox.local_tools import Function, Functions
 from windlass.toolbox.offers import Offer, Pin
 from windlass.toolbox.questions import Questions, input_needed
+from windlass.toolbox.unsent import UnsentCalls
 
 __all__ = [
     "EnabledToolRow",
@@ -13,5 +14,6 @@ __all__ = [
     "Pin",
     "Questions",
     "Toolbox",
+    "UnsentCalls",
     "input_needed",
 ]

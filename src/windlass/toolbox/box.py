@@ -30,6 +30,7 @@ from windlass.toolbox.permissions import Grant, PolicyRule, RuleBook
 from windlass.toolbox.questions import KeptQuestion, Questions
 from windlass.toolbox.results import LONGEST
 from windlass.toolbox.turn import ToolContext, TurnTools
+from windlass.toolbox.unsent import UnsentCall, UnsentCalls
 
 T = TypeVar("T")
 MOST_CACHED = 4096
@@ -110,6 +111,7 @@ class Toolbox:
         result_chars: int = LONGEST,
     ) -> None:
         self.questions = Questions(store.documents("question", KeptQuestion))
+        self.unsent = UnsentCalls(store.documents("unsent_call", UnsentCall))
         self.functions = Functions()
         self._store = store
         self._servers = servers
@@ -123,6 +125,7 @@ class Toolbox:
             servers,
             self.offers,
             self.questions,
+            self.unsent,
             self.functions,
             built_in_tools(search_for, self._whole),
             self._rule_book,
@@ -139,6 +142,10 @@ class Toolbox:
         toolset = self._store.toolset(started.settings.toolset)
         can_ask = started.origin != "v1" and started.settings.asks == "wait"
         return TurnTools(self._context, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask)
+
+    def was_unsent(self, call_id: str) -> bool:
+        """A call that was cut off before anything of it was sent."""
+        return call_id in self.unsent
 
     def freeze(self, conversation_id: str, search: Search = "off", extra: Sequence[ToolSpec] = ()) -> Toolset:
         """The tools a new turn is given, kept under their hash. An extra tool replaces the one of its name."""
