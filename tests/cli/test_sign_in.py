@@ -105,8 +105,8 @@ async def test_a_refusal_is_named_and_nothing_is_saved(served: RunningApp) -> No
 
 def test_a_client_secret_is_no_argument(alone: Commands) -> None:
     done = alone("servers", "add", "x", "--at", "http://127.0.0.1:9/mcp", "--auth", "client_credentials")
-    assert done.code == 2 and "--client-id" in done.err
+    assert done.code == 1 and "--client-id" in done.err
     done = alone("servers", "add", "x", "--at", "http://127.0.0.1:9/mcp", "--auth=client_credentials", "--client-id=me")
-    assert done.code == 2 and "WINDLASS_CLIENT_SECRET" in done.err
+    assert done.code == 1 and "WINDLASS_CLIENT_SECRET" in done.err
     done = alone("servers", "add", "x", "--at", "http://127.0.0.1:9/mcp", "--transport", "carrier-pigeon")
-    assert done.code == 2 and "neither http nor sse" in done.err
+    assert done.code == 1 and "neither http nor sse" in done.err

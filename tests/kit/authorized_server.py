@@ -1,6 +1,7 @@
 """A remote MCP server that wants a sign-in, with its own authorization server: the SDK's, in this process, so that a
 test can let tokens expire and count what was asked of it."""
 
+import asyncio
 import secrets
 import socket
 import time
@@ -36,6 +37,9 @@ class Authority:
         self.life_s = LONG_S
         self.redemptions = 0
         self.refuses_to_renew = False
+        self.renewing = asyncio.Event()  # a renewal has come in
+        self.renewals = asyncio.Event()  # it is answered once this is set
+        self.renewals.set()
         self._clients: dict[str, OAuthClientInformationFull] = {}
         self._codes: dict[str, AuthorizationCode] = {}
         self._access: dict[str, AccessToken] = {}
@@ -87,6 +91,8 @@ class Authority:
         return self._issued(client.client_id, authorization_code.scopes, authorization_code.resource)
 
     async def load_refresh_token(self, client: OAuthClientInformationFull, refresh_token: str) -> RefreshToken | None:
+        self.renewing.set()
+        await self.renewals.wait()
         if refresh_token in self._used:
             self.revoke_all()
         return None if self.refuses_to_renew else self._refresh.get(refresh_token)

@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,6 +130,13 @@ class WindlassProcess:
             turn: dict[str, Any] = (await self.get(f"/turns/{turn_id}?wait=60"))["turn"]
             if turn["state"] != "running":
                 return turn
+
+    async def until(self, path: str, met: Callable[[Any], object]) -> Any:
+        """What a GET gives, once it is as wanted."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not met(found := await self.get(path)):  # noqa: ASYNC110 - another process's state is looked at
+                await asyncio.sleep(0.02)
+        return found
 
     async def _until_running(self, slug: str) -> None:
         async with asyncio.timeout(PATIENCE_S):

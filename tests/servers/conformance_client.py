@@ -70,7 +70,9 @@ class Checked:
         if named := context().get("toolCalls"):
             return [(call["name"], call["arguments"]) for call in named]
         tools = {tool.name: tool.input_schema or {} for tool in self.servers.tools("checked")}
-        calls: dict[str, dict[str, Any]] = {name: dict.fromkeys(schema.get("properties", {}), 3) for name, schema in tools.items()}
+        calls: dict[str, dict[str, Any]] = {
+            name: dict.fromkeys(schema.get("properties", {}), 3) for name, schema in tools.items()
+        }
         if ECHO in tools and len(tools) == 2:
             calls = {ECHO: {"schema": next(schema for name, schema in tools.items() if name != ECHO)}}
         return list(calls.items())
