@@ -257,10 +257,11 @@ class ServerLifecycle:
         return self.status()
 
     async def try_again(self, deadline_s: float) -> None:
+        before = self._starts
         self.needed()
         with suppress(TimeoutError):
             async with asyncio.timeout(deadline_s):
-                while self._state == "starting":
+                while self._state == "starting" or (self._retry_at and self._starts == before):
                     await self._moved.wait()
 
     async def until_signed_in(self) -> ServerStatus:
