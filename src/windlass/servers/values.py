@@ -128,6 +128,7 @@ class ToolDefinition:
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
     annotations: Mapping[str, Any] | None = None
+    needs_task: bool = False  # it answers only as a task, which Windlass does not run
 
     @property
     def read_only(self) -> bool | None:
