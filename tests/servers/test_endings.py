@@ -19,7 +19,7 @@ Require stack:
 
 Node.js v22.1.0
 """
-NODE_WITH_CODE = "TypeError [ERR_INVALID_ARG_TYPE]: The \"path\" argument must be of type string\n    at x\n\nNode.js v22"
+NODE_WITH_CODE = 'TypeError [ERR_INVALID_ARG_TYPE]: The "path" argument must be of type string\n    at x\n\nNode.js v22'
 PYTHON = """Traceback (most recent call last):
   File "<string>", line 1, in <module>
 httpx.ConnectError: first

@@ -70,7 +70,7 @@ class Services:
         self.messages = Messages(store, bus, records)
         self.servers = McpServers(store, servers, toolbox, vault, deleted_servers, config.home)
         self.sign_ins = SignIns(servers, self.servers)
-        self.providers = Providers(store, models, vault, patience_of(limits))
+        self.providers = Providers(store, models, vault, patience_of(limits), servers)
         self.live_checks = LiveChecks(models, search_backends)
         self.personas = Personas(store)
         self.conversations = Conversations(

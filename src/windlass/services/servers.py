@@ -29,7 +29,7 @@ from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
 from windlass.toolbox import Offer, Toolbox
 from windlass.toolbox.results import not_kept, tool_output
-from windlass.toolbox.schemas import visible
+from windlass.toolbox.schemas import checked_result, visible
 from windlass.turns.records import DeletedServers
 from windlass.turns.views import iso
 
@@ -210,6 +210,7 @@ class McpServers:
         began = time.monotonic()
         arguments = msgspec.json.encode(wanted.arguments).decode()
         result = await self._servers.call(offer.server.id, wanted.name, arguments, key=new_id("call"))
+        result = checked_result(result, offer.tool.output_schema)
         output = await tool_output(result, not_kept, self._servers.redaction)
         return schemas.ToolResultAnswer(
             schemas.ToolResult(

@@ -33,7 +33,7 @@ from windlass.toolbox.permissions import (
 )
 from windlass.toolbox.questions import Questions, WorkClock, input_needed
 from windlass.toolbox.results import LONGEST, tool_output
-from windlass.toolbox.schemas import Checker
+from windlass.toolbox.schemas import Checker, checked_result
 from windlass.toolbox.unsent import UnsentCalls
 
 CALLER = "caller"
@@ -172,7 +172,8 @@ class TurnTools:
             error.untrusted = not offer.closed_world
             raise
         foreign = offer.tool.open_world is not False
-        return await self._output(result, untrusted=not offer.closed_world, foreign=foreign)
+        checked = checked_result(result, offer.tool.output_schema)
+        return await self._output(checked, untrusted=not offer.closed_world, foreign=foreign)
 
     async def _call_function(self, spec: ToolSpec, call: ToolCall) -> CallResult:
         function = self._context.functions.get(spec.tool)
