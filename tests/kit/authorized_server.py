@@ -37,6 +37,8 @@ class Authority:
         self.life_s = LONG_S
         self.redemptions = 0
         self.refuses_to_renew = False
+        self.answers_with = 200  # a token request
+        self.refuses = False  # the person says no
         self.renewing = asyncio.Event()  # a renewal has come in
         self.renewals = asyncio.Event()  # it is answered once this is set
         self.renewals.set()
@@ -66,6 +68,8 @@ class Authority:
         self._clients[client_info.client_id] = client_info
 
     async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
+        if self.refuses:
+            return construct_redirect_uri(str(params.redirect_uri), error="access_denied", state=params.state)
         code = AuthorizationCode(
             code=secrets.token_hex(16),
             scopes=params.scopes or [],
@@ -137,7 +141,14 @@ class AuthorizedServer:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             self.requests[f"{scope['method']} {scope['path']}"] += 1
-        await self.app(scope, receive, send)
+        is_token = scope["type"] == "http" and scope["path"] == "/token" and self.authority.answers_with != 200
+
+        async def sent(message: Any) -> None:
+            if is_token and message["type"] == "http.response.start":
+                message["status"] = self.authority.answers_with
+            await send(message)
+
+        await self.app(scope, receive, sent)
 
     def build(self) -> None:
         origin = self.url.removesuffix("/mcp")

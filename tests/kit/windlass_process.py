@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.kit.waiting import until
+from tests.kit.waiting import until, until_found
 
 PATIENCE_S = 90.0
 PASSED_ON = ("PYTHONPATH",)  # so that a test can run another copy of the source
@@ -133,10 +133,14 @@ class WindlassProcess:
 
     async def until(self, path: str, met: Callable[[Any], object]) -> Any:
         """What a GET gives, once it is as wanted."""
-        async with asyncio.timeout(PATIENCE_S):
-            while not met(found := await self.get(path)):  # noqa: ASYNC110 - another process's state is looked at
-                await asyncio.sleep(0.02)
-        return found
+        found: list[Any] = []
+
+        async def look() -> object:
+            found[:] = [await self.get(path)]
+            return met(found[0])
+
+        await until_found(look, path)
+        return found[0]
 
     async def _until_running(self, slug: str) -> None:
         async with asyncio.timeout(PATIENCE_S):

@@ -10,7 +10,7 @@ from tests.kit.authorized_server import Authority, authorized_server, follow
 from tests.kit.waiting import PATIENCE_S, until
 from tests.servers.kit import text_of
 from windlass.core.errors import Conflict, ToolError, Unavailable
-from windlass.servers import AuthorizationAnswer, Credentials, ServerConfig, Servers
+from windlass.servers import AuthorizationAnswer, ServerConfig, Servers, SignInCredentials
 from windlass.servers.sign_in import CredentialsForNow
 
 REDIRECT = "http://127.0.0.1:8420/oauth/callback"
@@ -247,6 +247,19 @@ async def test_a_sign_in_under_way_and_a_failed_one_are_shown(servers: Servers) 
 
 
 def test_what_is_printed_of_a_sign_in_holds_no_secret() -> None:
-    printed = repr(Credentials("http://a", "access-x", "refresh-x", client={"client_secret": "secret-x"}))
+    printed = repr(SignInCredentials("http://a", "access-x", "refresh-x", client={"client_secret": "secret-x"}))
     printed += repr(AuthorizationAnswer("code-x", "state-x"))
     assert "-x" not in printed
+
+
+async def test_a_token_in_an_odd_answer_stands_in_no_error(servers: Servers) -> None:
+    """It fails, and holds tokens all the same."""
+    async with authorized_server() as site:
+        assert await started(servers, guarded(site.url)) == "needs_sign_in"
+        site.authority.answers_with = 400
+        with pytest.raises(Unavailable) as caught:
+            await servers.sign_in("guarded", REDIRECT, person)
+        assert "Token exchange failed (400)" in caught.value.message
+        attempt = servers.sign_in_attempt("guarded")
+        shown = f"{caught.value} {caught.value.hint} {attempt}"
+        assert site.authority.secrets and not any(secret in shown for secret in site.authority.secrets)

@@ -65,7 +65,7 @@ class _Listener(HTTPServer):
     """One port of this machine, for one answer."""
 
     def __init__(self, session: Connected) -> None:
-        super().__init__(("127.0.0.1", 0), _Answer)
+        super().__init__(("127.0.0.1", 0), _CallbackPage)
         self.session = session
         self.path = f"/{secrets.token_urlsafe(8)}"
         self.address = f"http://127.0.0.1:{self.server_address[1]}{self.path}"
@@ -93,7 +93,7 @@ class _Listener(HTTPServer):
         """A connection that broke off is not the answer; the next one may be."""
 
 
-class _Answer(BaseHTTPRequestHandler):
+class _CallbackPage(BaseHTTPRequestHandler):
     server: _Listener
 
     def do_GET(self) -> None:

@@ -13,9 +13,9 @@ from windlass.servers.lifecycle import ServerStatus
 from windlass.servers.sign_in import (
     AskPerson,
     AuthorizationAnswer,
-    Credentials,
     CredentialStore,
     SignInAttempt,
+    SignInCredentials,
     SignInNeeded,
 )
 from windlass.servers.supervisor import Servers
@@ -44,7 +44,6 @@ __all__ = [
     "AuthorizationAnswer",
     "CallResult",
     "CredentialStore",
-    "Credentials",
     "EmbeddedPart",
     "ImportedConfig",
     "InputReply",
@@ -61,6 +60,7 @@ __all__ = [
     "ServerStatus",
     "Servers",
     "SignInAttempt",
+    "SignInCredentials",
     "SignInNeeded",
     "TextPart",
     "ToolDefinition",

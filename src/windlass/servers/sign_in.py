@@ -42,7 +42,7 @@ class Challenge:
 
 
 @value_object
-class Credentials:
+class SignInCredentials:
     """What a sign-in gave, with its end and the address that renews it: without those a restart would need a person."""
 
     url: str  # of the server they are for
@@ -68,9 +68,9 @@ class Credentials:
 class CredentialStore(Protocol):
     """Where sign-ins are kept, by the server's id. Writing blocks for the disk."""
 
-    def get(self, server_id: str) -> Credentials | None: ...
+    def get(self, server_id: str) -> SignInCredentials | None: ...
 
-    def put(self, server_id: str, credentials: Credentials) -> None: ...
+    def put(self, server_id: str, credentials: SignInCredentials) -> None: ...
 
     def delete(self, server_id: str) -> None: ...
 
@@ -79,12 +79,12 @@ class CredentialsForNow:
     """For a process that keeps nothing."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Credentials] = {}
+        self._kept: dict[str, SignInCredentials] = {}
 
-    def get(self, server_id: str) -> Credentials | None:
+    def get(self, server_id: str) -> SignInCredentials | None:
         return self._kept.get(server_id)
 
-    def put(self, server_id: str, credentials: Credentials) -> None:
+    def put(self, server_id: str, credentials: SignInCredentials) -> None:
         self._kept[server_id] = credentials
 
     def delete(self, server_id: str) -> None:
@@ -123,7 +123,7 @@ class SignIn:
         self.challenge = Challenge()
         self._store = store
         self._reveal = reveal
-        self._renewing: asyncio.Task[Credentials | None] | None = None
+        self._renewing: asyncio.Task[SignInCredentials | None] | None = None
         self.attempt: SignInAttempt | None = None
         self._sign_outs = 0
         self._writing = threading.Lock()  # in threads: a caller that is cancelled ends no write half way
@@ -211,7 +211,7 @@ class SignIn:
     def _revealed(self, config: ServerConfig) -> ServerConfig:
         return replace(config, client_secret=self._reveal(config.client_secret))
 
-    def _kept(self, config: ServerConfig) -> Credentials | None:
+    def _kept(self, config: ServerConfig) -> SignInCredentials | None:
         """A token belongs to the address it was given for."""
         kept = self._store.get(config.id)
         return kept if kept and kept.url == config.url else None
@@ -224,19 +224,19 @@ class SignIn:
         scopes = dict.fromkeys([*kept.scope.split(), *self.challenge.scope.split()])
         return Challenge(self.challenge.header, " ".join(scopes))
 
-    async def _renewed(self, config: ServerConfig) -> Credentials | None:
+    async def _renewed(self, config: ServerConfig) -> SignInCredentials | None:
         if self._renewing is None or self._renewing.done():
             self._renewing = asyncio.create_task(self._renew(config), name=f"token of {config.slug}")
         return await asyncio.shield(self._renewing)
 
-    async def _renew(self, config: ServerConfig) -> Credentials | None:
+    async def _renew(self, config: ServerConfig) -> SignInCredentials | None:
         """None where the grant has ended: what renews it is dropped, so that it is never sent again."""
         late, kept = await _late(), self._kept(config)
         try:
             if config.auth == "client_credentials":
                 made = await late.signed_in_as_client(self._revealed(config), kept, self._wanted(config))
             else:
-                made = await late.renewed(cast(Credentials, kept))
+                made = await late.renewed(cast(SignInCredentials, kept))
         except ClientUnknown:
             await self._replace(config, kept, None)
             return None
@@ -245,18 +245,20 @@ class SignIn:
             return None
         return made if await self._replace(config, kept, made) else self._kept(config)
 
-    async def _end(self, config: ServerConfig, kept: Credentials | None) -> None:
+    async def _end(self, config: ServerConfig, kept: SignInCredentials | None) -> None:
         """The client stays registered: the next sign-in needs no other."""
         if kept:
             await self._replace(
                 config, kept, replace(kept, access_token="", refresh_token="", renew_at=0, expires_at=0)
             )
 
-    async def _replace(self, config: ServerConfig, old: Credentials | None, new: Credentials | None) -> bool:
+    async def _replace(
+        self, config: ServerConfig, old: SignInCredentials | None, new: SignInCredentials | None
+    ) -> bool:
         """Only what is still there: meanwhile a person may have signed in, or out."""
         return await asyncio.to_thread(self._swap, config, old, new)
 
-    def _swap(self, config: ServerConfig, old: Credentials | None, new: Credentials | None) -> bool:
+    def _swap(self, config: ServerConfig, old: SignInCredentials | None, new: SignInCredentials | None) -> bool:
         with self._writing:
             if self._kept(config) != old:
                 return False
@@ -266,7 +268,7 @@ class SignIn:
                 self._store.delete(config.id)
             return True
 
-    def _put(self, config: ServerConfig, made: Credentials, sign_outs: int) -> None:
+    def _put(self, config: ServerConfig, made: SignInCredentials, sign_outs: int) -> None:
         with self._writing:
             if self._sign_outs == sign_outs:
                 self._store.put(config.id, made)
@@ -279,20 +281,20 @@ class SignIn:
 class _Late(Protocol):
     """What is used of `oauth`."""
 
-    async def renewed(self, kept: Credentials) -> Credentials: ...
+    async def renewed(self, kept: SignInCredentials) -> SignInCredentials: ...
 
     async def signed_in(
         self,
         config: ServerConfig,
-        kept: Credentials | None,
+        kept: SignInCredentials | None,
         redirect_uri: str,
         challenge: Challenge,
         ask: AskPerson,
-    ) -> Credentials: ...
+    ) -> SignInCredentials: ...
 
     async def signed_in_as_client(
-        self, config: ServerConfig, kept: Credentials | None, challenge: Challenge
-    ) -> Credentials: ...
+        self, config: ServerConfig, kept: SignInCredentials | None, challenge: Challenge
+    ) -> SignInCredentials: ...
 
 
 async def _late() -> _Late:

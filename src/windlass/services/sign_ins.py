@@ -12,7 +12,7 @@ from windlass.api import routes, schemas
 from windlass.api.route import serves
 from windlass.core.errors import BadInput, NotFound, Unavailable, WindlassError
 from windlass.core.values import value_object
-from windlass.servers import AuthorizationAnswer, Credentials, Servers, SignInAttempt
+from windlass.servers import AuthorizationAnswer, Servers, SignInAttempt, SignInCredentials
 from windlass.services.scope_text import clean_line, scope_text
 from windlass.services.servers import McpServers
 from windlass.store.vault import PREFIX, Vault
@@ -31,7 +31,7 @@ class VaultCredentials:
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
-    def get(self, server_id: str) -> Credentials | None:
+    def get(self, server_id: str) -> SignInCredentials | None:
         kept = self._vault.reveal(f"{PREFIX}{server_id}/oauth/record")
         if not kept:
             return None
@@ -39,9 +39,9 @@ class VaultCredentials:
         fields |= {name: self._vault.reveal(f"{PREFIX}{server_id}/oauth/{name}") for name in _SECRET}
         if secret := self._vault.reveal(f"{PREFIX}{server_id}/oauth/client_secret"):
             fields["client"]["client_secret"] = secret
-        return Credentials(**fields)
+        return SignInCredentials(**fields)
 
-    def put(self, server_id: str, credentials: Credentials) -> None:
+    def put(self, server_id: str, credentials: SignInCredentials) -> None:
         fields = {**asdict(replace(credentials, client={})), "client": dict(credentials.client)}
         secret = fields["client"].pop("client_secret", None)
         slots = {name: fields.pop(name) for name in _SECRET}
