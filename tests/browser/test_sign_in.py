@@ -2,20 +2,26 @@
 once, and the next question is answered without a click."""
 
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
 from tests.browser.conftest import OwnApp
-from tests.browser.visit import OpenedApp
+from tests.browser.test_names import opened, signs_in_by_link
+from tests.browser.visit import OpenedApp, drawn
 from tests.kit.authorized_server import Authority, authorized_server
+from tests.kit.ledger_file import Ledger
+from tests.kit.ports import own_port
+from tests.kit.proxies import needs_nginx, nginx
 from windlass.testing import call, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def adds(app: OpenedApp, url: str) -> None:
-    await app.go("/ui/servers")
+async def adds(app: OpenedApp, url: str, page: str = "") -> None:
+    await app.page.goto(f"{page or app.server.url}/ui/servers")
+    await drawn(app.page)
     await app.button("Add server").click()
     form = app.page.get_by_role("region", name="Add a server")
     await form.get_by_label("Name").fill("Guarded")
@@ -114,3 +120,20 @@ async def test_a_refusal_is_named_and_a_turn_that_waits_signs_in_where_it_stands
         await expect(app.log.get_by_text("Kept.")).to_be_visible()
         assert site.calls == ["x"]
         forget_the_other_site(app, site.url)
+
+
+@needs_nginx
+async def test_a_sign_in_comes_back_below_the_path_of_a_proxy(
+    chromium: Browser, tmp_path: Path, ledger: Ledger
+) -> None:
+    upstream, port = own_port(), own_port()
+    url = f"https://chat.test:{port}/tools/windlass"
+    async with (
+        authorized_server() as site,
+        nginx(tmp_path / "nginx", port, upstream, tls=True, at="/tools/windlass/", path="/"),
+        opened(chromium, tmp_path / "home", ledger, url, upstream, {"public_url": url}) as app,
+    ):
+        await signs_in_by_link(app, url)
+        await adds(app, site.url, url)
+        await signs_in(app, site.url)
+        assert site.authority.redirects == [f"{url}/oauth/callback"]

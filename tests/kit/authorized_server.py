@@ -36,6 +36,7 @@ class Authority:
     def __init__(self) -> None:
         self.life_s = LONG_S
         self.redemptions = 0
+        self.redirects: list[str] = []  # where browsers were to be sent back to
         self.refuses_to_renew = False
         self.answers_with = 200  # a token request
         self.refuses = False  # the person says no
@@ -68,6 +69,7 @@ class Authority:
         self._clients[client_info.client_id] = client_info
 
     async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
+        self.redirects.append(str(params.redirect_uri))
         if self.refuses:
             return construct_redirect_uri(str(params.redirect_uri), error="access_denied", state=params.state)
         code = AuthorizationCode(

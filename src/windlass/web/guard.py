@@ -26,8 +26,8 @@ from windlass.web.strangers import OpenRequests
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 FORM_TYPES = frozenset({b"application/x-www-form-urlencoded", b"multipart/form-data", b"text/plain"})
-# What a link on another site may open: it changes nothing and shows nothing by itself. The last is where a browser comes
-# back to from a sign-in, and does nothing without the `state` that was sent along.
+# What a link on another site may open: it changes nothing and shows nothing by itself. The last is where a browser
+# comes back to from a sign-in, and does nothing without the `state` that was sent along.
 PAGES = ("/", "/docs", routes.servers.callback.path)
 SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
