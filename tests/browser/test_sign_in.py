@@ -112,7 +112,6 @@ async def test_a_refusal_is_named_and_a_turn_that_waits_signs_in_where_it_stands
         assert site.calls == []
         await app.log.get_by_role("button", name="Sign in").click()
         steps = app.log.get_by_role("list", name="Signing in to Guarded")
-        await steps.get_by_role("button", name="Sign in").click()
         async with app.context.expect_page() as opening:
             await steps.get_by_role("link", name="Open 127.0.0.1").click()
         await expect((await opening.value).get_by_text("Guarded is connected.")).to_be_visible()

@@ -1,10 +1,12 @@
 import { useState, type ReactNode } from "react";
 
+import { servers, type Server, type SignInBegun } from "../api";
 import { useResource } from "../app/resource";
 import { serverList } from "../app/resources";
-import { Banner, Button } from "../parts";
+import { Banner, Button, Problem } from "../parts";
 import type { Turn } from "../state";
 import { SignInSteps } from "../pages/servers/SignInSteps";
+import { useVerb } from "./useVerb";
 
 /** Whose tools the model was not offered in this turn. What is said of a server is of that moment. */
 export function MissingServers({ turn }: { turn: Turn }) {
@@ -37,18 +39,26 @@ interface HereProps {
 
 /** A line with the button that opens the steps below it, as long as the server still asks for a sign-in. */
 export function SignInHere({ slug, wanted, children }: HereProps) {
-  const [open, setOpen] = useState(false);
+  const [begun, setBegun] = useState<SignInBegun | null>(null);
+  const { run, busy, error } = useVerb();
   const { value } = useResource(serverList);
   const server = value?.find((one) => one.slug === slug);
   const asks = wanted && server?.status === "needs_sign_in";
+  const begin = (there: Server) =>
+    run(async () => {
+      const answer = await servers.login(there.id);
+      await serverList.refresh();
+      setBegun(answer);
+    });
   return (
     <>
       <Banner
         tone="warn"
         icon={wanted ? "key" : "alert"}
         actions={
-          asks && (
-            <Button small aria-expanded={open} onClick={() => setOpen(!open)}>
+          asks &&
+          !begun && (
+            <Button small disabled={busy} onClick={() => begin(server)}>
               Sign in
             </Button>
           )
@@ -56,7 +66,8 @@ export function SignInHere({ slug, wanted, children }: HereProps) {
       >
         {children}
       </Banner>
-      {asks && open && <SignInSteps server={server} />}
+      {asks && begun && <SignInSteps key={begun.authorize_url} server={server} first={begun} />}
+      <Problem what="Couldn’t begin." error={error} />
     </>
   );
 }

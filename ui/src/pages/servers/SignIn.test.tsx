@@ -72,6 +72,7 @@ test("a refusal says who refused, and that nothing was saved", async () => {
   const refusal = "github.com refused: access_denied. Nothing was saved.";
   await open({ host: "github.com", error: refusal });
   expect(screen.getByRole("alert").textContent).toContain(refusal);
+  expect(step(/What is asked for/).getAttribute("aria-current")).toBe("step");
   await waitFor(() => expect(screen.getByRole("button", { name: "Try again" })).toBeTruthy());
 });
 

@@ -10,8 +10,8 @@ import { opensSafely } from "./signInAddress";
 const LOOK_MS = 1500;
 
 /** Signing in to a server in three named steps: what is asked for, the provider's own window, done. */
-export function SignInSteps({ server }: { server: Server }) {
-  const [begun, setBegun] = useState<SignInBegun | null>(null);
+export function SignInSteps({ server, first = null }: { server: Server; first?: SignInBegun | null }) {
+  const [begun, setBegun] = useState(first);
   const [opened, setOpened] = useState(false);
   const { run, busy, error } = useVerb();
   const attempt = server.sign_in;
@@ -32,10 +32,11 @@ export function SignInSteps({ server }: { server: Server }) {
       await serverList.refresh();
     });
   const asked = waits && begun !== null;
+  const sent = waits && (opened || !begun); // the person is, or was before a reload, at the other window
   return (
-    <div className="sign-in">
+    <div className="server-sign-in">
       <ol className="sign-in-steps" aria-label={`Signing in to ${server.name}`}>
-        <Step n={1} name="What is asked for" state={opened || (waits && !begun) ? "done" : "now"}>
+        <Step n={1} name="What is asked for" state={sent ? "done" : "now"}>
           {asked && !opened && <Asked begun={begun} onOpen={() => setOpened(true)} onCancel={cancel} />}
           {!waits && (
             <>
@@ -52,8 +53,8 @@ export function SignInSteps({ server }: { server: Server }) {
             </>
           )}
         </Step>
-        <Step n={2} name={`The window of ${host}`} state={waits && (opened || !begun) ? "now" : "later"}>
-          {waits && (opened || !begun) && (
+        <Step n={2} name={`The window of ${host}`} state={sent ? "now" : "later"}>
+          {sent && (
             <div className="sign-in-acts">
               <span role="status">Waiting for {host}.</span>
               {begun ? (
