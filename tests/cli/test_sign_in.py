@@ -110,3 +110,16 @@ def test_a_client_secret_is_no_argument(alone: Commands) -> None:
     assert done.code == 1 and "WINDLASS_CLIENT_SECRET" in done.err
     done = alone("servers", "add", "x", "--at", "http://127.0.0.1:9/mcp", "--transport", "carrier-pigeon")
     assert done.code == 1 and "neither http nor sse" in done.err
+
+
+async def test_ask_names_the_sign_in_that_a_call_waits_for(served: RunningApp) -> None:
+    async with authorized_server() as site:
+        await added(served.home, site)
+        async with started(served.home, "servers", "login", "guarded", "--paste") as program:
+            assert (await pastes(await final_address(await address_in(program)), program))[0] == 0
+        site.authority.revoke_all()
+        code, text = await run(served.home, "ask", "/keep text=x", "--tools", "guarded.keep", "--approve", "auto")
+        assert code == 3 and site.calls == []
+        assert "guarded needs you to sign in. Calls are waiting, nothing is lost." in text
+        assert "keep waits, nothing is lost: windlass servers login guarded" in text
+        await run(served.home, "servers", "remove", "guarded")
