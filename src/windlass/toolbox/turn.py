@@ -269,6 +269,8 @@ class TurnTools:
         return server in self._context.servers and self._context.servers.is_signed_in(server)
 
     def _not_running(self, server: str) -> str:
+        if server not in self._context.servers:
+            return "The server has been removed."
         status = self._context.servers.status(server)
         return f"The server {status.config.slug} is not running{f': {status.reason}' if status.reason else '.'}"
 
