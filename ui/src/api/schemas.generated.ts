@@ -39,6 +39,7 @@ export type ErrorCode =
   | "model_required"
   | "needs_restart"
   | "no_server"
+  | "no_sign_in"
   | "not_continuable"
   | "not_failed"
   | "not_found"
@@ -54,6 +55,7 @@ export type ErrorCode =
   | "rule_asks"
   | "scope_required"
   | "shutting_down"
+  | "sign_in_refused"
   | "store_unavailable"
   | "token_too_short"
   | "too_large"
@@ -772,6 +774,18 @@ export interface NewServer {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  /** Goes into the vault and never comes out */
+  client_secret?: string;
+  /** With spaces between; else those it asks for */
+  scopes?: string;
+  /** Who may get the secret; else whom the server names */
+  issuer?: string;
+  /** A public https page about this client */
+  client_metadata_url?: string;
   /** Its read-only and idempotent hints are believed */
   trusted?: boolean;
   /** On in new chats, as a pattern; `*` is all */
@@ -800,8 +814,8 @@ export interface PageQuery {
 
 export interface PendingCall {
   call_id: string;
-  /** Answered by decision, resolve and input */
-  kind: "approval" | "input" | "unknown";
+  /** Answered by decision, resolve and input, and by signing in to its server */
+  kind: "approval" | "input" | "sign_in" | "unknown";
   name: string;
   server_slug: string;
   arguments: string;
@@ -811,6 +825,8 @@ export interface PendingCall {
   hash: string;
   question?: string;
   question_schema?: Record<string, unknown>;
+  /** An address the tool asks a person to visit */
+  question_url?: string;
   /** Which setting decided that a person is asked, in words */
   why: string;
   /** Which of the seven steps of docs/approvals.md decided */
@@ -1211,7 +1227,7 @@ export interface Server {
   parallel: number;
   sandbox: string;
   /** The truth, now */
-  status: "configured" | "draft" | "failed" | "running" | "starting" | "stopped";
+  status: "configured" | "draft" | "failed" | "needs_sign_in" | "running" | "starting" | "stopped";
   error: string | null;
   /** What a person should know of it although it runs */
   note: string | null;
@@ -1229,6 +1245,17 @@ export interface Server {
   retry_at: string | null;
   /** ISO 8601, UTC */
   created_at: string | null;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth: "" | "client_credentials" | "oauth";
+  client_id: string;
+  scopes: string;
+  issuer: string;
+  /** Somebody signed in to it, and that has not ended */
+  signed_in: boolean;
+  /** When somebody must sign in again; null: renewed */
+  sign_in_ends_at: string | null;
+  /** A sign-in under way, or the last one if it failed */
+  sign_in: ServerSignIn | null;
   /** What it may touch besides */
   inside: ShownInside;
   /** Null for one that is reached by an address */
@@ -1254,6 +1281,14 @@ export interface ServerChange {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  client_secret?: string;
+  scopes?: string;
+  issuer?: string;
+  client_metadata_url?: string;
   trusted?: boolean;
   tools?: string;
   approval?: Approval | null;
@@ -1286,6 +1321,38 @@ export interface ServerLog {
   lines: string[];
   count: number;
   success: boolean;
+}
+
+export interface ServerLogin {
+  /** Where a program on this machine waits for the browser (http on 127.0.0.1 or localhost). Windlass's own /oauth/callback when left out */
+  redirect_uri?: string;
+}
+
+/** What the authorization server adds to the address it sends the browser back to. */
+export interface ServerLoginAnswer {
+  state?: string;
+  code?: string;
+  iss?: string;
+  error?: string;
+  error_description?: string;
+}
+
+export interface ServerLoginBegun {
+  /** To be opened in a browser within ten minutes */
+  authorize_url: string;
+  /** Who is asked */
+  host: string;
+  /** What it is asked for */
+  scopes: SignInScope[];
+  success: boolean;
+  message: string;
+}
+
+/** A person was sent to sign in. */
+export interface ServerSignIn {
+  host: string;
+  /** Why it failed; empty while it is waited for */
+  error: string;
 }
 
 export interface ServerTool {
@@ -1379,6 +1446,12 @@ export interface ShownInside {
   keep_home: boolean;
   memory_mib: number;
   processes: number;
+}
+
+export interface SignInScope {
+  name: string;
+  /** In words; empty where none are known */
+  text: string;
 }
 
 export interface Source {
@@ -1511,6 +1584,8 @@ export interface Turn {
   waiting: TurnWaiting | null;
   /** How it ended, in words; also that its web search failed */
   message: string;
+  /** Servers whose enabled tools could not be offered when it began */
+  unavailable: UnavailableServer[];
 }
 
 export interface TurnAnswer {
@@ -1561,6 +1636,8 @@ export interface TurnWaiting {
 export interface UnavailableServer {
   server_slug: string;
   status: string;
+  /** Why, where it is known */
+  reason?: string;
 }
 
 /** How many calls it let run, made ask and refused. */
