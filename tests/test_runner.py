@@ -42,6 +42,9 @@ class OpenedApp:
     def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> Tools:
         return self.script
 
+    def was_unsent(self, call_id: str) -> bool:
+        return False
+
     async def start(self) -> str:
         conversation = await self.store.conversations.create(ConversationRow(""))
         return (await self.runner.start(conversation.id, HELLO)).turn_id

@@ -30,6 +30,10 @@ LONGEST_RETRY_S = 60.0  # each try may ask the model again, which costs
 class ToolboxPort(Protocol):
     def for_turn(self, conversation_id: str, turn_id: str, started: TurnStarted) -> Tools: ...
 
+    def was_unsent(self, call_id: str) -> bool:
+        """Its start was written down, and nothing of it was sent."""
+        ...
+
 
 class Runner:
     def __init__(self, store: Store, bus: Bus, model: Model, toolbox: ToolboxPort, *, at_once: int = 32) -> None:
@@ -208,10 +212,17 @@ class Runner:
                     if not await self._record_defect(turn_id, error):
                         return
                 else:
+                    if isinstance(step, AwaitPerson) and await self._send_unsent(turn_id, step):
+                        continue
                     if isinstance(step, Done) or next_step(await turn_log.read()) == step:
                         # Nothing awaits between this check and the end of the task, so no decision can slip in between.
                         return self._record_waiting(conversation_id, turn_id, step)
                 turn_log.give_up_claim()
+
+    async def _send_unsent(self, turn_id: str, step: AwaitPerson) -> bool:
+        """Interrupted calls of which nothing was sent need nobody to say so."""
+        unsent = [CallResolved(call_id, "retry") for call_id in step.unknown if self._toolbox.was_unsent(call_id)]
+        return bool(unsent) and await self._store.logs.append(turn_id, unsent)
 
     async def _record_defect(self, turn_id: str, error: Exception) -> bool:
         """False when the turn is not there any more: its conversation was deleted."""

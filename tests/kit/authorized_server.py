@@ -1,6 +1,7 @@
 """A remote MCP server that wants a sign-in, with its own authorization server: the SDK's, in this process, so that a
 test can let tokens expire and count what was asked of it."""
 
+import asyncio
 import secrets
 import socket
 import time
@@ -35,12 +36,23 @@ class Authority:
     def __init__(self) -> None:
         self.life_s = LONG_S
         self.redemptions = 0
+        self.redirects: list[str] = []  # where browsers were to be sent back to
         self.refuses_to_renew = False
+        self.answers_with = 200  # a token request
+        self.refuses = False  # the person says no
+        self.renewing = asyncio.Event()  # a renewal has come in
+        self.renewals = asyncio.Event()  # it is answered once this is set
+        self.renewals.set()
         self._clients: dict[str, OAuthClientInformationFull] = {}
         self._codes: dict[str, AuthorizationCode] = {}
         self._access: dict[str, AccessToken] = {}
         self._refresh: dict[str, RefreshToken] = {}
         self._used: set[str] = set()
+
+    @property
+    def secrets(self) -> set[str]:
+        """Every token it gave out and still knows."""
+        return {*self._access, *self._refresh, *self._used}
 
     def expire_all(self) -> None:
         """Every token's time is over, whatever the client believes."""
@@ -57,6 +69,9 @@ class Authority:
         self._clients[client_info.client_id] = client_info
 
     async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
+        self.redirects.append(str(params.redirect_uri))
+        if self.refuses:
+            return construct_redirect_uri(str(params.redirect_uri), error="access_denied", state=params.state)
         code = AuthorizationCode(
             code=secrets.token_hex(16),
             scopes=params.scopes or [],
@@ -82,6 +97,8 @@ class Authority:
         return self._issued(client.client_id, authorization_code.scopes, authorization_code.resource)
 
     async def load_refresh_token(self, client: OAuthClientInformationFull, refresh_token: str) -> RefreshToken | None:
+        self.renewing.set()
+        await self.renewals.wait()
         if refresh_token in self._used:
             self.revoke_all()
         return None if self.refuses_to_renew else self._refresh.get(refresh_token)
@@ -126,7 +143,14 @@ class AuthorizedServer:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             self.requests[f"{scope['method']} {scope['path']}"] += 1
-        await self.app(scope, receive, send)
+        is_token = scope["type"] == "http" and scope["path"] == "/token" and self.authority.answers_with != 200
+
+        async def sent(message: Any) -> None:
+            if is_token and message["type"] == "http.response.start":
+                message["status"] = self.authority.answers_with
+            await send(message)
+
+        await self.app(scope, receive, sent)
 
     def build(self) -> None:
         origin = self.url.removesuffix("/mcp")
@@ -162,9 +186,16 @@ async def authorized_server(authority: Authority | None = None, port: int = 0) -
 
 async def follow(address: str, until: str) -> dict[str, str]:
     """As a browser would: the fields of the first address that begins so."""
+    found = await final_address(address, until)
+    return {name: values[0] for name, values in parse_qs(urlsplit(found).query).items()}
+
+
+async def final_address(address: str, until: str = "") -> str:
+    """Where the authorization server sends the browser: `until` or whatever the address itself says."""
+    until = until or parse_qs(urlsplit(address).query)["redirect_uri"][0]
     async with httpx2.AsyncClient() as browser:
         response = await browser.get(address)
         while not (there := response.headers.get("location", "")).startswith(until):
             assert there, f"{response.status_code} at {response.url}: {response.text[:300]}"
             response = await browser.get(there)
-    return {name: values[0] for name, values in parse_qs(urlsplit(there).query).items()}
+    return str(there)

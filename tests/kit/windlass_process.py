@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.kit.waiting import until
+from tests.kit.waiting import until, until_found
 
 PATIENCE_S = 90.0
 PASSED_ON = ("PYTHONPATH",)  # so that a test can run another copy of the source
@@ -130,6 +130,17 @@ class WindlassProcess:
             turn: dict[str, Any] = (await self.get(f"/turns/{turn_id}?wait=60"))["turn"]
             if turn["state"] != "running":
                 return turn
+
+    async def until(self, path: str, met: Callable[[Any], object]) -> Any:
+        """What a GET gives, once it is as wanted."""
+        found: list[Any] = []
+
+        async def look() -> object:
+            found[:] = [await self.get(path)]
+            return met(found[0])
+
+        await until_found(look, path)
+        return found[0]
 
     async def _until_running(self, slug: str) -> None:
         async with asyncio.timeout(PATIENCE_S):

@@ -151,3 +151,17 @@ async def test_a_long_answer_is_long() -> None:
     reply = await DemoModel(pause_s=0).reply(ask("/long", tools=TOOLS), recorder)
     assert "".join(heard.text for heard in recorder.events if isinstance(heard, TextDelta)) == reply.text
     assert len(recorder.events) > 50
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ('/calculate {"expression": "6*7"}', {"expression": "6*7"}),
+        ('/calculate {"expression": true}', {"expression": True}),
+        ("/calculate {broken", {"expression": "{broken"}),
+        ("/calculate [1]", {"expression": "[1]"}),
+    ],
+)
+def test_a_json_object_is_taken_as_it_is(text: str, arguments: dict[str, object]) -> None:
+    [made] = demo_reply(ask(text, tools=TOOLS)).calls
+    assert json.loads(made.arguments) == arguments

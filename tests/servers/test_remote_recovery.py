@@ -97,7 +97,7 @@ async def test_a_session_that_is_refused_in_any_form_is_opened_again_once(server
 
 
 async def test_an_error_about_something_else_opens_no_session_again(servers: Servers) -> None:
-    async with remote() as (site, port):
+    async with remote() as (_site, port):
         assert await connect(servers, f"http://127.0.0.1:{port}/mcp") == "running"
         with pytest.raises(ToolError) as caught:
             await servers.call("remote", "no_such_tool_session", "{}")

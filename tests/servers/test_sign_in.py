@@ -10,7 +10,7 @@ from tests.kit.authorized_server import Authority, authorized_server, follow
 from tests.kit.waiting import PATIENCE_S, until
 from tests.servers.kit import text_of
 from windlass.core.errors import Conflict, ToolError, Unavailable
-from windlass.servers import AuthorizationAnswer, ServerConfig, Servers
+from windlass.servers import AuthorizationAnswer, ServerConfig, Servers, SignInCredentials
 from windlass.servers.sign_in import CredentialsForNow
 
 REDIRECT = "http://127.0.0.1:8420/oauth/callback"
@@ -151,7 +151,7 @@ async def test_an_answer_with_another_state_gives_no_token(servers: Servers) -> 
 
     async with authorized_server() as site:
         assert await started(servers, guarded(site.url)) == "needs_sign_in"
-        with pytest.raises(Unavailable, match="Signing in to 127.0.0.1 failed"):
+        with pytest.raises(Unavailable, match=r"Signing in to 127\.0\.0\.1 failed"):
             await servers.sign_in("guarded", REDIRECT, mixed_up)
         assert site.requests["POST /token"] == 0
         assert servers.status("guarded").state == "needs_sign_in"
@@ -195,3 +195,71 @@ async def test_while_the_authorization_server_is_away_nobody_is_signed_out(serve
         assert await keep(away, "back") == "kept back" and back.calls == ["back"]
         await away.aclose()
     assert authority.redemptions == 1
+
+
+async def test_a_renewal_that_fails_late_does_not_end_a_newer_sign_in(servers: Servers) -> None:
+    """It was begun with the tokens of before; meanwhile a person has signed in again."""
+    async with authorized_server() as site:
+        await signed_in(servers, guarded(site.url))
+        site.authority.revoke_all()
+        site.authority.renewals.clear()
+        call = asyncio.create_task(keep(servers, "late"))
+        await site.authority.renewing.wait()
+        await servers.sign_in("guarded", REDIRECT, person)
+        site.authority.renewals.set()
+        await asyncio.wait({call})
+        call.exception()
+        assert (await servers.wait_ready("guarded", PATIENCE_S)).state == "running"
+        assert servers.is_signed_in("guarded") and await keep(servers, "new") == "kept new"
+
+
+async def test_signing_out_during_a_renewal_leaves_nothing_behind(servers: Servers) -> None:
+    async with authorized_server() as site:
+        await signed_in(servers, guarded(site.url))
+        site.authority.expire_all()
+        site.authority.renewals.clear()
+        call = asyncio.create_task(keep(servers, "late"))
+        await site.authority.renewing.wait()
+        await servers.sign_out("guarded")
+        site.authority.renewals.set()
+        await asyncio.wait({call})
+        call.exception()
+        renewing = servers._lifecycle("guarded").sign_in._renewing
+        assert renewing is not None
+        await asyncio.wait({renewing})
+        assert servers._credentials.get("srv-1") is None and not servers.is_signed_in("guarded")
+
+
+async def test_a_sign_in_under_way_and_a_failed_one_are_shown(servers: Servers) -> None:
+    async def refused(address: str) -> AuthorizationAnswer:
+        attempt = servers.sign_in_attempt("guarded")
+        assert attempt and (attempt.host, attempt.scopes, attempt.error) == ("127.0.0.1", ("a", "b"), "")
+        raise Unavailable("127.0.0.1 refused: access_denied. Nothing was saved.")
+
+    async with authorized_server() as site:
+        assert await started(servers, guarded(site.url, scopes="a b")) == "needs_sign_in"
+        with pytest.raises(Unavailable, match="access_denied"):
+            await servers.sign_in("guarded", REDIRECT, refused)
+        attempt = servers.sign_in_attempt("guarded")
+        assert attempt and attempt.error == "127.0.0.1 refused: access_denied. Nothing was saved."
+        await servers.sign_in("guarded", REDIRECT, person)
+        assert servers.sign_in_attempt("guarded") is None
+
+
+def test_what_is_printed_of_a_sign_in_holds_no_secret() -> None:
+    printed = repr(SignInCredentials("http://a", "access-x", "refresh-x", client={"client_secret": "secret-x"}))
+    printed += repr(AuthorizationAnswer("code-x", "state-x"))
+    assert "-x" not in printed
+
+
+async def test_a_token_in_an_odd_answer_stands_in_no_error(servers: Servers) -> None:
+    """It fails, and holds tokens all the same."""
+    async with authorized_server() as site:
+        assert await started(servers, guarded(site.url)) == "needs_sign_in"
+        site.authority.answers_with = 400
+        with pytest.raises(Unavailable) as caught:
+            await servers.sign_in("guarded", REDIRECT, person)
+        assert "Token exchange failed (400)" in caught.value.message
+        attempt = servers.sign_in_attempt("guarded")
+        shown = f"{caught.value} {caught.value.hint} {attempt}"
+        assert site.authority.secrets and not any(secret in shown for secret in site.authority.secrets)

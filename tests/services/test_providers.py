@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.kit.recorder import recorder
-from tests.web.kit import open_site
+from tests.web.kit import Site, open_site
 from windlass.config import LimitSettings
 from windlass.services.providers import patience_of
 
@@ -44,3 +44,22 @@ async def test_f2_a_key_that_is_given_again_goes_to_the_new_address(tmp_path: Pa
         assert moved["provider"]["has_key"] and moved["message"] == "Provider changed"
         await site.post(f"{path}/test")
         assert KEY in str(new.heads) and "old-key" not in str(new.heads)
+
+
+async def test_the_demos_tools_leave_new_chats_when_a_real_model_is_connected(tmp_path: Path) -> None:
+    async with open_site(tmp_path / "home") as site, recorder() as real:
+        before = await site.conversation()
+        assert await enabled_in(site, before) >= {"calculate", "read_file"}
+        named = await site.conversation()
+        await site.enable(named, "calculate", server="demo")
+        new = {"name": "Mine", "base_url": f"{real.url}/v1", "model": "m", "default": True}
+        made = (await site.post("/providers", new))["provider"]
+        assert await enabled_in(site, await site.conversation()) == set()
+        assert await enabled_in(site, named) == {"calculate"}
+        assert (await site.call("DELETE", f"/providers/{made['id']}")).status == 200
+        assert await enabled_in(site, await site.conversation()) >= {"calculate", "read_file"}
+
+
+async def enabled_in(site: Site, conversation: str) -> set[str]:
+    found = await site.get(f"/conversations/{conversation}/tools/available")
+    return {tool["tool_name"] for tool in found["available_tools"] if tool["enabled"]}

@@ -9,7 +9,9 @@ import pytest
 
 from tests.kit.cpu import linear
 from windlass.core.errors import BadInput
-from windlass.toolbox.schemas import Checker, shown, visible
+from windlass.servers import CallResult, TextPart
+from windlass.toolbox.results import not_kept, tool_output
+from windlass.toolbox.schemas import Checker, checked_result, shown, visible
 
 TREE = {"type": "object", "properties": {"child": {"$ref": "#"}}}
 BOMB: dict[str, Any] = {
@@ -182,3 +184,30 @@ def test_the_corpus_of_broken_schemas_never_raises_anything_else() -> None:
 def test_invisible_letters_are_taken_out_of_what_models_read() -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "ignore")
     assert visible(f"Read{hidden} a\u202e file\ufeff, na\u00efve \u2713") == "Read a file, na\u00efve \u2713"
+
+
+OUTPUT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+@pytest.mark.parametrize(
+    ("structured", "failed", "misfit"),
+    [
+        ({"n": 7}, False, ""),
+        ({"n": "seven"}, False, "n"),
+        ({}, False, "n"),
+        (None, False, ""),
+        ({"n": "seven"}, True, ""),
+    ],
+)
+async def test_a_result_that_breaks_its_own_output_schema_is_kept_and_marked(
+    structured: object, failed: bool, misfit: str
+) -> None:
+    result = checked_result(CallResult((TextPart("seven"),), structured, failed), OUTPUT)
+    assert bool(result.misfit) == bool(misfit) and misfit in result.misfit
+    output = await tool_output(result, not_kept)
+    assert output.text.endswith("seven") and ("does not fit" in output.text) == bool(misfit)
+
+
+def test_an_output_schema_that_cannot_be_used_fits_everything() -> None:
+    result = CallResult((), {"n": 1})
+    assert checked_result(result, {"$ref": "https://elsewhere.example/schema"}) == result

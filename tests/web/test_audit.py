@@ -18,7 +18,8 @@ from windlass.testing import StrictLLM, call, say
 
 NAME = "kitchen"
 CANARY = "canary-7Qz9-secret"
-CHANGES_NOTHING = {"providers.check", "providers.test", "search.test", "servers.finish_login"}  # its begin is there
+# the end of a sign-in has no actor: a browser comes from another site; its beginning is written down
+CHANGES_NOTHING = {"providers.check", "providers.test", "search.test", "servers.finish_login"}
 OF_OTHER_SCOPES = {  # who came in, what is gone for good, what runs unasked
     *("access.log_in", "access.log_out", "access.confirm"),
     *("conversations.delete", "messages.delete", "tools.enable"),
@@ -74,6 +75,11 @@ class Story:
 
     async def correct_kind(self) -> None:
         await self.send("PUT", "/servers/ledger/tools/record/kind", {"kind": "changes"})
+
+    async def log_in_to_server(self) -> None:
+        async with authorized_server() as remote:
+            await self.site.post("/servers", {"name": "Guarded", "slug": "guarded", "url": remote.url})
+            await self.send("POST", "/servers/guarded/login", {})
 
     async def add_provider(self) -> None:
         new = {"name": "Far", "base_url": "http://a.example/v1", "api_key": CANARY}
@@ -145,11 +151,6 @@ class Story:
         conversation = (await self.site.post("/conversations", {"title": CANARY}))["conversation"]["id"]
         await self.send("DELETE", f"/conversations/{conversation}")
 
-    async def sign_in_to_server(self) -> None:
-        async with authorized_server() as far:
-            await self.site.post("/servers", {"name": "Guarded", "url": far.url})
-            await self.send("POST", "/servers/guarded/login", {"redirect_uri": "http://127.0.0.1:9/back"})
-
     async def enable_tool(self) -> None:
         conversation = (await self.site.post("/conversations"))["conversation"]["id"]
         body = {"server_id": "ledger", "tool_name": "echo", "approval": "auto"}
@@ -184,8 +185,6 @@ STEPS: dict[str, tuple[Step, str, str]] = {  # the route's name: what is done, a
         sends("POST", "/servers/import", {"mcpServers": {"far": {"command": "x", "env": {"A_KEY": CANARY}}}}),
         *("server.import", "far"),
     ),
-    "servers.login": (Story.sign_in_to_server, "server.login", "guarded"),
-    "servers.logout": (sends("POST", "/servers/guarded/logout"), "server.logout", "guarded"),
     "tools.enable": (Story.enable_tool, "permission.set", "server_id=ledger, tool_name=echo, approval=auto"),
     "turns.decide": (Story.decide, "call.allow", "ledger.record, grant-"),
     "turns.answer": (Story.answer, "call.answer", "ledger.ask, action=accept"),
@@ -217,6 +216,9 @@ STEPS: dict[str, tuple[Step, str, str]] = {  # the route's name: what is done, a
     "access.revoke": (sends("DELETE", "/tokens/{token}"), "token.revoke", " phone"),
     "turns.resolve": (Story.resolve, "call.resolve", "ledger.echo, as=skip"),
     "servers.stop": (sends("POST", "/servers/ledger/stop"), "server.stop", "ledger"),
+    "servers.login": (Story.log_in_to_server, "server.login", "guarded"),
+    "servers.cancel_login": (sends("DELETE", "/servers/guarded/login"), "server.login_cancel", "guarded"),
+    "servers.logout": (sends("POST", "/servers/guarded/logout"), "server.logout", "guarded"),
     "servers.delete": (sends("DELETE", "/servers/ledger"), "server.delete", "ledger"),
     "access.rotate": (Story.rotate, "token.rotate", ""),
 }

@@ -212,6 +212,9 @@ async def test_a_host_header_that_comes_twice_is_refused() -> None:
         ("cross-site", "navigate", "iframe", "/", 403),
         ("cross-site", "navigate", "document", "/", 204),
         ("cross-site", "navigate", "document", "/ui/c/conv-1", 204),
+        ("cross-site", "navigate", "document", "/oauth/callback", 204),
+        ("cross-site", "navigate", "iframe", "/oauth/callback", 403),
+        ("cross-site", "no-cors", "image", "/oauth/callback", 403),
     ],
 )
 async def test_another_site_may_open_the_page_and_nothing_else(

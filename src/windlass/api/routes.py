@@ -112,6 +112,8 @@ class servers:
     stop = row("POST", "/servers/{server}/stop", "Stop a server", s.ServerAnswer, str, audit="server.stop")
     login = row("POST", "/servers/{server}/login", "Begin to sign in to a server",
                 s.ServerLoginBegun, str, s.ServerLogin, kind="login", audit="server.login")
+    cancel_login = row("DELETE", "/servers/{server}/login", "Cancel a sign-in that is under way", s.ServerAnswer, str,
+                       audit="server.login_cancel")
     finish_login = row("POST", "/servers/login/finish", "End a sign-in with what the browser came back with",
                        s.ServerAnswer, s.ServerLoginAnswer, audit="")
     logout = row("POST", "/servers/{server}/logout", "Sign out of a server", s.ServerAnswer, str,

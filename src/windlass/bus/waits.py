@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from windlass.core.ports import InputNeeded, ToolProgress, Waiting
 
 NAMED_AFTER_S = 3.0
+_NEEDS = {"person": 0, "sign_in": 1}  # a person, the more urgent first
 
 Announce = Callable[[str, str, Waiting], None]
 Ended = Callable[[str], None]
@@ -91,7 +92,7 @@ class Waits:
                 self._ended(wait.conversation_id)
 
     def current(self, turn_id: str) -> Waiting | None:
-        """A person's answer before all else, then what has lasted longest."""
+        """What needs a person before all else, then what has lasted longest."""
         waits = self._turns.get(turn_id)
         return _foremost(waits).waiting if waits else None
 
@@ -135,10 +136,10 @@ class Waits:
 
 
 def _lasts(waiting: Waiting) -> bool:
-    if waiting.for_ == "person":
+    if waiting.for_ in ("person", "sign_in"):
         return True
     return waiting.for_ == "rate_limit" and (waiting.until or 0) - time.time() >= NAMED_AFTER_S
 
 
 def _foremost(waits: dict[str, _Wait]) -> _Wait:
-    return min(waits.values(), key=lambda wait: (wait.waiting.for_ != "person", wait.waiting.since))
+    return min(waits.values(), key=lambda wait: (_NEEDS.get(wait.waiting.for_, 2), wait.waiting.since))

@@ -20,7 +20,7 @@ def answer_pending(session: Connected, turn: schemas.Turn, mode: Mode, asked: se
         what = f"{call.call_id} {call.kind} {call.question or ''}"  # one call may ask several things in turn
         if what in asked:
             continue
-        if mode == "ask" and not from_terminal():
+        if (mode == "ask" or call.kind == "sign_in") and not from_terminal():
             able = False
             continue
         asked.add(what)
@@ -40,6 +40,9 @@ def _answer(session: Connected, turn_id: str, call: schemas.PendingCall, mode: M
             session.run(session.w.transport.call(routes.turns.decide, turn_id, call.call_id, decision))
         case "unknown":
             session.run(turns.resolve(turn_id, call.call_id, _resolution(call) if mode == "ask" else "skip"))
+        case "sign_in":
+            server = line(call.server_slug)
+            note(f"{server} needs you to sign in: run `windlass servers login {server}` in another terminal.", "yellow")
         case "input":
             given = _form(call) if mode == "ask" else None
             action: Literal["accept", "decline"] = "decline" if given is None else "accept"

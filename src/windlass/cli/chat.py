@@ -9,7 +9,7 @@ import typer
 from windlass.cli.options import LEFT
 from windlass.cli.output import clean, line, note, table
 from windlass.cli.session import Connected, opened, state_folder
-from windlass.cli.stream import TurnPrinter, follow, report_end
+from windlass.cli.stream import TurnPrinter, follow, missing_line, report_end
 from windlass.core.errors import WindlassError
 
 HELP = """\
@@ -97,7 +97,7 @@ class ChatLoop:
         )
         table(("", "tool", "what it does"), rows, "No server is running.")
         for missing in there.unavailable:
-            note(f"{missing.server_slug} is {missing.status}.")
+            note(missing_line(missing))
 
     def _use_model(self, rest: str) -> None:
         self._model = rest or self._model

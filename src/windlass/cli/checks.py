@@ -302,6 +302,9 @@ def _live_server(session: Connected, server: schemas.Server) -> CheckResult:
             return CheckResult(
                 about, "warn", "Its command is not confirmed.", f"windlass servers confirm {server.slug}"
             )
+        case "needs_sign_in":
+            message = server.error or "It asks for a sign-in."
+            return CheckResult(about, "warn", message, f"windlass servers login {server.slug}")
         case "stopped" | "configured":
             return CheckResult(about, "note", "It is stopped.", f"windlass servers start {server.slug}")
         case _:

@@ -42,6 +42,7 @@ COMMANDS = {  # the command that does the same as a route, for hints
     "GET /conversations": "conversations list",
     "GET /turns/{id}": "turns show ID",
     "POST /servers/{id}/start": "servers start NAME",
+    "POST /servers/{id}/login": "servers login NAME",
     "POST /servers/{id}/confirm": "servers confirm NAME",
     "GET /servers/{id}/tools": "tools list NAME",
     "GET /servers": "servers list",

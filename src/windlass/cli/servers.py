@@ -1,6 +1,7 @@
 """`windlass servers`."""
 
 import json as jsonlib
+import os
 import re
 import time
 from pathlib import Path
@@ -10,8 +11,9 @@ import typer
 
 from windlass.api import schemas
 from windlass.cli.options import FAILED
-from windlass.cli.output import as_json, clean, note, out, table
+from windlass.cli.output import as_json, clean, from_terminal, note, out, table
 from windlass.cli.session import Connected, opened
+from windlass.cli.sign_in import signed_in
 from windlass.core.errors import BadInput
 
 servers = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -19,6 +21,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Named = Annotated[str, typer.Argument(help="Slug or id.")]
 START_S = 60.0
 LOG_LINES = 10
+SECRET_VARIABLE = "WINDLASS_CLIENT_SECRET"  # noqa: S105 - its name
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LAST_COMMA = re.compile(rf"{_TEXT}|,(?=\s*[}}\]])")
@@ -31,7 +34,7 @@ def list_(ctx: typer.Context, json: Json = False) -> None:
         found = session.run(session.w.servers.list())
     if json:
         return as_json(found)
-    rows = ((one.slug, one.status, str(one.tool_count), _target(one), one.error or "") for one in found)
+    rows = ((one.slug, one.status, str(one.tool_count), _target(one), _remark(one)) for one in found)
     table(("server", "status", "tools", "runs", ""), rows, "No servers yet. `windlass servers add` adds one.")
 
 
@@ -47,11 +50,20 @@ def add(
     tools: Annotated[str, typer.Option(help="Tools that are on in new chats; * is all.")] = "",
     sandbox: Annotated[bool, typer.Option("--sandbox", help="The same as --isolation strict.")] = False,
     isolation: Annotated[str, typer.Option(help="default, strict or off: how far its program is isolated.")] = "",
+    transport: Annotated[str, typer.Option(help="http or sse, of an address. Left out, it is found by trying.")] = "",
+    auth: Annotated[
+        str,
+        typer.Option(help="oauth: you sign in when it asks. client_credentials: Windlass does, with a client secret."),
+    ] = "",
+    client_id: Annotated[str, typer.Option(help="Of a client you registered there by hand.")] = "",
+    scopes: Annotated[str, typer.Option(help="What to ask for when signing in, with spaces between.")] = "",
     json: Json = False,
 ) -> None:
-    """Add a server, confirm its command and start it, in one step."""
+    """Add a server, confirm its command and start it, in one step. A client secret is read from
+    WINDLASS_CLIENT_SECRET, or asked for."""
     if bool(command) == bool(url):
         raise BadInput("Give a command after --, or an address with --at.")
+    _check_choices(url, transport, auth, client_id, scopes)
     fields: dict[str, Any] = {
         "trusted": trusted,
         "tools": tools,
@@ -60,7 +72,9 @@ def add(
     if command:
         fields |= {"command": command[0], "args": command[1:], "env": _pairs(env)}
     else:
-        fields |= {"url": url, "headers": _pairs(header)}
+        fields |= {"url": url, "headers": _pairs(header), "auth": auth, "client_id": client_id, "scopes": scopes}
+        fields |= {"transport": transport} if transport else {}
+        fields |= {"client_secret": _client_secret(needed=auth == "client_credentials")} if client_id else {}
     with opened(ctx) as session:
         made = session.run(session.w.servers.add(name, **fields))
         if made.status == "draft":
@@ -143,6 +157,29 @@ def test(ctx: typer.Context, server: Named, json: Json = False) -> None:
 
 
 @servers.command()
+def login(
+    ctx: typer.Context,
+    server: Named,
+    paste: Annotated[
+        bool, typer.Option("--paste", help="Paste the final address, where the browser runs on another machine.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Sign in to a server that asks for it, in a browser."""
+    with opened(ctx) as session:
+        signed_in(session, server, paste=paste)
+        _finish(session, _started(session, server), json)
+
+
+@servers.command()
+def logout(ctx: typer.Context, server: Named, json: Json = False) -> None:
+    """Sign out of a server: what was kept of the sign-in is deleted, and the server stops."""
+    with opened(ctx) as session:
+        found = session.run(session.w.servers.logout(server))
+    as_json(found) if json else note(f"Signed out of {found.slug}. It is {found.status}.", "")
+
+
+@servers.command()
 def log(ctx: typer.Context, server: Named, json: Json = False) -> None:
     """Show the last lines a server wrote to standard error."""
     with opened(ctx) as session:
@@ -188,11 +225,47 @@ def _finish(session: Connected, server: schemas.Server, json: bool) -> None:
         note(f"{server.slug}: {server.status}, {server.tool_count} tools {server.era}".rstrip(), "")
     if server.status == "running":
         return
-    if not json:
+    if server.status == "needs_sign_in" and not json:
+        note(f"{server.error or ''} `{_next_step(server)}` signs you in.".strip(), "yellow")
+    elif not json:
         note(server.error or "It did not start.", "red")
         for text in session.run(session.w.servers.log(server.id))[-LOG_LINES:]:
             note(f"  {text}")
     raise typer.Exit(FAILED)
+
+
+def _remark(server: schemas.Server) -> str:
+    if server.status == "needs_sign_in":
+        return f"sign in: {_next_step(server)}"
+    return server.error or ""
+
+
+def _next_step(server: schemas.Server) -> str:
+    return f"windlass servers login {server.slug}"
+
+
+def _check_choices(url: str, transport: str, auth: str, client_id: str, scopes: str) -> None:
+    if not url and (transport not in ("", "stdio") or auth or client_id or scopes):
+        raise BadInput("--transport, --auth, --client-id and --scopes are for an address, given with --at.")
+    if url and transport not in ("", "http", "sse"):
+        raise BadInput(f"--transport: {transport!r} is neither http nor sse.")
+    if auth not in ("", "oauth", "client_credentials"):
+        raise BadInput(f"--auth: {auth!r} is neither oauth nor client_credentials.")
+    if auth == "client_credentials" and not client_id:
+        raise BadInput("--auth client_credentials needs --client-id.")
+
+
+def _client_secret(*, needed: bool) -> str:
+    """Never an argument: those stand in the shell's history and in the list of processes."""
+    if secret := os.environ.get(SECRET_VARIABLE, ""):
+        return secret
+    if from_terminal():
+        ask = "Client secret" if needed else "Client secret (Enter for a client without one)"
+        given: str = typer.prompt(ask, default=... if needed else "", hide_input=True, show_default=False, err=True)
+        return given
+    if needed:
+        raise BadInput("client_credentials needs a client secret.", hint=f"Set {SECRET_VARIABLE} for this command.")
+    return ""
 
 
 def _plain_json(text: str) -> str:

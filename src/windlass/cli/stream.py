@@ -54,6 +54,7 @@ NEXT_STEPS = {
     "approval": "needs your approval: windlass turns approve {turn} {call}",
     "unknown": "has an unknown outcome: windlass turns resolve {turn} retry|done|skip {call}",
     "input": "asks for input: windlass turns answer {turn} JSON {call}",
+    "sign_in": "waits, nothing is lost: windlass servers login {server}",
 }
 
 
@@ -96,8 +97,10 @@ def report_end(turn: schemas.Turn) -> None:
     for source in turn.sources:
         note(f"[{source.n}] {line(source.title)}  {line(source.url, 2000)}")
     for call in turn.pending_calls if turn.state != "finished" else ():
-        step = NEXT_STEPS[call.kind].format(turn=turn.id, call=call.call_id)
+        step = NEXT_STEPS[call.kind].format(turn=turn.id, call=call.call_id, server=call.server_slug)
         note(f"{line(call.name)} {step}", "yellow")
+    for absent in turn.unavailable:
+        note(missing_line(absent), "yellow")
     if turn.outcome == "stopped":
         note("Stopped.", "yellow")
     if turn.outcome == "answered" and turn.message != COMPLETED:
@@ -108,9 +111,20 @@ def report_end(turn: schemas.Turn) -> None:
             note(turn.error.hint)
 
 
+def missing_line(absent: schemas.UnavailableServer) -> str:
+    """Whose tools the model was not offered, and what brings them back."""
+    server, reason = line(absent.server_slug), absent.reason if isinstance(absent.reason, str) else ""
+    if absent.status == "needs_sign_in":
+        return f"The tools of {server} are missing: sign in with `windlass servers login {server}`."
+    return f"The tools of {server} are missing: it is {absent.status}. {line(reason)}".rstrip()
+
+
 def _needs_person(event: TurnEvent) -> bool:
-    judged = event.what
-    return isinstance(judged, InputNeeded) or (isinstance(judged, CallJudged) and judged.verdict == "ask")
+    match event.what:
+        case InputNeeded() | CallJudged(verdict="ask") | Waiting(for_="sign_in"):
+            return True
+        case _:
+            return False
 
 
 def _ask(session: Connected, turn_id: str, printer: "TurnPrinter", mode: Mode, asked: set[str]) -> bool:

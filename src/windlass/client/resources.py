@@ -255,8 +255,14 @@ class ServersResource(Resource):
     async def login(self, server: str, redirect_uri: str = "") -> str:
         """The address at which a person signs in. The browser comes back to `redirect_uri`, over HTTP to Windlass
         itself when it is left out."""
-        begun = await self._transport.call(routes.servers.login, server, schemas.ServerLogin(redirect_uri))
-        return begun.authorize_url
+        return (await self.begin_login(server, redirect_uri)).authorize_url
+
+    async def begin_login(self, server: str, redirect_uri: str = "") -> schemas.ServerLoginBegun:
+        """As `login`, with who is asked for what."""
+        return await self._transport.call(routes.servers.login, server, schemas.ServerLogin(redirect_uri))
+
+    async def cancel_login(self, server: str) -> schemas.Server:
+        return (await self._transport.call(routes.servers.cancel_login, server)).server
 
     async def finish_login(self, **answer: str) -> schemas.Server:
         """With the fields of the address that the browser came back to: `state`, `code`, `iss`, `error`."""

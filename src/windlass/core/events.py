@@ -27,6 +27,15 @@ class Limits:
 
 
 @value_object
+class MissingServer:
+    """A server whose tools were enabled and could not be offered."""
+
+    server: str
+    state: str
+    reason: str = ""
+
+
+@value_object
 class Settings:
     """Frozen at the start, so that a turn resumed next week is the same turn."""
 
@@ -50,6 +59,7 @@ class Settings:
     fallback: tuple[tuple[str, str], ...] = ()  # provider and model, asked in order when the first cannot answer
     system_parts: tuple[str, ...] = ()  # what `system` was made of, each part as `name:digest`
     note: str = ""  # to the model, of this message alone; stands behind it, so that the text before stays as it was
+    missing: tuple[MissingServer, ...] = ()
 
 
 @value_object

@@ -77,7 +77,10 @@ def _follow_commands(request: ModelRequest, asked: str) -> Reply:
 
 
 def arguments_for(tool: ToolSpec, text: str) -> str:
-    """`key=value` pairs as the tool's schema wants them. Values without a key go to the tool's first parameter."""
+    """A JSON object as it is, or `key=value` pairs as the tool's schema wants them. Values without a key go to the
+    tool's first parameter."""
+    if _is_object(text):
+        return text
     properties = json.loads(tool.schema).get("properties", {})
     found: dict[str, str] = {}
     key = next(iter(properties), "input")
@@ -89,6 +92,13 @@ def arguments_for(tool: ToolSpec, text: str) -> str:
         found[key] = f"{found[key]} {part}" if key in found else part
     typed = {name: _typed(value, properties.get(name)) for name, value in found.items()}
     return json.dumps(typed, ensure_ascii=False)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 def _split(text: str) -> list[str]:

@@ -10,7 +10,14 @@ from windlass.servers.environment import denied
 from windlass.servers.imports import ImportedConfig, floating_package, imported_servers
 from windlass.servers.isolation import Isolation, IsolationStatus, Refusal, line_that_allows, opened
 from windlass.servers.lifecycle import ServerStatus
-from windlass.servers.sign_in import AskPerson, AuthorizationAnswer, Credentials, CredentialStore, SignInNeeded
+from windlass.servers.sign_in import (
+    AskPerson,
+    AuthorizationAnswer,
+    CredentialStore,
+    SignInAttempt,
+    SignInCredentials,
+    SignInNeeded,
+)
 from windlass.servers.supervisor import Servers
 from windlass.servers.values import (
     Answered,
@@ -37,7 +44,6 @@ __all__ = [
     "AuthorizationAnswer",
     "CallResult",
     "CredentialStore",
-    "Credentials",
     "EmbeddedPart",
     "ImportedConfig",
     "InputReply",
@@ -53,6 +59,8 @@ __all__ = [
     "ServerConfig",
     "ServerStatus",
     "Servers",
+    "SignInAttempt",
+    "SignInCredentials",
     "SignInNeeded",
     "TextPart",
     "ToolDefinition",

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from windlass.core.errors import ToolError, Unavailable, WindlassError
-from windlass.sentences import whole_sentences
+from windlass.servers.endings import how_it_ended, no_answer
 from windlass.servers.isolation import Isolation, Launch
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import Redaction, redacted_error, redacted_question, redacted_tools
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from windlass.servers.session import Session
 
 LISTEN_S = 5.0  # a server that neither accepts nor refuses the subscription to changes is used without it
-LONGEST_REASON = 300
 QUIET_S, LONGEST_STORM_S = 0.25, 2.0  # tools are listed again once a burst of changes pauses, or after this long
 CHECK_S = 10.0
 NEWLINE = "\n"
@@ -327,7 +326,8 @@ class Connection:
         if isinstance(error, WindlassError):
             return f"{error.message} {error.hint}".strip()
         if isinstance(error, TimeoutError):
-            return f"It did not answer within {self.config.connect_s:g} s."
+            spoke, stray = (self._process.spoke, self._process.stray) if self._process else (True, "")
+            return no_answer(self.config.connect_s, spoke, stray)
         if self._process and self._process.returncode is not None:
             return self._how_it_ended()
         return f"It could not be reached: {str(error).partition(NEWLINE)[0] or type(error).__name__}"
@@ -335,10 +335,8 @@ class Connection:
     def _how_it_ended(self) -> str:
         if self._process is None:
             return "The connection was lost."
-        code = self._process.returncode
-        last_line = whole_sentences(self._process.stderr.strip().rpartition(NEWLINE)[2], LONGEST_REASON)
-        ended = "It closed its output" if code is None else f"It ended with code {code}"
-        return f"{ended}: {last_line}" if last_line else f"{ended}."
+        process = self._process
+        return how_it_ended(process.returncode, process.stderr, process.spoke, process.stray)
 
 
 def _refusal_among(error: BaseException) -> type[Unavailable] | None:

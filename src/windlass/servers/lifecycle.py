@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -141,6 +142,12 @@ class ServerLifecycle:
         if self._task is None:  # not started again meanwhile
             self._move("draft" if self._is_draft else "stopped", self._unconfirmed)
 
+    async def connect_again(self) -> None:
+        """One that waited for a sign-in goes from there to starting: who waits for it must not find it stopped."""
+        if self._task and not self._task.done():
+            await self.stop()
+        self.start()
+
     async def confirm(self) -> None:
         self._identities.keep(self.config.id, await self._identity_now())
         self._unconfirmed = ""
@@ -213,7 +220,8 @@ class ServerLifecycle:
 
     @property
     def _just_lost(self) -> bool:
-        return self._state == "running" and self._connection is not None and self._connection.lost
+        live = self._connection
+        return self._state == "running" and live is not None and (live.lost or live.ended.is_set())
 
     @property
     def _on_its_way(self) -> bool:
@@ -247,6 +255,24 @@ class ServerLifecycle:
         except TimeoutError:
             pass
         return self.status()
+
+    async def try_again(self, deadline_s: float) -> None:
+        before = self._starts
+        self.needed()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(deadline_s):
+                while self._state == "starting" or (self._retry_at and self._starts == before):
+                    await self._moved.wait()
+
+    async def until_signed_in(self) -> ServerStatus:
+        """While a person is waited for there is no deadline; what comes after is an ordinary start."""
+        if self._checking:
+            await asyncio.wait({self._checking})  # of a call that was refused just now
+        status = await self.settled(self.config.connect_s)
+        while self._state == "needs_sign_in":
+            await self._moved.wait()
+            status = await self.settled(self.config.connect_s)
+        return status
 
     async def call(
         self,

@@ -4,6 +4,7 @@ Imported late, with `sdk`.
 The SDK's provider knows the protocol but holds a lock over every request it serves, so that calls to one server would
 run one at a time. It is therefore used for signing in alone; `sign_in` puts the token into requests."""
 
+import re
 import time
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -22,7 +23,7 @@ from windlass.servers.sdk import (
     httpx2,
     types,
 )
-from windlass.servers.sign_in import AskPerson, Challenge, ClientUnknown, Credentials, SignInNeeded
+from windlass.servers.sign_in import AskPerson, Challenge, ClientUnknown, SignInCredentials, SignInNeeded
 from windlass.servers.values import ServerConfig
 
 REQUEST_S = 30.0
@@ -30,6 +31,8 @@ LONGEST = 1 << 20  # of an answer, in bytes
 RENEW_AFTER = 0.9  # of a token's time
 _ENDED = {"invalid_grant", "unsupported_grant_type", "invalid_request", "invalid_scope"}
 _CLIENT_UNKNOWN = {"invalid_client", "unauthorized_client"}
+_ANSWERED = re.compile(r"(?P<what>.*?\bfailed\b[^0-9]{0,3}\d{3}\b\)?)(?P<body>.*)")
+_ERROR_CODE = re.compile(r'"error"\s*:\s*"([\w.-]{1,60})"')
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _BASIC, _POST, _NONE = "client_secret_basic", "client_secret_post", "none"  # how a client shows its secret
 _PRIVATE_KEY = "-----BEGIN"
@@ -38,8 +41,8 @@ _SECRET_METHODS = (_BASIC, _POST)
 
 
 async def signed_in(
-    config: ServerConfig, kept: Credentials | None, redirect_uri: str, challenge: Challenge, ask: AskPerson
-) -> Credentials:
+    config: ServerConfig, kept: SignInCredentials | None, redirect_uri: str, challenge: Challenge, ask: AskPerson
+) -> SignInCredentials:
     """Raises `Unavailable` with the reason when it does not come to a token."""
     metadata = OAuthClientMetadata.model_validate(
         {
@@ -51,16 +54,18 @@ async def signed_in(
         }
     )
     storage = _Storage(_known_client(config, kept, redirect_uri))
-    return await _run(_Flow(config, metadata, storage, ask), config, challenge)
+    return await _run(_OAuthFlow(config, metadata, storage, ask), config, challenge)
 
 
-async def signed_in_as_client(config: ServerConfig, kept: Credentials | None, challenge: Challenge) -> Credentials:
+async def signed_in_as_client(
+    config: ServerConfig, kept: SignInCredentials | None, challenge: Challenge
+) -> SignInCredentials:
     """With the secret of the operator, without a person."""
     metadata = OAuthClientMetadata(redirect_uris=None, grant_types=["client_credentials"], scope=config.scopes or None)
-    return await _run(_Flow(config, metadata, _Storage(_known_client(config, kept, "")), None), config, challenge)
+    return await _run(_OAuthFlow(config, metadata, _Storage(_known_client(config, kept, "")), None), config, challenge)
 
 
-async def renewed(kept: Credentials) -> Credentials:
+async def renewed(kept: SignInCredentials) -> SignInCredentials:
     """Raises `SignInNeeded` when the grant has ended, and `Unavailable` when nobody can tell."""
     client = OAuthClientInformationFull.model_validate(dict(kept.client))
     form = {"grant_type": "refresh_token", "refresh_token": kept.refresh_token, "client_id": client.client_id}
@@ -117,7 +122,7 @@ class _Storage:
         self.client = client_info
 
 
-class _Flow(OAuthClientProvider):
+class _OAuthFlow(OAuthClientProvider):
     """Without somebody to ask it gets a token with the client's own secret."""
 
     def __init__(
@@ -220,7 +225,7 @@ async def _assertion(config: ServerConfig, issuer: str) -> dict[str, str]:
     raise OAuthFlowError("the private key in client_secret cannot be used; RSA and P-256 keys can")
 
 
-async def _run(flow: _Flow, config: ServerConfig, challenge: Challenge) -> Credentials:
+async def _run(flow: _OAuthFlow, config: ServerConfig, challenge: Challenge) -> SignInCredentials:
     """The flow begins at an answer of the server that refuses: the one it gave before, or one that is asked for now."""
     host = urlsplit(config.url).hostname or ""
     try:
@@ -236,25 +241,25 @@ async def _run(flow: _Flow, config: ServerConfig, challenge: Challenge) -> Crede
     except httpx2.HTTPError as error:
         raise Unavailable(f"{host} could not be reached: {error or type(error).__name__}") from error
     except (OAuthFlowError, ValidationError, ValueError) as error:
-        if any(said in str(error) for said in _CLIENT_UNKNOWN):
+        if any(code in str(error) for code in _CLIENT_UNKNOWN):
             raise ClientUnknown(f"{host} no longer knows this client.", hint="Sign in again.") from error
-        raise Unavailable(f"Signing in to {host} failed: {_first_line(error)}", hint=_hint(flow)) from error
+        raise Unavailable(f"Signing in to {host} failed: {_without_body(error)}", hint=_hint(flow)) from error
     client, tokens = flow.storage.client or flow.context.client_info, flow.storage.tokens
     if tokens is None or client is None:
         raise Unavailable(f"{host} gave no token.")
     described = client.model_dump(mode="json", exclude_none=True)
-    found = Credentials(config.url, token_endpoint=flow.token_endpoint, resource=flow.resource, client=described)
+    found = SignInCredentials(config.url, token_endpoint=flow.token_endpoint, resource=flow.resource, client=described)
     return _credentials(config.url, tokens, found)
 
 
-def _hint(flow: _Flow) -> str:
+def _hint(flow: _OAuthFlow) -> str:
     if flow.context.oauth_metadata is None:
         return "It offers no sign-in that Windlass knows. If it takes a key, add it as a header."
     return "Sign in again. If that does not help, set client_id to a client that is registered there."
 
 
 async def _drive(
-    flow: _Flow, first: httpx2.Request, refusal: httpx2.Response, http: httpx2.AsyncClient, server: str
+    flow: _OAuthFlow, first: httpx2.Request, refusal: httpx2.Response, http: httpx2.AsyncClient, server: str
 ) -> None:
     """Until there are tokens: the request that was refused is not sent again here."""
     steps = flow.async_auth_flow(first)
@@ -338,7 +343,7 @@ def is_safe(address: str, server: str) -> bool:
 
 
 def _known_client(
-    config: ServerConfig, kept: Credentials | None, redirect_uri: str
+    config: ServerConfig, kept: SignInCredentials | None, redirect_uri: str
 ) -> OAuthClientInformationFull | None:
     """The client that was registered by hand, else the one of the last sign-in where it may be sent back to this
     address. The issuer it was used with stays with it: its secret goes to no other."""
@@ -355,10 +360,10 @@ def _known_client(
     return None
 
 
-def _credentials(url: str, token: OAuthToken, known: Credentials) -> Credentials:
+def _credentials(url: str, token: OAuthToken, known: SignInCredentials) -> SignInCredentials:
     """A renewal may leave out what stays as it was."""
     now, life = time.time(), token.expires_in
-    return Credentials(
+    return SignInCredentials(
         url,
         token.access_token,
         token.refresh_token or known.refresh_token,
@@ -396,6 +401,15 @@ async def _sent(http: httpx2.AsyncClient, request: httpx2.Request, auth: httpx2.
     whole = httpx2.Response(response.status_code, headers=response.headers, content=bytes(body), request=request)
     whole.next_request = response.next_request
     return whole
+
+
+def _without_body(error: Exception) -> str:
+    """The SDK puts the body of an answer into its error. That may hold a token, or repeat the secret it was sent."""
+    line = _first_line(error)
+    if not (answered := _ANSWERED.match(line)):
+        return line
+    code = _ERROR_CODE.search(answered["body"])
+    return answered["what"] + (f": {code[1]}" if code else "")
 
 
 def _first_line(error: Exception) -> str:

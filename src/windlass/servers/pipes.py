@@ -19,6 +19,7 @@ from typing import Any, Literal, Self
 import msgspec
 
 from windlass.core.values import value_object
+from windlass.servers.endings import ITS_INPUT, stray_output
 from windlass.servers.sdk import MCPError, SessionMessage, anyio, types
 from windlass.servers.stdio import PEEK, StdioProcess, StrayLines
 from windlass.servers.values import CallDeadline, CallResult, LongLine, TextPart, current
@@ -30,6 +31,7 @@ FIRST_ID = 1_000_000_000  # the SDK counts from 0
 LONGEST_PLAIN = 1 << 20
 MakeProcess = Callable[[Callable[[bytes], None], Callable[[LongLine], None], Callable[[], None]], StdioProcess]
 Progress = Callable[[float, float | None, str | None], None]
+_OUR_OWN = {"initialize", "server/discover"}  # what only a client asks: the program repeats its input
 _CROWDED, _ROOMY = 256, 128  # messages in the inbox at which reading pauses, and at which it resumes
 _BIG = 1 << 20
 _json = msgspec.json.Encoder().encode
@@ -118,6 +120,7 @@ class Pipes:
         if not text:
             return
         if not text.startswith(b"{"):
+            self.process.stray = self.process.stray or stray_output(text)
             self._bad()
             return
         # Here, in the order of the lines, and not in a task: an answer must not overtake the progress before it.
@@ -142,6 +145,11 @@ class Pipes:
             if not self._expected(message.id):
                 self._bad()
                 return
+            self.process.spoke = True
+        elif isinstance(message, types.JSONRPCRequest) and message.method in _OUR_OWN:
+            self.process.stray = self.process.stray or ITS_INPUT
+            self.process.kill()
+            return
         self._stray.good_message()
         self._hand_over(message)
         if self._inbox.size > _CROWDED:

@@ -49,7 +49,9 @@ def _definition(tool: ToolDefinition, redaction: Redaction) -> ToolDefinition:
     if found is text:
         return tool
     title, description, input_schema, output_schema, annotations = json.loads(found)
-    return ToolDefinition(tool.name, title, description, input_schema, output_schema, annotations)
+    return ToolDefinition(
+        tool.name, title, description, input_schema, output_schema, annotations, needs_task=tool.needs_task
+    )
 
 
 def redacted_question(question: Question, redaction: Redaction) -> Question:

@@ -409,7 +409,13 @@ def _first_line(error: Exception) -> str:
 def _definition_of(tool: types.Tool) -> ToolDefinition:
     annotations = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations else None
     return ToolDefinition(
-        tool.name, tool.title or "", tool.description or "", tool.input_schema, tool.output_schema, annotations
+        tool.name,
+        tool.title or "",
+        tool.description or "",
+        tool.input_schema,
+        tool.output_schema,
+        annotations,
+        needs_task=tool.execution is not None and tool.execution.task_support == "required",
     )
 
 

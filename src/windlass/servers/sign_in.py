@@ -4,18 +4,21 @@ A refresh token is good for one use, and a provider that sees it twice may revok
 `SignIn`, which renews in one task however many requests need it; that task outlives a request that was cancelled."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field, replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Protocol, cast
+from urllib.parse import parse_qs, urlsplit
 
 from windlass.core.errors import Unavailable
 from windlass.core.values import value_object
 from windlass.servers.values import ServerConfig
 
 _LATE = "windlass.servers.oauth"
+LAST_S = 5.0  # for a renewal, when Windlass stops
 
 
 class SignInNeeded(Unavailable):
@@ -39,18 +42,19 @@ class Challenge:
 
 
 @value_object
-class Credentials:
+class SignInCredentials:
     """What a sign-in gave, with its end and the address that renews it: without those a restart would need a person."""
 
     url: str  # of the server they are for
-    access_token: str = ""
-    refresh_token: str = ""
+    access_token: str = field(default="", repr=False)
+    refresh_token: str = field(default="", repr=False)
     renew_at: float = 0  # 0 where the end was not told
     expires_at: float = 0
     scope: str = ""
     token_endpoint: str = ""
     resource: str = ""
-    client: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # the registration, with its issuer
+    # the registration, with its issuer
+    client: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
 
     @property
     def is_valid(self) -> bool:
@@ -64,9 +68,9 @@ class Credentials:
 class CredentialStore(Protocol):
     """Where sign-ins are kept, by the server's id. Writing blocks for the disk."""
 
-    def get(self, server_id: str) -> Credentials | None: ...
+    def get(self, server_id: str) -> SignInCredentials | None: ...
 
-    def put(self, server_id: str, credentials: Credentials) -> None: ...
+    def put(self, server_id: str, credentials: SignInCredentials) -> None: ...
 
     def delete(self, server_id: str) -> None: ...
 
@@ -75,12 +79,12 @@ class CredentialsForNow:
     """For a process that keeps nothing."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Credentials] = {}
+        self._kept: dict[str, SignInCredentials] = {}
 
-    def get(self, server_id: str) -> Credentials | None:
+    def get(self, server_id: str) -> SignInCredentials | None:
         return self._kept.get(server_id)
 
-    def put(self, server_id: str, credentials: Credentials) -> None:
+    def put(self, server_id: str, credentials: SignInCredentials) -> None:
         self._kept[server_id] = credentials
 
     def delete(self, server_id: str) -> None:
@@ -91,9 +95,24 @@ class CredentialsForNow:
 class AuthorizationAnswer:
     """What the authorization server sent back with the person's browser."""
 
-    code: str
-    state: str
+    code: str = field(repr=False)
+    state: str = field(repr=False)
     issuer: str | None = None
+
+
+@value_object
+class SignInAttempt:
+    """A person was sent to sign in. `error` says why that came to nothing; "" while it is waited for."""
+
+    host: str
+    scopes: tuple[str, ...] = ()
+    error: str = ""
+
+    @classmethod
+    def at(cls, address: str) -> "SignInAttempt":
+        """What the address shows of where the person goes, and of what is asked for there."""
+        parts = urlsplit(address)
+        return cls(parts.hostname or "", tuple(" ".join(parse_qs(parts.query).get("scope", [])).split()))
 
 
 AskPerson = Callable[[str], Awaitable[AuthorizationAnswer]]  # an address to open -> the answer
@@ -104,7 +123,10 @@ class SignIn:
         self.challenge = Challenge()
         self._store = store
         self._reveal = reveal
-        self._renewing: asyncio.Task[Credentials | None] | None = None
+        self._renewing: asyncio.Task[SignInCredentials | None] | None = None
+        self.attempt: SignInAttempt | None = None
+        self._sign_outs = 0
+        self._writing = threading.Lock()  # in threads: a caller that is cancelled ends no write half way
 
     async def token(self, config: ServerConfig) -> str:
         """The token to send now; "" while nobody is signed in. Raises `Unavailable` where it should be renewed and the
@@ -140,28 +162,56 @@ class SignIn:
 
     async def interactive(self, config: ServerConfig, redirect_uri: str, ask: AskPerson) -> None:
         """Let a person sign in. Raises `Unavailable` with the reason."""
-        late, known = await _late(), self._kept(config)
+        late, known, sign_outs = await _late(), self._kept(config), self._sign_outs
+
+        there = SignInAttempt("")
+
+        async def ask_there(address: str) -> AuthorizationAnswer:
+            nonlocal there
+            self.attempt = there = SignInAttempt.at(address)
+            return await ask(address)
+
+        self.attempt = there
         try:
-            made = await late.signed_in(self._revealed(config), known, redirect_uri, self._wanted(config), ask)
-        except ClientUnknown:
-            await asyncio.to_thread(self._store.delete, config.id)
+            made = await late.signed_in(self._revealed(config), known, redirect_uri, self._wanted(config), ask_there)
+        except Unavailable as error:
+            if isinstance(error, ClientUnknown):
+                await self._replace(config, known, None)
+            self.attempt = replace(there, error=error.message)
             raise
-        await asyncio.to_thread(self._store.put, config.id, made)
+        finally:
+            if self.attempt is there:  # not that of a later try, which cancelled this one
+                self.attempt = None
+        if self._sign_outs != sign_outs:
+            raise Unavailable("Somebody signed out meanwhile.", hint="Sign in again.")
+        await asyncio.to_thread(self._put, config, made, sign_outs)
         self.challenge = Challenge()
 
     async def forget(self, config: ServerConfig) -> None:
-        if self._renewing:
-            await asyncio.wait({self._renewing})  # or it would bring back what is forgotten
-        await asyncio.to_thread(self._store.delete, config.id)
+        """Whatever is under way comes to nothing: it must not bring back what is forgotten."""
+        self._sign_outs += 1
+        self.attempt = None
+        await asyncio.to_thread(self._delete, config)
+
+    async def aclose(self) -> None:
+        """A refresh token that was redeemed is used up: what came for it should still be kept."""
+        if self._renewing and not self._renewing.done():
+            await asyncio.wait({self._renewing}, timeout=LAST_S)
+            self._renewing.cancel()
 
     def is_signed_in(self, config: ServerConfig) -> bool:
         kept = self._kept(config)
         return kept is not None and (kept.is_valid or bool(kept.refresh_token))
 
+    def ends_at(self, config: ServerConfig) -> float:
+        """When a person has to sign in again; 0 where it is renewed, or its end was not told."""
+        kept = self._kept(config)
+        return kept.expires_at if kept and kept.is_valid and not kept.refresh_token else 0
+
     def _revealed(self, config: ServerConfig) -> ServerConfig:
         return replace(config, client_secret=self._reveal(config.client_secret))
 
-    def _kept(self, config: ServerConfig) -> Credentials | None:
+    def _kept(self, config: ServerConfig) -> SignInCredentials | None:
         """A token belongs to the address it was given for."""
         kept = self._store.get(config.id)
         return kept if kept and kept.url == config.url else None
@@ -174,52 +224,77 @@ class SignIn:
         scopes = dict.fromkeys([*kept.scope.split(), *self.challenge.scope.split()])
         return Challenge(self.challenge.header, " ".join(scopes))
 
-    async def _renewed(self, config: ServerConfig) -> Credentials | None:
+    async def _renewed(self, config: ServerConfig) -> SignInCredentials | None:
         if self._renewing is None or self._renewing.done():
             self._renewing = asyncio.create_task(self._renew(config), name=f"token of {config.slug}")
         return await asyncio.shield(self._renewing)
 
-    async def _renew(self, config: ServerConfig) -> Credentials | None:
+    async def _renew(self, config: ServerConfig) -> SignInCredentials | None:
         """None where the grant has ended: what renews it is dropped, so that it is never sent again."""
         late, kept = await _late(), self._kept(config)
         try:
             if config.auth == "client_credentials":
                 made = await late.signed_in_as_client(self._revealed(config), kept, self._wanted(config))
             else:
-                made = await late.renewed(cast(Credentials, kept))
+                made = await late.renewed(cast(SignInCredentials, kept))
         except ClientUnknown:
-            await asyncio.to_thread(self._store.delete, config.id)
+            await self._replace(config, kept, None)
             return None
         except SignInNeeded:
             await self._end(config, kept)
             return None
-        await asyncio.to_thread(self._store.put, config.id, made)
-        return made
+        return made if await self._replace(config, kept, made) else self._kept(config)
 
-    async def _end(self, config: ServerConfig, kept: Credentials | None) -> None:
+    async def _end(self, config: ServerConfig, kept: SignInCredentials | None) -> None:
         """The client stays registered: the next sign-in needs no other."""
         if kept:
-            over = replace(kept, access_token="", refresh_token="", renew_at=0, expires_at=0)
-            await asyncio.to_thread(self._store.put, config.id, over)
+            await self._replace(
+                config, kept, replace(kept, access_token="", refresh_token="", renew_at=0, expires_at=0)
+            )
+
+    async def _replace(
+        self, config: ServerConfig, old: SignInCredentials | None, new: SignInCredentials | None
+    ) -> bool:
+        """Only what is still there: meanwhile a person may have signed in, or out."""
+        return await asyncio.to_thread(self._swap, config, old, new)
+
+    def _swap(self, config: ServerConfig, old: SignInCredentials | None, new: SignInCredentials | None) -> bool:
+        with self._writing:
+            if self._kept(config) != old:
+                return False
+            if new:
+                self._store.put(config.id, new)
+            else:
+                self._store.delete(config.id)
+            return True
+
+    def _put(self, config: ServerConfig, made: SignInCredentials, sign_outs: int) -> None:
+        with self._writing:
+            if self._sign_outs == sign_outs:
+                self._store.put(config.id, made)
+
+    def _delete(self, config: ServerConfig) -> None:
+        with self._writing:
+            self._store.delete(config.id)
 
 
 class _Late(Protocol):
     """What is used of `oauth`."""
 
-    async def renewed(self, kept: Credentials) -> Credentials: ...
+    async def renewed(self, kept: SignInCredentials) -> SignInCredentials: ...
 
     async def signed_in(
         self,
         config: ServerConfig,
-        kept: Credentials | None,
+        kept: SignInCredentials | None,
         redirect_uri: str,
         challenge: Challenge,
         ask: AskPerson,
-    ) -> Credentials: ...
+    ) -> SignInCredentials: ...
 
     async def signed_in_as_client(
-        self, config: ServerConfig, kept: Credentials | None, challenge: Challenge
-    ) -> Credentials: ...
+        self, config: ServerConfig, kept: SignInCredentials | None, challenge: Challenge
+    ) -> SignInCredentials: ...
 
 
 async def _late() -> _Late:

@@ -70,6 +70,8 @@ class StdioProcess(asyncio.SubprocessProtocol):
         self._transport: asyncio.SubprocessTransport | None = None
         self._stdin: asyncio.WriteTransport | None = None
         self.pid = 0
+        self.spoke = False  # it sent a message of MCP
+        self.stray = ""  # the first other thing it wrote
 
     async def start(self) -> None:
         program = self._program()

@@ -16,7 +16,7 @@ from windlass.servers.isolation import Isolation, IsolationStatus
 from windlass.servers.lifecycle import ServerLifecycle, ServerStatus
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import NoRedaction, Redaction
-from windlass.servers.sign_in import AskPerson, CredentialsForNow, CredentialStore
+from windlass.servers.sign_in import AskPerson, CredentialsForNow, CredentialStore, SignInAttempt
 from windlass.servers.values import (
     Answered,
     CallResult,
@@ -91,6 +91,7 @@ class Servers:
     async def remove(self, server: str) -> None:
         lifecycle = self._lifecycle(server)
         await lifecycle.stop()
+        await lifecycle.sign_in.forget(lifecycle.config)
         del self._lifecycles[lifecycle.config.id]
         await asyncio.to_thread(self._isolation.forget, lifecycle.config.id)
         self._on_change(lifecycle.config.id)
@@ -119,8 +120,7 @@ class Servers:
         if not lifecycle.config.signs_in:
             raise Conflict("This server has no sign-in.", hint=_NO_SIGN_IN, code="no_sign_in")
         await lifecycle.sign_in.interactive(lifecycle.config, redirect_uri, ask)
-        await lifecycle.stop()  # a connection of before has the token of before
-        lifecycle.start()
+        await lifecycle.connect_again()  # a connection of before has the token of before
 
     async def sign_out(self, server: str) -> None:
         lifecycle = self._lifecycle(server)
@@ -130,6 +130,23 @@ class Servers:
     def is_signed_in(self, server: str) -> bool:
         lifecycle = self._lifecycle(server)
         return lifecycle.config.signs_in and lifecycle.sign_in.is_signed_in(lifecycle.config)
+
+    def sign_in_ends_at(self, server: str) -> float:
+        """When a person has to sign in again; 0 where that is not known, or not needed."""
+        lifecycle = self._lifecycle(server)
+        return lifecycle.sign_in.ends_at(lifecycle.config) if lifecycle.config.signs_in else 0
+
+    def sign_in_attempt(self, server: str) -> SignInAttempt | None:
+        """The one under way, or the last one if it failed."""
+        return self._lifecycle(server).sign_in.attempt
+
+    async def try_again(self, server: str, deadline_s: float) -> None:
+        """One that is away is tried once, now, rather than when its wait is over."""
+        await self._lifecycle(server).try_again(deadline_s)
+
+    async def until_signed_in(self, server: str) -> ServerStatus:
+        """Wait, however long, while it asks for a sign-in."""
+        return await self._lifecycle(server).until_signed_in()
 
     def configs(self) -> list[ServerConfig]:
         return [lifecycle.config for lifecycle in self._lifecycles.values()]
@@ -206,6 +223,7 @@ class Servers:
             async with asyncio.TaskGroup() as group:
                 for lifecycle in self._lifecycles.values():
                     group.create_task(lifecycle.stop())
+                    group.create_task(lifecycle.sign_in.aclose())
         finally:
             self._orphan_guard.close()
             self._isolation.close()

@@ -128,6 +128,7 @@ class ToolDefinition:
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
     annotations: Mapping[str, Any] | None = None
+    needs_task: bool = False  # it answers only as a task, which Windlass does not run
 
     @property
     def read_only(self) -> bool | None:
@@ -198,6 +199,7 @@ class CallResult:
     structured: object = None
     failed: bool = False
     raw: Mapping[str, Any] | None = None  # the whole result as sent, where it is more than plain text
+    misfit: str = ""  # how its structured part breaks the output schema of its own tool
     spilled: LongLine | None = None  # the whole answer, when it was too long to be parsed
 
 

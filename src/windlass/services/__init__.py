@@ -65,14 +65,14 @@ class Services:
     ) -> None:
         limits = config.limits
         deleted_servers = DeletedServers(store)
-        records = TurnRecords(store, bus, servers, deleted_servers, toolbox.questions)
+        records = TurnRecords(store, bus, servers, deleted_servers, toolbox.questions, toolbox.unsent)
         self.search = SearchTests(search_backends, models)
         self.context = Context(store)
         self.tools = ConversationTools(store, toolbox, servers)
         self.messages = Messages(store, bus, records)
         self.servers = McpServers(store, servers, toolbox, vault, deleted_servers, config.home)
         self.sign_ins = SignIns(servers, self.servers)
-        self.providers = Providers(store, models, vault, patience_of(limits))
+        self.providers = Providers(store, models, vault, patience_of(limits), servers)
         self.live_checks = LiveChecks(models, search_backends)
         self.personas = Personas(store)
         self.conversations = Conversations(

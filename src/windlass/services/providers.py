@@ -25,6 +25,7 @@ from windlass.providers import (
     detect_local,
     fetch_models,
 )
+from windlass.servers import Servers
 from windlass.services.origins import moved
 from windlass.services.provider_check import problem_with
 from windlass.store import Documents, Store
@@ -44,8 +45,9 @@ class KeptProvider:
 
 
 class Providers:
-    def __init__(self, store: Store, models: Models, vault: Vault, patience: Patience) -> None:
+    def __init__(self, store: Store, models: Models, vault: Vault, patience: Patience, servers: Servers) -> None:
         self._models = models
+        self._servers = servers
         self._vault = vault
         self._patience = patience
         self._kept: Documents[KeptProvider] = store.documents("provider", KeptProvider)
@@ -128,6 +130,7 @@ class Providers:
             if self._models.default == kept.id:
                 self._models.default = ""
             note = await self._pass_on_default() if was_default else ""
+            await self._offer_demo_tools()
         return schemas.Acknowledged(message=f"Provider and key deleted{note}")
 
     @serves(routes.providers.test)
@@ -233,6 +236,15 @@ class Providers:
         for one in [*waiting, self._kept.put(kept.id, kept)]:
             await one
         self._use(kept)
+        await self._offer_demo_tools()
+
+    async def _offer_demo_tools(self) -> None:
+        """In new chats, while the demo model is the default: beside a real one they would clash with the tools of the
+        servers that people use."""
+        tools = "*" if self._models.config().wire == DEMO else ""
+        for config in self._servers.configs():
+            if config.bundled and config.tools != tools:
+                await self._servers.put(replace(config, tools=tools))
 
     def _use(self, kept: KeptProvider) -> None:
         self._models.put(self._config(kept, self._key_of(kept)))

@@ -30,7 +30,7 @@ from windlass.store import Documents, Store
 from windlass.store.vault import PREFIX, Vault
 from windlass.toolbox import Offer, Toolbox
 from windlass.toolbox.results import tool_output
-from windlass.toolbox.schemas import visible
+from windlass.toolbox.schemas import checked_result, visible
 from windlass.turns.records import DeletedServers
 from windlass.turns.views import iso
 
@@ -213,6 +213,7 @@ class McpServers:
         arguments = msgspec.json.encode(wanted.arguments).decode()
         result = await self._servers.call(offer.server.id, wanted.name, arguments, key=new_id("call"))
         whole = WholeResult()
+        result = checked_result(result, offer.tool.output_schema)
         output = await tool_output(result, whole.keep, self._servers.redaction)
         return schemas.ToolResultAnswer(
             schemas.ToolResult(
@@ -376,13 +377,20 @@ class McpServers:
         kept = self._kept.get(status.config.id)
         shown = server_shown(status, created_at=kept.created_at if kept else None)
         shown.inside = shown_inside(status.config.sandbox_rules)
-        shown.signed_in = self._servers.is_signed_in(status.config.id)
+        self._show_sign_in(shown, status.config.id)
         shown.isolation = shown_isolation(status.config, self._servers.isolation(status.config.id))
         if status.config.draft:
             shown.env_values = self._values(status.config)
         if kept and not kept.wanted and status.config.transport != "stdio" and shown.status == "configured":
             shown.status = "draft"  # there is no command to confirm: starting it is the consent
         return shown
+
+    def _show_sign_in(self, shown: schemas.Server, server_id: str) -> None:
+        shown.signed_in = self._servers.is_signed_in(server_id)
+        if ends_at := self._servers.sign_in_ends_at(server_id):
+            shown.sign_in_ends_at = iso(ends_at)
+        if (attempt := self._servers.sign_in_attempt(server_id)) and (attempt.host or attempt.error):
+            shown.sign_in = schemas.ServerSignIn(attempt.host, attempt.error)
 
     def _tool(self, offer: Offer) -> schemas.ServerTool:
         return schemas.ServerTool(

@@ -12,13 +12,15 @@ from windlass.api import routes, schemas
 from windlass.api.route import serves
 from windlass.core.errors import BadInput, NotFound, Unavailable, WindlassError
 from windlass.core.values import value_object
-from windlass.servers import AuthorizationAnswer, Credentials, Servers
+from windlass.servers import AuthorizationAnswer, Servers, SignInAttempt, SignInCredentials
+from windlass.services.scope_text import clean_line, scope_text
 from windlass.services.servers import McpServers
 from windlass.store.vault import PREFIX, Vault
 
 FLOW_S = 600.0  # a person has so long to sign in
 OPEN_S = 90.0  # and the authorization server to say where
 EXCHANGE_S = 60.0
+AGAIN = "Begin it again: Servers, Sign in, or `windlass servers login NAME`."
 _SECRET = ("access_token", "refresh_token")
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
@@ -29,7 +31,7 @@ class VaultCredentials:
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
-    def get(self, server_id: str) -> Credentials | None:
+    def get(self, server_id: str) -> SignInCredentials | None:
         kept = self._vault.reveal(f"{PREFIX}{server_id}/oauth/record")
         if not kept:
             return None
@@ -37,9 +39,9 @@ class VaultCredentials:
         fields |= {name: self._vault.reveal(f"{PREFIX}{server_id}/oauth/{name}") for name in _SECRET}
         if secret := self._vault.reveal(f"{PREFIX}{server_id}/oauth/client_secret"):
             fields["client"]["client_secret"] = secret
-        return Credentials(**fields)
+        return SignInCredentials(**fields)
 
-    def put(self, server_id: str, credentials: Credentials) -> None:
+    def put(self, server_id: str, credentials: SignInCredentials) -> None:
         fields = {**asdict(replace(credentials, client={})), "client": dict(credentials.client)}
         secret = fields["client"].pop("client_secret", None)
         slots = {name: fields.pop(name) for name in _SECRET}
@@ -55,6 +57,7 @@ class OpenSignIn:
     """One flow: the address is known, the answer of the authorization server is not."""
 
     server_id: str
+    host: str
     answer: "asyncio.Future[AuthorizationAnswer]"
     task: "asyncio.Task[None]"
     due: float
@@ -67,6 +70,7 @@ class SignIns:
         self._servers = servers
         self._kept = kept
         self._open: dict[str, OpenSignIn] = {}  # by `state`, which only the browser that was sent there knows
+        self._flows: dict[str, asyncio.Task[None]] = {}  # the newest of each server, from its first moment on
 
     @serves(routes.servers.login)
     async def login(self, server: str, request: schemas.ServerLogin) -> schemas.ServerLoginBegun:
@@ -78,34 +82,48 @@ class SignIns:
         address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         answer: asyncio.Future[AuthorizationAnswer] = asyncio.get_running_loop().create_future()
         task = asyncio.create_task(self._flow(config.id, request.redirect_uri, address, answer))
+        self._flows[config.id] = task
+        task.add_done_callback(lambda done: self._forget(config.id, done))
         waited: set[asyncio.Future[Any]] = {task, address}
-        await asyncio.wait(waited, timeout=OPEN_S, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            await asyncio.wait(waited, timeout=OPEN_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:  # also when the caller has gone: nobody else learns the address
+            if not address.done():
+                task.cancel()
         if not address.done():
-            task.cancel()
             await asyncio.wait({task})
             raise _failure(task) or Unavailable(f"{urlsplit(config.url).hostname} did not answer in time.")
-        due = time.time() + FLOW_S
-        self._open[_state_in(address.result())] = OpenSignIn(config.id, answer, task, due)
-        return schemas.ServerLoginBegun(address.result())
+        attempt = SignInAttempt.at(address.result())
+        flow = OpenSignIn(config.id, attempt.host, answer, task, time.time() + FLOW_S)
+        self._open[_state_in(address.result())] = flow
+        scopes = [schemas.SignInScope(name, scope_text(name)) for name in attempt.scopes]
+        return schemas.ServerLoginBegun(address.result(), attempt.host, scopes)
 
     @serves(routes.servers.finish_login)
     async def finish_login(self, answer: schemas.ServerLoginAnswer) -> schemas.ServerAnswer:
         """`state` is good for one answer; who knows it needs nothing else."""
         flow = self._open.pop(answer.state, None) if answer.state else None
         if flow is None or flow.due < time.time() or flow.task.done():
-            raise NotFound("This sign-in is over, or was never begun.", hint="Begin it again: Servers, Sign in.")
+            raise NotFound("This sign-in is over, or was never begun.", hint=AGAIN)
         if answer.error or not answer.code:
-            flow.task.cancel()
-            said = answer.error_description or answer.error or "no code came back"
-            raise Unavailable(f"The sign-in was refused: {said[:300]}", hint="Begin it again: Servers, Sign in.")
-        flow.answer.set_result(AuthorizationAnswer(answer.code, answer.state, answer.iss or None))
+            flow.answer.set_exception(_refused(flow.host, answer))
+        else:
+            flow.answer.set_result(AuthorizationAnswer(answer.code, answer.state, answer.iss or None))
         await asyncio.wait({flow.task}, timeout=EXCHANGE_S)
         if not flow.task.done():
             flow.task.cancel()
-            raise Unavailable("The authorization server did not answer in time.")
+            raise Unavailable(f"{flow.host} did not answer in time. Nothing was saved.", hint=AGAIN)
         if failure := _failure(flow.task):
             raise failure
+        if flow.task.cancelled():
+            raise NotFound("This sign-in was cancelled. Nothing was saved.", hint=AGAIN)
         return await self._kept.start(flow.server_id)
+
+    @serves(routes.servers.cancel_login)
+    async def cancel_login(self, server: str) -> schemas.ServerAnswer:
+        config = self._servers.config(server)
+        self._cancel(config.id)
+        return await self._kept.get(config.id)
 
     @serves(routes.servers.logout)
     async def logout(self, server: str) -> schemas.ServerAnswer:
@@ -115,7 +133,7 @@ class SignIns:
         return await self._kept.get(config.id)
 
     async def aclose(self) -> None:
-        tasks = {flow.task for flow in self._open.values() if not flow.task.done()}
+        tasks = set(self._flows.values())
         for task in tasks:
             task.cancel()
         if tasks:
@@ -140,11 +158,21 @@ class SignIns:
 
     def _cancel(self, server_id: str) -> None:
         """A second try ends the first: one browser at a time."""
-        now = time.time()
-        for state, flow in list(self._open.items()):
-            if flow.server_id == server_id or flow.due < now:
-                flow.task.cancel()
-                del self._open[state]
+        if task := self._flows.get(server_id):
+            task.cancel()
+
+    def _forget(self, server_id: str, task: "asyncio.Task[None]") -> None:
+        if not task.cancelled():
+            task.exception()  # whoever asked may be gone; without this look asyncio logs an error nobody retrieved
+        if self._flows.get(server_id) is task:
+            del self._flows[server_id]
+        self._open = {state: flow for state, flow in self._open.items() if flow.task is not task}
+
+
+def _refused(host: str, answer: schemas.ServerLoginAnswer) -> Unavailable:
+    why = clean_line(answer.error or "no code came back")
+    more = f" ({clean_line(answer.error_description)})" if answer.error_description else ""
+    return Unavailable(f"{host} refused: {why}{more}. Nothing was saved.", hint=AGAIN, code="sign_in_refused")
 
 
 def is_own_callback(redirect_uri: str) -> bool:

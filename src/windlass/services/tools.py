@@ -81,14 +81,15 @@ class ConversationTools:
 
     async def arrived(self, conversation_id: str) -> None:
         """Servers that are still starting are waited for, so that the first message finds their tools; but not so
-        long that the message seems lost."""
-        if not (starting := self._starting(conversation_id)):
+        long that the message seems lost. Those that are away are tried once more."""
+        if not (absent := self._absent(conversation_id)):
             return
         self._store.conversations.get(conversation_id)
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
-                for status in starting:
-                    group.create_task(self._started(status.config.id))
+                for status in absent:
+                    waits = self._started if status.state == "starting" else self._tried
+                    group.create_task(waits(status.config.id))
 
     async def arriving(self, conversation_id: str) -> None:
         """As `arrived`, for a moment only: a list announces later what comes later."""
@@ -132,7 +133,10 @@ class ConversationTools:
     def unavailable(self, conversation_id: str) -> list[schemas.UnavailableServer]:
         """Servers whose enabled tools cannot be offered now."""
         missing = self._toolbox.missing(conversation_id)
-        return [schemas.UnavailableServer(status.config.slug, status.state) for status in missing]
+        return [
+            schemas.UnavailableServer(status.config.slug, status.state, status.reason or msgspec.UNSET)
+            for status in missing
+        ]
 
     async def _started(self, server_id: str) -> None:
         """A start may take as long as the server's own time to connect, as `npx` does when it fetches a package first.
@@ -142,15 +146,22 @@ class ConversationTools:
             if status.state != "starting" or status.reason:
                 return
 
+    async def _tried(self, server_id: str) -> None:
+        await self._servers.try_again(server_id, ARRIVING_S)
+
     async def _glance(self, conversation_id: str) -> None:
         async with asyncio.TaskGroup() as group:
             for status in self._starting(conversation_id):
                 group.create_task(self._servers.wait_ready(status.config.id, ARRIVING_S))
 
     def _starting(self, conversation_id: str) -> list[ServerStatus]:
-        if all(status.state != "starting" for status in self._servers.statuses()):
+        return [status for status in self._absent(conversation_id) if status.state == "starting"]
+
+    def _absent(self, conversation_id: str) -> list[ServerStatus]:
+        """Those that may be there in a moment."""
+        if not any(_may_come(status) for status in self._servers.statuses()):
             return []
-        return [status for status in self._toolbox.missing(conversation_id) if status.state == "starting"]
+        return [status for status in self._toolbox.missing(conversation_id) if _may_come(status)]
 
     def _enabled(self, conversation_id: str, message: str = "") -> schemas.EnabledTools:
         slugs = {config.id: config.slug for config in self._servers.configs()}
@@ -159,6 +170,11 @@ class ConversationTools:
             for choice in self._toolbox.enabled(conversation_id)
         ]
         return schemas.EnabledTools(found, len(found), message=message)
+
+
+def _may_come(status: ServerStatus) -> bool:
+    is_away = status.state == "failed" and status.retry_at > 0 and status.config.transport != "stdio"
+    return status.state == "starting" or is_away
 
 
 def tool_cost(chosen: TurnToolset, budget: ToolBudget) -> schemas.ToolCost:

@@ -5,6 +5,7 @@ from windlass.toolbox.local_tools import Function, Functions
 from windlass.toolbox.offers import Offer, Pin
 from windlass.toolbox.questions import Questions, input_needed
 from windlass.toolbox.tool_list import ToolBudget
+from windlass.toolbox.unsent import UnsentCalls
 
 __all__ = [
     "EnabledToolRow",
@@ -15,5 +16,6 @@ __all__ = [
     "Questions",
     "ToolBudget",
     "Toolbox",
+    "UnsentCalls",
     "input_needed",
 ]

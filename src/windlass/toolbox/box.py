@@ -37,6 +37,7 @@ from windlass.toolbox.tool_list import (
     toolset_of,
 )
 from windlass.toolbox.turn import ToolContext, TurnTools
+from windlass.toolbox.unsent import UnsentCall, UnsentCalls
 
 T = TypeVar("T")
 MOST_CACHED = 4096
@@ -117,6 +118,7 @@ class Toolbox:
         budget: ToolBudget = ToolBudget(),  # noqa: B008 - frozen
     ) -> None:
         self.questions = Questions(store.documents("question", KeptQuestion))
+        self.unsent = UnsentCalls(store.documents("unsent_call", UnsentCall))
         self.functions = Functions()
         self.on_change: list[Callable[[], None]] = []  # called when what new conversations are offered may be another
         self._store = store
@@ -132,6 +134,7 @@ class Toolbox:
             servers,
             self.offers,
             self.questions,
+            self.unsent,
             self.functions,
             {
                 **built_in_tools(search_for, self._whole),
@@ -154,6 +157,10 @@ class Toolbox:
         return TurnTools(
             self._context, conversation_id, turn_id, started.settings, toolset, can_ask=can_ask, verbatim=verbatim
         )
+
+    def was_unsent(self, call_id: str) -> bool:
+        """A call that was cut off before anything of it was sent."""
+        return call_id in self.unsent
 
     def freeze(
         self,

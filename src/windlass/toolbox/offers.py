@@ -25,6 +25,7 @@ from windlass.toolbox.classes import ToolGuess, guess
 from windlass.toolbox.schemas import Checker, visible
 from windlass.toolbox.tool_search import SearchTerms, terms_of
 
+ONLY_AS_TASK = "It runs only as a task (taskSupport: required), which Windlass does not do yet."
 LETTERS_PER_TOKEN = 4  # an estimate, and labelled as one wherever it is shown
 LONGEST_NAME = 64
 LONGEST_OWN_NAME = 1024  # of a tool as its server names it; the protocol recommends 128
@@ -156,6 +157,8 @@ def _offer(config: ServerConfig, tool: ToolDefinition) -> Offer:
     if len(tool.name) > LONGEST_OWN_NAME:
         problem = f"Its name has {len(tool.name):,} characters; {LONGEST_OWN_NAME:,} are the most."
         return Offer(config, tool, hash, problem=problem, approval=approval)
+    if tool.needs_task:
+        return Offer(config, tool, hash, problem=ONLY_AS_TASK, approval=approval)
     try:
         checker = Checker(tool.input_schema)
     except BadInput as error:

@@ -30,6 +30,7 @@ MOST_SOURCES = MOST_FILES = 20
 _LOOKED_AT = 200_000
 _MARKDOWN = re.compile(r"\[([^\]\n]{1,200})\]\((https?://[^\s()<>\"]{1,2000})\)")
 _BARE = re.compile(r"https?://[^\s()<>\[\]{}\"'`\\|]{4,2000}")
+MISFIT = "[The structured part of this result does not fit the tool's own output schema: {}]"
 _URL_KEYS, _TITLE_KEYS = ("url", "link", "uri", "href"), ("title", "name", "headline")
 
 
@@ -63,9 +64,10 @@ async def tool_output(
         whole = _bytes(text) if only_text else await redaction.long_body(_bytes(_structure(result)))
     result_id = "" if only_text and len(text) <= longest else await keep(whole, mime)
     short = text if len(text) <= longest else preview(text, result_id, longest)
+    marked = f"{MISFIT.format(result.misfit)}\n{short}" if result.misfit else short
     files = tuple(_without_secrets(file, redaction) for file in files_in(result))
     return ToolOutput(
-        short,
+        marked,
         result_id,
         _content_size(result) if files else len(whole),
         shortened=short is not text,

@@ -1,14 +1,19 @@
 """Tool schemas: which can be used at all, what of them a model is shown, and whether arguments fit. All that a server
 writes here may be hostile, so references stay inside the document, sizes are capped, patterns run in bounded time."""
 
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from windlass.core.errors import BadInput
 from windlass.json_schema import DATA, check_bounds, compiled, errors_of
+from windlass.servers.values import CallResult
 
 MOST_NODES = 20_000
+LONGEST_MISFIT = 300
 _NOT_FOR_MODELS = frozenset({"$schema", "$id", "$anchor", "$comment", "$defs", "definitions", "examples"})
 _COMBINING = ("allOf", "anyOf", "oneOf")
 _NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
@@ -26,6 +31,24 @@ class Checker:
     def errors(self, arguments: object) -> list[str]:
         """What does not fit, each with the JSON pointer to it."""
         return errors_of(self._validator, arguments, "(arguments)")
+
+
+def checked_result(result: CallResult, schema: Mapping[str, Any] | None) -> CallResult:
+    """With what breaks the tool's own output schema; a result is worth more than its schema, so it is kept."""
+    if schema is None or result.structured is None or result.failed:
+        return result
+    try:
+        errors = errors_of(_output_validator(json.dumps(schema, sort_keys=True)), result.structured, "(result)")
+    except BadInput:  # a schema that cannot be used fits everything
+        return result
+    return replace(result, misfit="; ".join(errors)[:LONGEST_MISFIT]) if errors else result
+
+
+@lru_cache(maxsize=256)
+def _output_validator(schema: str) -> Any:
+    whole = json.loads(schema)
+    check_bounds(whole)
+    return compiled(whole)
 
 
 def shown(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
 from windlass.core.ports import Emit, Reply, ToolProgress, Waiting
 from windlass.core.values import value_object
 from windlass.search.rules import completed
-from windlass.servers import InputReply, Question, Servers
+from windlass.servers import InputReply, Question, Servers, ServerStatus
 from windlass.servers.values import CallResult, TextPart
 from windlass.toolbox.addresses import MOST as MOST_FETCHED
 from windlass.toolbox.addresses import NamedAddresses, fetched_so, named_in, outside_text, together
@@ -34,8 +34,9 @@ from windlass.toolbox.permissions import (
 )
 from windlass.toolbox.questions import Questions, WorkClock, input_needed
 from windlass.toolbox.results import LONGEST, tool_output
-from windlass.toolbox.schemas import Checker
+from windlass.toolbox.schemas import Checker, checked_result
 from windlass.toolbox.tool_list import TOOLS_SEARCH, names_listed, part_of, undeclared
+from windlass.toolbox.unsent import UnsentCalls
 
 CALLER = "caller"
 
@@ -47,6 +48,7 @@ class ToolContext:
     servers: Servers
     offers: Offers
     questions: Questions
+    unsent: UnsentCalls
     functions: Functions
     built_in: dict[str, BuiltIn]
     rules: Callable[[], RuleBook]
@@ -165,7 +167,20 @@ class TurnTools:
             self._clock.over(call.id)
 
     async def _call(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
+        """A server that asks for a sign-in instead of running a call is asked once more after that."""
+        try:
+            return await self._sent(spec, call, emit)
+        except ToolError as error:
+            if error.code != "unauthorized" or error.sent or not self._can_ask or self._is_signed_in(spec.server):
+                raise
+        if (await self._until_signed_in(spec, call, emit)).state != "running":
+            raise ToolError(self._not_running(spec.server), cause="not_running")
+        return await self._sent(spec, call, emit)
+
+    async def _sent(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
         offer = await self._unchanged(spec, call, emit)
+        if call.id in self._context.unsent:
+            await self._context.unsent.forget(call.id)
         # Taken last: whatever ends the turn before the call is sent leaves the person's answer for the next try.
         answered = await self._context.questions.take(call.id) if call.id in self._context.questions.saved else None
         try:
@@ -183,7 +198,8 @@ class TurnTools:
             error.untrusted = not offer.closed_world
             raise
         foreign = offer.tool.open_world is not False
-        return await self._output(result, untrusted=not offer.closed_world, foreign=foreign)
+        checked = checked_result(result, offer.tool.output_schema)
+        return await self._output(checked, untrusted=not offer.closed_world, foreign=foreign)
 
     async def _call_function(self, spec: ToolSpec, call: ToolCall) -> CallResult:
         function = self._context.functions.get(spec.tool)
@@ -257,14 +273,33 @@ class TurnTools:
             config, now = self._context.servers.config(spec.server), time.time()
             emit(Waiting("server", now, now + config.connect_s, server=config.slug, call_id=call.id))
             status = await self._context.servers.wait_ready(spec.server, config.connect_s)
+            if status.state == "needs_sign_in" and self._can_ask:
+                status = await self._until_signed_in(spec, call, emit)
             if status.state != "running":
-                why = f": {status.reason}" if status.reason else "."
-                raise ToolError(f"The server {config.slug} is not running{why}", cause="not_running")
+                raise ToolError(self._not_running(spec.server), cause="not_running")
             emit(self._waiting(spec, call))
         offer = self._context.offers.get(spec.server, spec.tool)
         if offer is None or not offer.has(spec.hash):
             raise ToolError(f"{spec.name} changed after this turn began, so it was not run.", cause="changed")
         return offer
+
+    async def _until_signed_in(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ServerStatus:
+        """A person may take days, and Windlass may be restarted meanwhile: nothing was sent, so nothing is lost."""
+        servers = self._context.servers
+        unsent = self._context.unsent
+        with unsent.waiting(call.id, spec.server), self._clock.asking(call.id):
+            await unsent.add(call.id, self._conversation_id)
+            emit(Waiting("sign_in", time.time(), server=servers.config(spec.server).slug, call_id=call.id))
+            return await servers.until_signed_in(spec.server)
+
+    def _is_signed_in(self, server: str) -> bool:
+        return server in self._context.servers and self._context.servers.is_signed_in(server)
+
+    def _not_running(self, server: str) -> str:
+        if server not in self._context.servers:
+            return "The server has been removed."
+        status = self._context.servers.status(server)
+        return f"The server {status.config.slug} is not running{f': {status.reason}' if status.reason else '.'}"
 
     def _trust(self, spec: ToolSpec, offer: Offer | None) -> TrustLevel:
         """While a server is down its rules and settings hold all the same: the call may run once it is up again."""

@@ -8,26 +8,33 @@ from contextlib import closing, suppress
 from windlass.bus import Bus
 from windlass.bus.streams import Stream
 from windlass.core.errors import NotFound
-from windlass.core.events import Event, Recorded, TurnFinished
+from windlass.core.events import Event, Recorded, ToolStarted, TurnFinished
 from windlass.core.fold import fold
-from windlass.core.ports import InputNeeded
+from windlass.core.ports import InputNeeded, Waiting
 from windlass.core.values import value_object
 from windlass.runner import Runner
 from windlass.servers import Servers
 from windlass.store import NO_TURN, Documents, Store, TurnRow
-from windlass.toolbox import Questions, input_needed
+from windlass.toolbox import Questions, UnsentCalls, input_needed
 from windlass.turns.views import TurnRecord
 
 
 class TurnRecords:
     def __init__(
-        self, store: Store, bus: Bus, servers: Servers, deleted_servers: "DeletedServers", questions: Questions
+        self,
+        store: Store,
+        bus: Bus,
+        servers: Servers,
+        deleted_servers: "DeletedServers",
+        questions: Questions,
+        unsent: UnsentCalls,
     ) -> None:
         self._store = store
         self._bus = bus
         self._servers = servers
         self._deleted_servers = deleted_servers
         self._questions = questions
+        self._unsent = unsent
 
     def get(self, turn_id: str) -> TurnRecord:
         conversations = self._store.conversations
@@ -89,13 +96,18 @@ class TurnRecords:
         slugs = self._deleted_servers.slugs | {config.id: config.slug for config in self._servers.configs()}
         questions = {} if turn.state == "finished" else dict(self._asked(rows))
         waiting = self._bus.waiting(turn.id)
-        return TurnRecord(turn.id, turn.conversation_id, turn.parent_id, rows, slugs, questions, waiting)
+        sign_ins = frozenset() if turn.state == "finished" else frozenset(self._waiting_for_sign_in(rows))
+        return TurnRecord(turn.id, turn.conversation_id, turn.parent_id, rows, slugs, questions, waiting, sign_ins)
 
     def _asked(self, rows: Sequence[Recorded]) -> Iterator[tuple[str, InputNeeded]]:
         for call in fold([row.event for row in rows]).calls:
             question = self._questions.pending(call.call.id) if call.running or call.interrupted else None
             if question:
                 yield call.call.id, input_needed(call.call.id, question)
+
+    def _waiting_for_sign_in(self, rows: Sequence[Recorded]) -> Iterator[str]:
+        starts = (row.event for row in rows if isinstance(row.event, ToolStarted))
+        return (event.call_id for event in starts if self._unsent.server_of(event.call_id))
 
     def _last_seq(self, turn_id: str) -> int:
         return self._store.conversations.log(turn_id)[-1].seq
@@ -123,7 +135,8 @@ class TurnWaiter:
     def __init__(self, bus: Bus, runner: Runner) -> None:
         self._runner = runner
         self._asked: dict[str, list[asyncio.Future[None]]] = {}
-        bus.listen(InputNeeded, self._question)
+        bus.listen(InputNeeded, lambda turn_id, _: self._needs_person(turn_id))
+        bus.listen(Waiting, self._waits)
 
     async def settled(self, turn_id: str, timeout_s: float | None = None) -> None:
         asked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -146,7 +159,11 @@ class TurnWaiter:
                         if isinstance(frame.what, Recorded) and met(frame.what.event):
                             return
 
-    def _question(self, turn_id: str, asked: InputNeeded) -> None:
+    def _waits(self, turn_id: str, waiting: Waiting) -> None:
+        if waiting.for_ == "sign_in":
+            self._needs_person(turn_id)
+
+    def _needs_person(self, turn_id: str) -> None:
         for waiter in self._asked.get(turn_id, ()):
             if not waiter.done():
                 waiter.set_result(None)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from windlass import config
 from windlass.core.errors import BadInput, NotFound, Unavailable, WindlassError
-from windlass.core.events import Limits, Origin, Settings, TurnStarted
+from windlass.core.events import Limits, MissingServer, Origin, Settings, TurnStarted
 from windlass.core.messages import ChatMessage, PastTurn, Toolset, ToolSpec
 from windlass.core.values import value_object
 from windlass.providers import FoundModel, Models, ProviderConfig, chat_models, first_edition
@@ -24,6 +24,7 @@ from windlass.turns.personas import ASSISTANT, BUILT_IN, ContextRow, PersonaRow,
 
 _CLOSING = re.compile(r"<(?=\s*/\s*context\b)", re.IGNORECASE)
 LIST_S = 5.0
+AWAY = {"failed": "away", "needs_sign_in": "the user has to sign in to it", "starting": "still starting"}
 SHOWN_MODELS = 20
 FOLLOWING = ("continue", "call_retry")  # with the provider and the model of the turn before
 NAME_BY_VARIABLE = "Set LLM_MODEL and start again, or name one in the request."
@@ -84,6 +85,7 @@ class TurnBuilder:
         opening = _cleaned(wanted.opening, intent)
         most = self._models.most_tools(provider, model)
         tools = self._toolset(conversation_id, intent, wanted, most)
+        missing = self._missing(conversation_id, wanted)
         fenced = wanted.origin != "v1" or bool(tools.all.tools) or _holds_fences(opening)
         parts = self._system_parts(conversation, persona, context, fenced=fenced)
         system = "\n\n".join(parts.values())
@@ -105,7 +107,8 @@ class TurnBuilder:
             choice="required" if wanted.only_extra else "auto",
             asks=wanted.asks,
             system_parts=tuple(f"{name}:{_digest(text)}" for name, text in parts.items()),
-            note=note_for(intent),
+            note=" ".join(filter(None, (note_for(intent), missing_note(missing)))),
+            missing=missing,
             parameters=wanted.parameters,
             output=wanted.output,
         )
@@ -167,6 +170,13 @@ class TurnBuilder:
             opening=wanted.opening,
             most=most,
         )
+
+    def _missing(self, conversation_id: str, wanted: TurnRequest) -> tuple[MissingServer, ...]:
+        """Of those that were not stopped by a person, who knows."""
+        if wanted.only_extra or wanted.no_tools or not wanted.server_tools:
+            return ()
+        away = (status for status in self._toolbox.missing(conversation_id) if status.state in AWAY)
+        return tuple(MissingServer(status.config.slug, status.state, status.reason) for status in away)
 
     def _system_parts(
         self, conversation: ConversationRow, persona: PersonaRow, context: Sequence[ContextRow], *, fenced: bool
@@ -276,6 +286,12 @@ def note_for(intent: Intent) -> str:
     if intent.search == "due":
         return f"[{SEARCH_ASKED}]"
     return f"[{SEARCH_OFF}]" if intent.unmet else ""
+
+
+def missing_note(missing: Sequence[MissingServer]) -> str:
+    """A model that is not told says it has no such tool. Reasons stay out of it: a server words those."""
+    names = [f"{one.server} ({AWAY[one.state]})" for one in missing]
+    return f"[Tools that are missing now, because their server is not connected: {', '.join(names)}.]" if names else ""
 
 
 def _digest(text: str) -> str:

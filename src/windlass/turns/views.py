@@ -34,14 +34,14 @@ from windlass.turns.citations import citations
 
 CallStateShown = Literal["queued", "awaiting_approval", "running", "ok", "error", "denied", "cancelled", "unknown"]
 TurnState = Literal["running", "awaiting_person", "finished"]
-PendingKind = Literal["approval", "unknown", "input"]
+PendingKind = Literal["approval", "unknown", "input", "sign_in"]
 LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
 class TurnRecord:
     """A turn with its log. `slugs` names servers by id; `questions` are what tools ask people just now, `waiting` is
-    what the turn waits for just now."""
+    what the turn waits for just now, `sign_ins` are calls whose server asks for a sign-in before it takes them."""
 
     id: str
     conversation_id: str
@@ -50,6 +50,7 @@ class TurnRecord:
     slugs: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, InputNeeded] = field(default_factory=dict)
     waiting: Waiting | None = None
+    sign_ins: frozenset[str] = frozenset()
 
     @cached_property
     def events(self) -> list[Event]:
@@ -97,6 +98,10 @@ def turn_shown(record: TurnRecord) -> schemas.Turn:
         waiting=_waiting(record),
         message=_summary(view) if finished else "",
         client=view.started.client,
+        unavailable=[
+            schemas.UnavailableServer(one.server, one.state, one.reason or msgspec.UNSET)
+            for one in view.started.settings.missing
+        ],
     )
 
 
@@ -160,17 +165,17 @@ def files_shown(output: ToolOutput) -> list[schemas.ResultFile]:
 def turn_state(record: TurnRecord) -> TurnState:
     if isinstance(record.rows[-1].event, TurnFinished):
         return "finished"
-    if record.questions or isinstance(next_step(record.events), AwaitPerson):
+    if record.questions or record.sign_ins or isinstance(next_step(record.events), AwaitPerson):
         return "awaiting_person"
     return "running"
 
 
 def pending_calls(record: TurnRecord) -> list[schemas.PendingCall]:
-    """What waits for a person, and by which of the three verbs it is answered."""
+    """What waits for a person, and what settles it."""
     view = record.view
     if view.finished:
         return []
-    waiting = ((call, _waits_for(call, record.questions)) for call in view.by_call.values() if call.open)
+    waiting = ((call, _waits_for(call, record)) for call in view.by_call.values() if call.open)
     return [_pending(record, call, kind) for call, kind in waiting if kind]
 
 
@@ -180,7 +185,7 @@ def _waiting(record: TurnRecord) -> schemas.TurnWaiting | None:
     if state == "finished":
         return None
     waiting = record.waiting
-    if state == "awaiting_person" and (waiting is None or waiting.for_ != "person"):
+    if state == "awaiting_person" and (waiting is None or waiting.for_ not in ("person", "sign_in")):
         calls = pending_calls(record)
         waiting = Waiting("person", record.rows[-1].at, call_id=calls[0].call_id if calls else "")
     return waiting_shown(waiting) if waiting else None
@@ -309,7 +314,7 @@ def _call(record: TurnRecord, call: CallView) -> schemas.Call:
         name=call.call.name,
         server_slug=_slug(record, call),
         arguments=_arguments(call),
-        state="running" if call.call.id in record.questions else _state(call),
+        state="running" if call.call.id in record.questions or call.call.id in record.sign_ins else _state(call),
         rule=call.judged.rule if call.judged else "",
         hash=call.judged.tool_hash if call.judged else "",
         started_at=iso(began) if began else None,
@@ -334,9 +339,11 @@ def _state(call: CallView) -> CallStateShown:
     return "queued"
 
 
-def _waits_for(call: CallView, questions: Mapping[str, InputNeeded]) -> PendingKind | None:
-    if call.call.id in questions:
+def _waits_for(call: CallView, record: TurnRecord) -> PendingKind | None:
+    if call.call.id in record.questions:
         return "input"
+    if call.call.id in record.sign_ins:
+        return "sign_in"
     match _state(call):
         case "awaiting_approval":
             return "approval"
@@ -358,11 +365,12 @@ def _pending(record: TurnRecord, call: CallView, kind: PendingKind) -> schemas.P
         why=_why(call, kind),
         step=call.judged.step if call.judged and kind == "approval" else 0,
         permission_id=(call.judged.permission if call.judged else "") or msgspec.UNSET,
-        settle=_settle(record.id, call, kind),
+        settle=_settle(record.id, call, kind, _slug(record, call)),
     )
     if question := record.questions.get(call.call.id):
         pending.question = question.message
         pending.question_schema = msgspec.json.decode(question.schema or "{}")
+        pending.question_url = question.url or msgspec.UNSET
     return pending
 
 
@@ -374,9 +382,11 @@ def _why(call: CallView, kind: PendingKind) -> str:
             return "It was sent, and Windlass was interrupted before the answer came: its outcome is unknown"
         case "input":
             return "The tool asks for input"
+        case "sign_in":
+            return "Its server asks for a sign-in first; nothing was sent"
 
 
-def _settle(turn_id: str, call: CallView, kind: PendingKind) -> schemas.Settle:
+def _settle(turn_id: str, call: CallView, kind: PendingKind, server: str) -> schemas.Settle:
     """For an approval: allow it, and such calls in this chat from now on, where a grant can do that. Elsewhere what
     does no harm."""
     path = f"/turns/{turn_id}/calls/{call.call.id}"
@@ -391,6 +401,8 @@ def _settle(turn_id: str, call: CallView, kind: PendingKind) -> schemas.Settle:
             return schemas.Settle("POST", f"{path}/resolve", {"as": "skip"})
         case "input":
             return schemas.Settle("POST", f"{path}/input", {"action": "decline"})
+        case "sign_in":
+            return schemas.Settle("POST", f"/servers/{server}/login", {})
 
 
 def _is_of(event: Event, call_id: str) -> bool:

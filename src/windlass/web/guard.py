@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from windlass.api import routes
 from windlass.config import HOST_NAME
 from windlass.core.errors import WindlassError
 from windlass.web.errors import Forbidden, NotJson, TooMany
@@ -25,7 +26,9 @@ from windlass.web.strangers import OpenRequests
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 FORM_TYPES = frozenset({b"application/x-www-form-urlencoded", b"multipart/form-data", b"text/plain"})
-PAGES = ("/", "/docs")  # what a link on another site may open; it changes nothing and shows nothing by itself
+# What a link on another site may open: it changes nothing and shows nothing by itself. The last is where a browser
+# comes back to from a sign-in, and does nothing without the `state` that was sent along.
+PAGES = ("/", "/docs", routes.servers.callback.path)
 SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),

@@ -42,6 +42,7 @@ export type {
   SearchState,
   Server,
   ServerChange,
+  ServerLoginBegun as SignInBegun,
   Turn as TurnInfo,
   WebSearch,
 } from "./schemas.generated";

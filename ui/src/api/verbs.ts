@@ -101,6 +101,9 @@ export const servers = {
     post<api.ServerAnswer>(`${server(id)}/confirm`, { argv, env_values }),
   start: (id: string) => post<api.ServerAnswer>(`${server(id)}/start`),
   stop: (id: string) => post<api.ServerAnswer>(`${server(id)}/stop`),
+  login: (id: string) => post<api.ServerLoginBegun>(`${server(id)}/login`, {}),
+  cancelLogin: (id: string) => remove(`${server(id)}/login`),
+  logout: (id: string) => post<api.ServerAnswer>(`${server(id)}/logout`),
   tools: (id: string) => get<Omit<api.ServerTools, "tools"> & { tools: ServerTool[] }>(`${server(id)}/tools`),
   /** Null returns to the guess. */
   correctKind: (id: string, tool: string, kind: api.ToolClass | null) =>

@@ -108,7 +108,14 @@ function LoadedPicker({ id, persona }: LoadedProps) {
         <p className="note pop-note" key={server.server_slug}>
           <Icon name="info" />
           <span>
-            {server.server_slug} is {server.status}; its tools cannot be offered now.
+            {server.server_slug}{" "}
+            {server.status === "needs_sign_in" ? (
+              <>
+                needs you to sign in: <Link href={paths.servers}>Servers</Link>.
+              </>
+            ) : (
+              `is ${server.status}; its tools cannot be offered now.`
+            )}
           </span>
         </p>
       ))}

@@ -4,6 +4,7 @@ import { unknownCitations } from "../prose/citations";
 import { sourcesOf, type Draft, type Round, type Turn, type Versions } from "../state";
 import { TurnFoldsContext } from "./context";
 import { ALL, piecesOf } from "./folding";
+import { MissingServers } from "./MissingServers";
 import { Opening } from "./Opening";
 import { RoundView } from "./RoundView";
 import { RunView } from "./RunView";
@@ -74,6 +75,7 @@ export const TurnView = memo(function TurnView({
           );
         })}
         <Unsourced text={answer} sources={sources.length} />
+        <MissingServers turn={turn} />
         <TurnBanner turn={turn} />
         {turn.finished ? (
           <TurnEnd turn={turn} answers={unpacked(answers)} inspected={inspected} />

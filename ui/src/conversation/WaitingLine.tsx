@@ -1,6 +1,7 @@
 import { Banner, Button, useNow } from "../parts";
 import { isOpen, type Turn, type Waiting } from "../state";
 import { useOpen } from "./context";
+import { SignInHere } from "./MissingServers";
 import { stop } from "./stop";
 import { nameCall, type Naming } from "./toolbox";
 import { spokenWait, waitText, type WaitNames } from "./waitText";
@@ -11,6 +12,14 @@ export function WaitingLine({ turn, waiting }: { turn: Turn; waiting: Waiting })
   const now = useNow(true);
   const names = namesIn(turn, waiting, naming);
   const text = waitText(waiting, now, names);
+  if (waiting.for === "sign_in")
+    return (
+      <SignInHere slug={waiting.server ?? ""} wanted>
+        <span role="alert">
+          <strong>{text.lead}</strong> {text.after}
+        </span>
+      </SignInHere>
+    );
   const call = waiting.for === "tool" || waiting.for === "server" ? (waiting.call_id ?? "") : "";
   return (
     <Banner

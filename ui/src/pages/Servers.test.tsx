@@ -40,6 +40,13 @@ const SERVER: Server = {
   calls: 0,
   errors: 0,
   retry_at: null,
+  auth: "",
+  client_id: "",
+  scopes: "",
+  issuer: "",
+  signed_in: false,
+  sign_in_ends_at: null,
+  sign_in: null,
 };
 
 const WAS = {

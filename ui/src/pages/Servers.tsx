@@ -11,6 +11,7 @@ import { FailedCard } from "./servers/FailedCard";
 import { ImportPanel } from "./servers/ImportPanel";
 import { sorted, type Needy } from "./servers/needs";
 import { ServerFormPanel } from "./servers/ServerFormPanel";
+import { SignInCard } from "./servers/SignInCard";
 import { ServerTable } from "./servers/ServerTable";
 import { useFreshServers, useKeptOff, useTools } from "./servers/shared";
 
@@ -93,6 +94,7 @@ interface NeedsProps {
 function NeedsYou({ needy, onKeepOff, onAccepted }: NeedsProps) {
   const card = ({ server, need, changed }: Needy) => {
     if (need === "draft") return <DraftCard key={server.id} server={server} />;
+    if (need === "sign_in") return <SignInCard key={server.id} server={server} />;
     if (need === "failed") return <FailedCard key={server.id} server={server} />;
     return (
       <ChangedCard

@@ -66,6 +66,13 @@ export interface Limits {
   tokens?: number | null;
 }
 
+/** A server whose tools were enabled and could not be offered. */
+export interface MissingServer {
+  server: string;
+  state: string;
+  reason?: string;
+}
+
 /** Frozen at the start, so that a turn resumed next week is the same turn. */
 export interface Settings {
   provider?: string;
@@ -88,6 +95,7 @@ export interface Settings {
   fallback?: [string, string][];
   system_parts?: string[];
   note?: string;
+  missing?: MissingServer[];
 }
 
 export interface Usage {

@@ -129,6 +129,13 @@ class ServerChange(Request):
     inside: Inside | UnsetType = UNSET
 
 
+class ServerSignIn(Response):
+    """A person was sent to sign in."""
+
+    host: str
+    error: Annotated[str, Meta(description="Why it failed; empty while it is waited for")] = ""
+
+
 class Server(Response):
     id: str
     name: str
@@ -167,6 +174,10 @@ class Server(Response):
     scopes: str = ""
     issuer: str = ""
     signed_in: Annotated[bool, Meta(description="Somebody signed in to it, and that has not ended")] = False
+    sign_in_ends_at: Annotated[Time | None, Meta(description="When somebody must sign in again; null: renewed")] = None
+    sign_in: Annotated[ServerSignIn | None, Meta(description="A sign-in under way, or the last one if it failed")] = (
+        None
+    )
     inside: Annotated[ShownInside, Meta(description="What it may touch besides")] = field(default_factory=ShownInside)
     isolation: Annotated[ServerIsolation | None, Meta(description="Null for one that is reached by an address")] = None
     env_values: Annotated[
@@ -186,8 +197,15 @@ class ServerLogin(Request):
     ] = ""
 
 
+class SignInScope(Response):
+    name: str
+    text: Annotated[str, Meta(description="In words; empty where none are known")] = ""
+
+
 class ServerLoginBegun(Response):
     authorize_url: Annotated[str, Meta(description="To be opened in a browser within ten minutes")]
+    host: Annotated[str, Meta(description="Who is asked")] = ""
+    scopes: Annotated[list[SignInScope], Meta(description="What it is asked for")] = field(default_factory=list)
     success: bool = True
     message: str = ""
 

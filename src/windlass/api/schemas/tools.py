@@ -74,6 +74,7 @@ class AvailableTool(Response):
 class UnavailableServer(Response):
     server_slug: str
     status: str
+    reason: Annotated[str, Meta(description="Why, where it is known")] | UnsetType = UNSET
 
 
 class ToolCost(Response):

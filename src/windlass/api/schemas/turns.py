@@ -55,7 +55,8 @@ class Settle(Response):
 class PendingCall(Response):
     call_id: str
     kind: Annotated[
-        Literal["approval", "unknown", "input"], Meta(description="Answered by decision, resolve and input")
+        Literal["approval", "unknown", "input", "sign_in"],
+        Meta(description="Answered by decision, resolve and input, and by signing in to its server"),
     ]
     name: str
     server_slug: str
@@ -64,6 +65,7 @@ class PendingCall(Response):
     hash: Annotated[str, Meta(description="Send it back with the decision: it names exactly what is allowed")] = ""
     question: str | UnsetType = UNSET
     question_schema: Object | UnsetType = UNSET
+    question_url: Annotated[str, Meta(description="An address the tool asks a person to visit")] | UnsetType = UNSET
     why: Annotated[str, Meta(description="Which setting decided that a person is asked, in words")] = ""
     step: Annotated[int, Meta(description="Which of the seven steps of docs/approvals.md decided")] = 0
     permission_id: Annotated[str, Meta(description="The permission that decided, where one did")] | UnsetType = UNSET
@@ -129,6 +131,9 @@ class Turn(Response):
     waiting: TurnWaiting | None = None
     message: Annotated[str, Meta(description="How it ended, in words; also that its web search failed")] = ""
     client: Annotated[str, Meta(description="The program that calls over MCP, as it names itself")] = ""
+    unavailable: Annotated[
+        list[UnavailableServer], Meta(description="Servers whose enabled tools could not be offered when it began")
+    ] = field(default_factory=list)
 
 
 class TurnAnswer(Response):

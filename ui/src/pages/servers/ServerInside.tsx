@@ -9,6 +9,7 @@ import { Argv } from "./DraftCard";
 import { LogTail } from "./LogTail";
 import { Refused, ServerNote } from "./Refused";
 import { ServerFormPanel } from "./ServerFormPanel";
+import { SignInFacts } from "./SignInFacts";
 import { ToolGrid } from "./ToolGrid";
 import { sandboxText } from "./labels";
 
@@ -80,6 +81,7 @@ function Facts({ server }: { server: Server }) {
           <dd>{names(server.header_names)}</dd>
         </>
       )}
+      <SignInFacts server={server} />
       <dt>Sandbox</dt>
       <dd>{sandboxText(server)}</dd>
       <dt>Limits</dt>

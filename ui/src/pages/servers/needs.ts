@@ -2,7 +2,7 @@
 
 import type { Server, ServerTool } from "../../api";
 
-export type Need = "draft" | "changed" | "failed";
+export type Need = "draft" | "sign_in" | "changed" | "failed";
 
 export interface Needy {
   server: Server;
@@ -30,10 +30,11 @@ export function sorted(servers: readonly Server[], tools: ToolsById, keptOff: Re
   return { needy: needy.toSorted((a, b) => ORDER.indexOf(a.need) - ORDER.indexOf(b.need)), others };
 }
 
-const ORDER: Need[] = ["draft", "changed", "failed"];
+const ORDER: Need[] = ["draft", "sign_in", "changed", "failed"];
 
 function needOf(server: Server, changed: number): Need | null {
   if (server.status === "draft") return "draft";
+  if (server.status === "needs_sign_in") return "sign_in";
   if (server.status === "failed") return "failed";
   return changed > 0 ? "changed" : null;
 }
