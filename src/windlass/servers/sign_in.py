@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 
 from windlass.core.errors import Unavailable
 from windlass.core.values import value_object
-from windlass.servers.values import ServerConfig
+from windlass.servers.values import ServerConfig, revealed
 
 _LATE = "windlass.servers.oauth"
 
@@ -159,7 +159,8 @@ class SignIn:
         return kept is not None and (kept.is_valid or bool(kept.refresh_token))
 
     def _revealed(self, config: ServerConfig) -> ServerConfig:
-        return replace(config, client_secret=self._reveal(config.client_secret))
+        known = revealed(config, self._reveal)
+        return replace(config, client_id=known.client_id, client_secret=known.client_secret)
 
     def _kept(self, config: ServerConfig) -> Credentials | None:
         """A token belongs to the address it was given for."""
