@@ -193,6 +193,7 @@ def test_a_sign_in_is_taken_and_its_secret_asked_for() -> None:
         "\ufeff{'mcpServers': 1}".replace("'", '"').replace("1", '{"a": {"command": "cat"}}'),
         "mcpServers:\n  a:\n    command: cat\n",
         "[mcp_servers.a]\ncommand = 'cat'\n",
+        "      extensions:\n        a:\n          cmd: cat\n      MODEL: mine\n",
         '// mine\n/* all\nof it */ {"mcpServers": {"a": {"command": "cat",},},}',
     ],
 )
@@ -211,7 +212,7 @@ def test_a_name_that_stands_twice_is_named() -> None:
     [
         ('{"mcpServers": {"a": }', "not valid JSON"),
         ("[mcp_servers.a]\ncommand = cat", "not valid TOML"),
-        ("mcpServers:\n\t- a: [", "not valid JSON, TOML or YAML"),
+        ("mcpServers:\n\t- a: [", "not valid JSON, TOML or YAML: line 2: found character"),
         ("hello", "No servers were found"),
         ("x: " + "y" * (300 << 10), "larger than 256 KiB"),
         (b"\xff\xfe\x00", "not text in UTF-8"),

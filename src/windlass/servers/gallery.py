@@ -16,6 +16,7 @@ from windlass.servers.placeholders import InputHint, placeholders_in
 from windlass.servers.values import Auth, ServerConfig, config_texts
 
 Need = Literal["key", "sign_in", "address", "folder"]
+FIRST_START_S = 240.0  # the package is downloaded then; one that is interrupted leaves a broken copy
 _VERSION = re.compile(r"(?:==|(?<=.)@)([0-9][\w.+-]*)$")
 
 
@@ -73,6 +74,7 @@ class KnownServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             url=self.url,
             headers=self.headers,
             auth=self.auth,
+            connect_s=FIRST_START_S,
         )
         hints = {ask.name: InputHint(ask.label, ask.secret, ask.default) for ask in self.asks}
         return replace(draft, placeholders=placeholders_in(config_texts(draft), self.url, hints))

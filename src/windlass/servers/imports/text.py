@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable
 from datetime import date, datetime, time
+from textwrap import dedent
 from typing import Any
 
 import yaml
@@ -33,9 +34,10 @@ def read_text(text: str | bytes) -> ReadText:
     """Raises `BadInput` with the fault and where it is."""
     if len(text) > LARGEST:
         raise BadInput("The import is larger than 20 MiB.", hint="Split it into several files.", code="too_large")
-    plain = _decoded(text).strip().removeprefix("\ufeff").strip()
-    if fenced := _FENCE.match(plain):
-        plain = fenced[1].strip()
+    whole = _decoded(text).removeprefix("\ufeff")
+    if fenced := _FENCE.match(whole.strip()):
+        whole = fenced[1]
+    plain = whole.strip()
     if not plain:
         raise BadInput("The import is empty.")
     start = _COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else "", plain[:100_000]).lstrip()
@@ -43,7 +45,7 @@ def read_text(text: str | bytes) -> ReadText:
         return _json_alone(plain)
     if plain.startswith('"') and (found := _tried(_json, "{" + plain.rstrip(",") + "}")):
         return found
-    return _toml_or_yaml(plain)
+    return _toml_or_yaml(whole)
 
 
 def _decoded(text: str | bytes) -> str:
@@ -65,6 +67,7 @@ def _json_alone(text: str) -> ReadText:
 def _toml_or_yaml(text: str) -> ReadText:
     if len(text) > LARGEST_OTHER:
         raise BadInput("The import is larger than 256 KiB.", hint="Leave out what is not about servers.")
+    text = dedent(text)  # a piece of a file keeps its indentation
     is_toml = _TABLE.search(text) is not None
     try:
         return _toml(text)
@@ -74,7 +77,7 @@ def _toml_or_yaml(text: str) -> ReadText:
     try:
         return ReadText(_yaml(text))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadInput(f"The import is not valid JSON, TOML or YAML: {_one_line(error)}") from None
+        raise BadInput(f"The import is not valid JSON, TOML or YAML: {_fault(error)}") from None
 
 
 def _tried(read: Callable[[str], ReadText], text: str) -> ReadText | None:
@@ -139,5 +142,7 @@ def _yaml(text: str) -> object:
     return yaml.load(text, _TextLoader)  # noqa: S506 - a SafeLoader with fewer types
 
 
-def _one_line(error: Exception) -> str:
+def _fault(error: Exception) -> str:
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+        return f"line {error.problem_mark.line + 1}: {error.problem}"[:300]
     return " ".join(str(error).split())[:300]
