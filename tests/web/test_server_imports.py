@@ -173,6 +173,13 @@ async def test_files_of_other_clients_are_found_without_what_is_in_them(
     assert (await site.call("POST", "/servers/import", {"found": ["../etc"]})).status == 404
 
 
+async def test_no_server_is_called_like_the_route_that_would_hide_it(site: Site) -> None:
+    refused = await site.call("POST", "/servers", {"name": "a", "slug": "found", "url": "http://127.0.0.1:9"})
+    assert refused.status == 422 and "slug" in refused.body["error"]["message"]
+    named = await site.post("/servers/import", {"mcpServers": {"found": {"url": "http://127.0.0.1:9"}}})
+    assert named["servers"][0]["slug"] == "found-2"
+
+
 async def test_only_an_administrator_looks_for_files(site: Site) -> None:
     for scope in ("read", "chat", "approve"):
         assert (await site.call("GET", "/servers/found", token=site.token(scope))).status == 403

@@ -94,7 +94,7 @@ def known_server(id: str) -> KnownServer:
     for one in known_servers():
         if one.id == id:
             return one
-    raise NotFound(f"The gallery has no {id[:100]!r}.", hint="GET /gallery lists it; `windlass servers find` too.")
+    raise NotFound(f"The gallery has no {id[:100]!r}.", hint="GET /gallery lists what there is.")
 
 
 def search_gallery(query: str) -> list[KnownServer]:

@@ -307,7 +307,7 @@ def check_filled(config: ServerConfig) -> None:
     if missing := config.missing:
         raise Conflict(
             f"These values are missing: {', '.join(one.name for one in missing)}.",
-            hint="Give them as `values`: PATCH /servers/{id}, or `windlass servers confirm`.",
+            hint="PATCH /servers/{id} takes them as `values`.",
             code="values_missing",
             detail={"missing": [one.name for one in missing]},
         )

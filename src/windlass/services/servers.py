@@ -43,7 +43,7 @@ HOW_TO_SWITCH_OFF = "docs/isolation.md says what that means and how to switch it
 READY_S = 60
 LOOK_S = 0.1
 MOST_LINES = 500
-RESERVED = {"found", "import", "login"}
+RESERVED = {"found"}
 logger = logging.getLogger("windlass")
 
 
@@ -127,8 +127,8 @@ class McpServers:
     @serves(routes.servers.add)
     async def add(self, new: schemas.NewServer) -> schemas.ServerAnswer:
         given = _given(new)
-        slug = given.pop("slug", None) or slug_for(new.name, self.slugs())
-        config = self._config(ServerConfig(new_id("srv"), slug), given)
+        given.setdefault("slug", slug_for(new.name, self.slugs()))
+        config = self._config(ServerConfig(new_id("srv"), ""), given)
         await self._put(_with_author(KeptServer(config, time.time(), edition=EDITION), config.approval))
         return await self._answer(config.id, "Server added; confirm its command" if config.draft else "Server added")
 
@@ -326,6 +326,8 @@ class McpServers:
         fields = _fields(given)
         if inside := fields.pop("inside", None):
             fields["sandbox_rules"] = rules_of(inside, config.id, self._home)
+        if fields.get("slug") in RESERVED:
+            raise BadInput(f"slug: {fields['slug']} is the name of a route", detail={"field": "slug"})
         if fields.get("tools", config.tools) != config.tools:
             fields["tools_are_named"] = True
         if values := fields.pop("values", None):

@@ -12,8 +12,8 @@ ImportServers = Annotated[
     Meta(
         description="A server list as other clients write it: the object itself, with `mcpServers`, `servers`, "
         "`context_servers`, `mcp_servers` or `extensions` in it; or `text`, the file as it is (JSON with comments, "
-        "YAML or TOML); or `found`, ids of `GET /servers/found`, with `only`, names of servers. `values` has what "
-        "placeholders such as `${env:TOKEN}` ask for, by name. Nothing starts: all become drafts.",
+        "YAML or TOML); or `found`, ids of configs found on this machine, with `only`, names of servers. `values` "
+        "has what placeholders such as `${env:TOKEN}` ask for, by name. Nothing starts: all become drafts.",
         examples=[
             {"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server", "/docs"]}}},
             {"text": "[mcp_servers.docs]\nurl = 'https://docs.example/mcp'\n", "values": {}},

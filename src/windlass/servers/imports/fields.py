@@ -71,7 +71,9 @@ def _command(entry: Entry) -> tuple[str, tuple[str, ...]]:
     if isinstance(found, list):
         command, *first = Entry({"command": found}).texts("command")
         return command, (*first, *entry.texts("args"))
-    return Entry({"command": found}).text("command"), entry.texts("args", "arguments")
+    if not isinstance(found, str | None):
+        raise BadInput("command: must be text")
+    return found or "", entry.texts("args", "arguments")
 
 
 def _environment(entry: Entry) -> dict[str, str]:
