@@ -39,6 +39,7 @@ export type ErrorCode =
   | "model_required"
   | "needs_restart"
   | "no_server"
+  | "no_sign_in"
   | "not_continuable"
   | "not_failed"
   | "not_found"
@@ -66,7 +67,8 @@ export type ErrorCode =
   | "unauthorized"
   | "unavailable"
   | "unknown_model"
-  | "unsupported_parameter";
+  | "unsupported_parameter"
+  | "values_missing";
 
 export type Scope = "ops" | "read" | "chat" | "approve" | "admin";
 
@@ -76,9 +78,9 @@ export type ToolClass = "reads" | "changes" | "sends";
 
 export type WebSearch = "auto" | "on" | "off";
 
-export type PermissionKind = "rule" | "grant" | "conversation" | "server" | "tool";
-
 export type Transport = "stdio" | "http" | "sse";
+
+export type PermissionKind = "rule" | "grant" | "conversation" | "server" | "tool";
 
 export type LimitSource = "default" | "file" | "saved";
 
@@ -453,10 +455,82 @@ export interface Finding {
   detail: string;
 }
 
+export interface FoundConfig {
+  id: string;
+  client: string;
+  path: string;
+  servers: FoundEntry[];
+  /** Of those that are not here yet and can be imported */
+  count: number;
+  /** Why the file cannot be read */
+  problem: string;
+}
+
+export interface FoundConfigs {
+  configs: FoundConfig[];
+  /** Of the servers that could be imported */
+  count: number;
+  success: boolean;
+  message: string;
+}
+
+/** As far as it is shown before it is imported: names alone, no argument and no value. */
+export interface FoundEntry {
+  name: string;
+  transport: Transport | null;
+  /** Its program, or the host it is reached at */
+  runs: string;
+  env_names: string[];
+  header_names: string[];
+  /** Why it cannot be imported */
+  problem: string;
+  /** The same command or address is here already */
+  added: boolean;
+}
+
 export interface FunctionCall {
   name: string;
   /** A JSON object as text */
   arguments: string;
+}
+
+export interface GalleryAdd {
+  /** The entry's own when left out */
+  name?: string;
+  values?: Record<string, string>;
+}
+
+export interface GalleryEntry {
+  id: string;
+  name: string;
+  description: string;
+  publisher: string;
+  /** What it needs of you; empty for none */
+  needs: ("address" | "folder" | "key" | "sign_in")[];
+  transport: Transport;
+  /** With its version; parts to fill in stand as `${name}` */
+  argv: string[];
+  url: string;
+  /** Of its package; empty for one that is reached by an address */
+  version: string;
+  /** What to send as `values` */
+  asks: MissingValue[];
+  homepage: string;
+  /** What to know before adding it */
+  note: string;
+  /** Slugs of servers that were added from it */
+  added: string[];
+}
+
+export interface GalleryList {
+  entries: GalleryEntry[];
+  count: number;
+  success: boolean;
+}
+
+export interface GalleryQuery {
+  /** Words; without any, all entries */
+  q?: string;
 }
 
 export interface GrantCoverage {
@@ -493,7 +567,18 @@ export interface ImportNote {
   name: string;
   /** Why it was left out; empty when it came in */
   problem: string;
+  /** What of it was not taken, and what to look at */
   warnings: string[];
+  /** Of the draft; empty when it was left out */
+  slug: string;
+}
+
+/** What the import takes beside the object of another client. */
+export interface ImportRequest {
+  text?: string;
+  found?: string[];
+  only?: string[];
+  values?: Record<string, string>;
 }
 
 export interface Imported {
@@ -512,6 +597,8 @@ export interface ImportedServers {
   notes: ImportNote[];
   success: boolean;
   message: string;
+  /** Keys of the file that name no server */
+  unread: string[];
 }
 
 export interface InputAnswer {
@@ -664,6 +751,19 @@ export interface MessagesQuery {
   cursor?: string;
 }
 
+/** Something a person has to give before a draft can be confirmed or started. */
+export interface MissingValue {
+  name: string;
+  /** What it is, in the words of the file it came from */
+  label: string;
+  /** Goes into the vault and never comes out */
+  secret: boolean;
+  /** Proposed; with one, an empty value counts as given */
+  default: string | null;
+  /** The parts it stands in, such as `argument 3` or `env TOKEN` */
+  where: string[];
+}
+
 /** null: not known. */
 export interface ModelInfo {
   id: string;
@@ -772,6 +872,18 @@ export interface NewServer {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  /** Goes into the vault and never comes out */
+  client_secret?: string;
+  /** With spaces between; else those it asks for */
+  scopes?: string;
+  /** Who may get the secret; else whom the server names */
+  issuer?: string;
+  /** A public https page about this client */
+  client_metadata_url?: string;
   /** Its read-only and idempotent hints are believed */
   trusted?: boolean;
   /** On in new chats, as a pattern; `*` is all */
@@ -1211,7 +1323,7 @@ export interface Server {
   parallel: number;
   sandbox: string;
   /** The truth, now */
-  status: "configured" | "draft" | "failed" | "running" | "starting" | "stopped";
+  status: "configured" | "draft" | "failed" | "needs_sign_in" | "running" | "starting" | "stopped";
   error: string | null;
   /** What a person should know of it although it runs */
   note: string | null;
@@ -1229,12 +1341,21 @@ export interface Server {
   retry_at: string | null;
   /** ISO 8601, UTC */
   created_at: string | null;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth: "" | "client_credentials" | "oauth";
+  client_id: string;
+  scopes: string;
+  issuer: string;
+  /** Somebody signed in to it, and that has not ended */
+  signed_in: boolean;
   /** What it may touch besides */
   inside: ShownInside;
   /** Null for one that is reached by an address */
   isolation: ServerIsolation | null;
   /** Of a draft: the variables that are confirmed with its command. Secrets are only named */
   env_values: Record<string, string>;
+  /** To be given as `values` before it can be confirmed or started */
+  missing: MissingValue[];
 }
 
 export interface ServerAnswer {
@@ -1254,6 +1375,14 @@ export interface ServerChange {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  client_secret?: string;
+  scopes?: string;
+  issuer?: string;
+  client_metadata_url?: string;
   trusted?: boolean;
   tools?: string;
   approval?: Approval | null;
@@ -1263,6 +1392,8 @@ export interface ServerChange {
   /** How far its program is isolated; `bwrap` is another name of `strict` */
   sandbox?: "bwrap" | "default" | "off" | "strict";
   inside?: Inside;
+  /** For what `missing` asks for, by name */
+  values?: Record<string, string>;
 }
 
 export interface ServerIsolation {
@@ -1286,6 +1417,27 @@ export interface ServerLog {
   lines: string[];
   count: number;
   success: boolean;
+}
+
+export interface ServerLogin {
+  /** Where a program on this machine waits for the browser (http on 127.0.0.1 or localhost). Windlass's own /oauth/callback when left out */
+  redirect_uri?: string;
+}
+
+/** What the authorization server adds to the address it sends the browser back to. */
+export interface ServerLoginAnswer {
+  state?: string;
+  code?: string;
+  iss?: string;
+  error?: string;
+  error_description?: string;
+}
+
+export interface ServerLoginBegun {
+  /** To be opened in a browser within ten minutes */
+  authorize_url: string;
+  success: boolean;
+  message: string;
 }
 
 export interface ServerTool {
