@@ -135,6 +135,6 @@ async def server_screens(own_app: OwnApp, folder: Path) -> AsyncIterator[tuple[O
         yield app, "servers"
         await app.button("Add server").click()
         yield app, "adding a server"
-        await app.button("Import JSON").click()
+        await app.button("Import config").click()
         await app.page.get_by_label("Paste your MCP config").fill(json.dumps({"mcpServers": drafts}))
         yield app, "importing servers"

@@ -66,10 +66,10 @@ async def test_another_clients_file_becomes_drafts_that_run_only_when_confirmed(
     command, *args = drafted.argv()
     file = {"mcpServers": {"shelf": {"command": command, "args": args}, "web": {"url": "http://127.0.0.1:9/mcp"}}}
     await app.go("/ui/servers")
-    await app.button("Import JSON").click()
+    await app.button("Import config").click()
     panel = app.page.get_by_role("region", name="Import servers")
     await panel.get_by_label("Paste your MCP config").fill(json.dumps(file))
-    await panel.get_by_role("button", name="Import 2 drafts").click()
+    await panel.get_by_role("button", name="Import as drafts").click()
     card = app.page.get_by_role("region", name="shelf, draft")
     await expect(card.get_by_role("list", name="Command").get_by_role("listitem")).to_have_count(1 + len(args))
     start = card.get_by_role("button", name="Confirm and start")

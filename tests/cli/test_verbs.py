@@ -307,7 +307,8 @@ def test_settings_of_an_editor_are_read_with_their_comments(alone: Commands, tmp
         ["npx", "-y", "a // b, ]"],
     ]
     file.write_text("{ // only this")
-    assert "settings.json cannot be read:" in alone("servers", "import", str(file)).err
+    assert "The import is not valid JSON" in alone("servers", "import", str(file)).err
+    assert "nothing.json cannot be read:" in alone("servers", "import", str(tmp_path / "nothing.json")).err
 
 
 def test_tools_are_listed_and_called(windlass: Commands, tmp_path: Path) -> None:

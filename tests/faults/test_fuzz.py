@@ -61,7 +61,7 @@ def imports(data: bytes) -> None:
         found = imported_servers(data)
     except BadInput:
         return
-    assert all(one.config is None or not one.config.confirmed for one in found)
+    assert all(one.config is None or not one.config.confirmed for one in found.servers)
 
 
 Parser = Callable[[bytes], None]

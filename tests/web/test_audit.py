@@ -185,6 +185,10 @@ STEPS: dict[str, tuple[Step, str, str]] = {  # the route's name: what is done, a
         sends("POST", "/servers/import", {"mcpServers": {"far": {"command": "x", "env": {"A_KEY": CANARY}}}}),
         *("server.import", "far"),
     ),
+    "gallery.add": (
+        sends("POST", "/gallery/tavily/add", {"values": {"key": CANARY}}),
+        *("server.add", "tavily"),
+    ),
     "tools.enable": (Story.enable_tool, "permission.set", "server_id=ledger, tool_name=echo, approval=auto"),
     "turns.decide": (Story.decide, "call.allow", "ledger.record, grant-"),
     "turns.answer": (Story.answer, "call.answer", "ledger.ask, action=accept"),

@@ -60,8 +60,8 @@ const SCREENS = [
     path: "/ui/servers",
     height: 1060,
     act: async (page) => {
-      if (await page.getByRole("button", { name: "Import JSON" }).isVisible()) {
-        await click("button", "Import JSON")(page);
+      if (await page.getByRole("button", { name: "Import config" }).isVisible()) {
+        await click("button", "Import config")(page);
         await page
           .getByRole("textbox")
           .first()

@@ -102,6 +102,8 @@ class servers:
     import_ = row("POST", "/servers/import", "Add servers from another client's file, as drafts",
                   s.ImportedServers, dict, status=201, max_bytes=IMPORT, request_schema=s.ImportServers,
                   operation="servers_take_in", audit="server.import")
+    found = row("GET", "/servers/found", "Look for the config files of other clients on this machine", s.FoundConfigs,
+                scope="admin", match_first=True)
     get = row("GET", "/servers/{server}", "Read a server", s.ServerAnswer, str)
     change = row("PATCH", "/servers/{server}", "Change a server", s.ServerAnswer, str, s.ServerChange,
                  sudo="depends", audit="server.change")
@@ -128,6 +130,12 @@ class servers:
     correct_kind = row("PUT", "/servers/{server}/tools/{tool}/kind", "Correct whether a tool reads, changes or sends",
                        s.ServerTools, str, str, s.ToolKind, sudo="depends", audit="tool.kind")
     log = row("GET", "/servers/{server}/log", "Read the tail of its stderr", s.ServerLog, str)
+
+
+class gallery:
+    find = row("GET", "/gallery", "Search the known servers that come with Windlass", s.GalleryList, s.GalleryQuery)
+    add = row("POST", "/gallery/{entry}/add", "Add a known server, as a draft", s.ServerAnswer, str, s.GalleryAdd,
+              status=201, audit="server.add")
 
 
 class providers:
@@ -251,7 +259,7 @@ class system:
 
 
 GROUPS = (
-    *(turns, conversations, messages, context, tools, servers, providers, search),
+    *(turns, conversations, messages, context, tools, servers, gallery, providers, search),
     *(personas, policy, permissions, v1, gateway, access, audit, system),
 )
 ROUTES: tuple[Route[..., Any], ...] = tuple(

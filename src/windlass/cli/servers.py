@@ -1,8 +1,7 @@
 """`windlass servers`."""
 
-import json as jsonlib
 import os
-import re
+import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,9 +21,10 @@ Named = Annotated[str, typer.Argument(help="Slug or id.")]
 START_S = 60.0
 LOG_LINES = 10
 SECRET_VARIABLE = "WINDLASS_CLIENT_SECRET"  # noqa: S105 - its name
-_TEXT = r'"(?:[^"\\]|\\.)*"'
-_COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
-_LAST_COMMA = re.compile(rf"{_TEXT}|,(?=\s*[}}\]])")
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="NAME=VALUE for what a placeholder such as ${NAME} asks for. Repeatable."),
+]
 
 
 @servers.command("list")
@@ -57,13 +57,19 @@ def add(
     ] = "",
     client_id: Annotated[str, typer.Option(help="Of a client you registered there by hand.")] = "",
     scopes: Annotated[str, typer.Option(help="What to ask for when signing in, with spaces between.")] = "",
+    values: Set = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Of a known server: do not ask.")] = False,
     json: Json = False,
 ) -> None:
     """Add a server, confirm its command and start it, in one step. A client secret is read from
-    WINDLASS_CLIENT_SECRET, or asked for."""
-    if bool(command) == bool(url):
+    WINDLASS_CLIENT_SECRET, or asked for.
+
+    NAME alone adds a known server of `windlass servers find`: its command is shown and confirmed first."""
+    if command and url:
         raise BadInput("Give a command after --, or an address with --at.")
     _check_choices(url, transport, auth, client_id, scopes)
+    if not (command or url):
+        return _add_known(ctx, name, _pairs(values), yes, json)
     fields: dict[str, Any] = {
         "trusted": trusted,
         "tools": tools,
@@ -85,26 +91,50 @@ def add(
 @servers.command("import")
 def import_(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A config file of Claude Desktop, Cursor, VS Code or Zed.")],
+    file: Annotated[
+        str, typer.Argument(help="A config file of another client, in JSON, YAML or TOML; - reads it from stdin.")
+    ] = "",
+    only: Annotated[list[str] | None, typer.Option("--only", help="A server of what is found. Repeatable.")] = None,
+    values: Set = None,
     json: Json = False,
 ) -> None:
-    """Add servers from another client's config. All are drafts: `confirm` starts one."""
-    try:
-        held = jsonlib.loads(_plain_json(file.read_text()))
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{file} cannot be read: {error}", hint="It must be a JSON file with servers in it.") from None
-    if not isinstance(held, dict):
-        raise BadInput(f"{file} has no servers in it.", hint='It needs a JSON object such as {"mcpServers": {...}}.')
+    """Add servers from another client's config. All are drafts: `confirm` starts one.
+
+    Without FILE, the configs of other clients on this machine are listed, and imported when you say so."""
     with opened(ctx) as session:
-        found = session.run(session.w.servers.import_(held))
+        if file:
+            found = session.run(session.w.servers.import_(_content(file), values=_pairs(values)))
+        else:
+            chosen = _chosen(session.run(session.w.servers.found()), bool(only))
+            found = session.run(session.w.servers.import_(found=chosen, only=only, values=_pairs(values)))
+    as_json(found) if json else _show_imported(found)
+
+
+@servers.command("found")
+def found_(ctx: typer.Context, json: Json = False) -> None:
+    """Look for the configs of other clients on the machine that Windlass runs on. Nothing is started."""
+    with opened(ctx) as session:
+        found = session.run(session.w.servers.found())
     if json:
         return as_json(found)
-    for one in found.servers:
-        note(f"{one.slug}: {one.status}. {_target(one)}", "")
-    for imported in found.notes:
-        for warning in filter(None, (imported.problem, *imported.warnings)):
-            note(f"{imported.name}: {warning}", "yellow")
-    note("Review each command and address, then run `windlass servers confirm NAME`.")
+    _show_found(found)
+    if found.count:
+        note("`windlass servers import` adds them as drafts; `--only NAME` picks one.")
+
+
+@servers.command()
+def find(
+    ctx: typer.Context,
+    words: Annotated[list[str] | None, typer.Argument(help="What it should do. Without words, all are listed.")] = None,
+    json: Json = False,
+) -> None:
+    """Search the known servers that come with Windlass. `windlass servers add ID` adds one."""
+    with opened(ctx) as session:
+        found = session.run(session.w.servers.find(" ".join(words or [])))
+    if json:
+        return as_json(found)
+    rows = ((one.id, _needs(one), one.publisher, one.description) for one in found)
+    table(("server", "needs", "by", "gives"), rows, "No known server matches. Any command or address can be added.")
 
 
 @servers.command()
@@ -112,21 +142,31 @@ def confirm(
     ctx: typer.Context,
     server: Named,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    values: Set = None,
     json: Json = False,
 ) -> None:
-    """Review the exact command or address of a draft, then start it."""
+    """Review the exact command or address of a draft, then start it. What is missing is asked for first."""
     with opened(ctx) as session:
-        found = session.run(session.w.servers.get(server))
-        over_http = found.status == "draft" and found.transport != "stdio"
-        for part in [found.url] if over_http else found.argv:
-            note(f"  {part}", "")
-        _show_environment(found)
-        question = "Connect to this address?" if over_http else "Run this command on this machine?"
-        if not yes and not typer.confirm(question, err=True):
-            raise typer.Exit(FAILED)
-        if not over_http:
-            session.run(session.w.servers.confirm(found.id, found.argv, found.env_values))
-        _finish(session, _started(session, found.id), json)
+        _confirm(session, session.run(session.w.servers.get(server)), _pairs(values), yes, json)
+
+
+def _confirm(session: Connected, found: schemas.Server, values: dict[str, str], yes: bool, json: bool) -> None:
+    values = values if yes else values | _asked_for(found.missing, values)
+    if values:
+        found = session.run(session.w.servers.change(found.id, values=values))
+    if found.missing:
+        names = ", ".join(one.name for one in found.missing)
+        raise BadInput(f"These values are missing: {names}.", hint=f"Give them with --set {found.missing[0].name}=...")
+    over_http = found.status == "draft" and found.transport != "stdio"
+    for part in [found.url] if over_http else found.argv:
+        note(f"  {part}", "")
+    _show_environment(found)
+    question = "Connect to this address?" if over_http else "Run this command on this machine?"
+    if not yes and not typer.confirm(question, err=True):
+        raise typer.Exit(FAILED)
+    if not over_http:
+        session.run(session.w.servers.confirm(found.id, found.argv, found.env_values))
+    _finish(session, _started(session, found.id), json)
 
 
 @servers.command()
@@ -268,10 +308,78 @@ def _client_secret(*, needed: bool) -> str:
     return ""
 
 
-def _plain_json(text: str) -> str:
-    """Editors allow comments, and a comma after the last of a list, in their settings."""
-    bare = _COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
-    return _LAST_COMMA.sub(lambda found: "" if found[0] == "," else found[0], bare)
+def _add_known(ctx: typer.Context, entry: str, values: dict[str, str], yes: bool, json: bool) -> None:
+    with opened(ctx) as session:
+        known = next((one for one in session.run(session.w.servers.find()) if one.id == entry), None)
+        if known is None:
+            raise BadInput(
+                f"{entry} is no known server.",
+                hint="Give a command after --, or an address with --at; `windlass servers find` lists known ones.",
+            )
+        if known.note:
+            note(known.note)
+        values = values if yes else values | _asked_for(known.asks, values)
+        made = session.run(session.w.servers.add_known(entry, values))
+        _confirm(session, made, {}, yes, json)
+
+
+def _asked_for(missing: list[schemas.MissingValue], given: dict[str, str]) -> dict[str, str]:
+    """Secrets are not shown while they are typed."""
+    return {
+        one.name: typer.prompt(
+            clean(one.label or one.name), default=one.default, hide_input=one.secret, show_default=True, err=True
+        )
+        for one in missing
+        if one.name not in given
+    }
+
+
+def _content(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{file} cannot be read: {error}", hint="It must be a text file with servers in it.") from None
+
+
+def _chosen(found: schemas.FoundConfigs, named: bool) -> list[str]:
+    """Of the files that are there; asks before any of it is imported, unless servers were named."""
+    _show_found(found)
+    if not found.count:
+        raise typer.Exit(FAILED)
+    if not named and not typer.confirm(f"Import {found.count} as drafts?", err=True):
+        raise typer.Exit(FAILED)
+    return [config.id for config in found.configs if config.count]
+
+
+def _show_found(found: schemas.FoundConfigs) -> None:
+    if not found.configs:
+        note("No configs of other clients were found. Give a file: `windlass servers import FILE`.", "")
+    for config in found.configs:
+        note(f"{config.client}: {config.problem or _counted(config)} ({clean(config.path)})", "")
+        for one in config.servers:
+            detail = one.problem or ("already here" if one.added else one.runs)
+            note(f"  {clean(one.name)}: {clean(detail)}")
+
+
+def _counted(config: schemas.FoundConfig) -> str:
+    return f"{len(config.servers)} server{'s'[: len(config.servers) != 1]}"
+
+
+def _show_imported(found: schemas.ImportedServers) -> None:
+    for one in found.servers:
+        note(f"{one.slug}: {one.status}. {_target(one)}", "")
+        for missing in one.missing:
+            note(f"  asks for {clean(missing.name)}: {clean(missing.label)}")
+    for imported in found.notes:
+        for warning in filter(None, (imported.problem, *imported.warnings)):
+            note(f"{clean(imported.name)}: {clean(warning)}", "yellow")
+    if found.unread:
+        note(f"Not about servers, and not read: {clean(', '.join(found.unread))}")
+    note("Review each command and address, then run `windlass servers confirm NAME`.")
+
+
+def _needs(known: schemas.GalleryEntry) -> str:
+    return ", ".join(need.replace("_", "-") for need in known.needs) or "no key"
 
 
 def _target(server: schemas.Server) -> str:

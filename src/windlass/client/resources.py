@@ -18,6 +18,7 @@ Covers = Literal["tool", "arguments", "server"]
 Texts = list[str]
 ConversationRows = list[schemas.Conversation]
 TurnRows = list[schemas.TurnSummary]
+GalleryRows = list[schemas.GalleryEntry]
 LocalRows = list[schemas.LocalServer]
 ModelRows = list[schemas.ModelInfo]
 
@@ -231,9 +232,32 @@ class ServersResource(Resource):
         body = _converted(schemas.NewServer, {"name": name, **fields})
         return (await self._transport.call(routes.servers.add, body)).server
 
-    async def import_(self, document: dict[str, Any]) -> schemas.ImportedServers:
-        """`{"mcpServers": {...}}` as other clients write it. Nothing starts: all become drafts."""
-        return await self._transport.call(routes.servers.import_, document)
+    async def import_(
+        self,
+        document: dict[str, Any] | str = "",
+        *,
+        values: dict[str, str] | None = None,
+        found: Sequence[str] = (),
+        only: Sequence[str] | None = None,
+    ) -> schemas.ImportedServers:
+        """The config of another client, as an object (`{"mcpServers": {...}}`) or as the text of its file; or those of
+        `found`. `values` are for its placeholders. Nothing starts: all become drafts."""
+        body: dict[str, Any] = {"text": document} if isinstance(document, str) else dict(document)
+        body |= {"found": list(found)} | ({} if only is None else {"only": list(only)}) | {"values": values or {}}
+        return await self._transport.call(routes.servers.import_, body)
+
+    async def found(self) -> schemas.FoundConfigs:
+        """The config files of other clients on the machine that Windlass runs on."""
+        return await self._transport.call(routes.servers.found)
+
+    async def find(self, words: str = "") -> GalleryRows:
+        """Known servers of the gallery that comes with Windlass."""
+        return (await self._transport.call(routes.gallery.find, schemas.GalleryQuery(words))).entries
+
+    async def add_known(self, entry: str, values: dict[str, str] | None = None, name: str = "") -> schemas.Server:
+        """A known server as a draft, with `values` for what it asks for."""
+        body = schemas.GalleryAdd(name, values or {})
+        return (await self._transport.call(routes.gallery.add, entry, body)).server
 
     take_in = renamed("servers.take_in", import_)
 

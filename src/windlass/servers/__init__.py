@@ -7,9 +7,10 @@ result = await servers.call("files", "read_file", '{"path": "a"}', key=call.id)
 """
 
 from windlass.servers.environment import denied
-from windlass.servers.imports import ImportedConfig, floating_package, imported_servers
+from windlass.servers.imports import ImportedConfig, ImportedFile, floating_package, imported_servers, slug_for
 from windlass.servers.isolation import Isolation, IsolationStatus, Refusal, line_that_allows, opened
 from windlass.servers.lifecycle import ServerStatus
+from windlass.servers.placeholders import Placeholder
 from windlass.servers.sign_in import (
     AskPerson,
     AuthorizationAnswer,
@@ -35,6 +36,9 @@ from windlass.servers.values import (
     ToolDefinition,
     ToolOverride,
     check,
+    check_filled,
+    with_values,
+    without_overwritten,
 )
 from windlass.servers.visit import Visit, visit
 
@@ -46,6 +50,7 @@ __all__ = [
     "CredentialStore",
     "EmbeddedPart",
     "ImportedConfig",
+    "ImportedFile",
     "InputReply",
     "Isolation",
     "IsolationStatus",
@@ -53,6 +58,7 @@ __all__ = [
     "MediaPart",
     "OnInput",
     "OnProgress",
+    "Placeholder",
     "Question",
     "Refusal",
     "SandboxRules",
@@ -67,10 +73,14 @@ __all__ = [
     "ToolOverride",
     "Visit",
     "check",
+    "check_filled",
     "denied",
     "floating_package",
     "imported_servers",
     "line_that_allows",
     "opened",
+    "slug_for",
     "visit",
+    "with_values",
+    "without_overwritten",
 ]

@@ -25,6 +25,7 @@ from windlass.servers.values import (
     OnProgress,
     ServerConfig,
     ToolDefinition,
+    revealed,
 )
 
 if TYPE_CHECKING:
@@ -203,14 +204,14 @@ class Connection:
 
     async def _live(self, opened: asyncio.Future[None]) -> None:
         loaded = await load()
-        if self.config.transport == "stdio":
-            declared = {name: self._reveal(value) for name, value in self.config.env.items()}
-            self.launch = await asyncio.to_thread(self._isolation.launch, self.config, declared)
+        config = revealed(self.config, self._reveal)
+        if config.transport == "stdio":
+            self.launch = await asyncio.to_thread(self._isolation.launch, config, config.env)
         async with (
             asyncio.timeout(self.config.connect_s) as deadline,
             loaded.open_session(
-                self.config,
-                {name: self._reveal(value) for name, value in self.config.headers.items()},
+                config,
+                config.headers,
                 self._make_process,
                 on_changed=self._note_change,
                 on_lost=self._note_loss,

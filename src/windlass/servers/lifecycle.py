@@ -33,6 +33,7 @@ from windlass.servers.values import (
     ServerConfig,
     TextPart,
     ToolDefinition,
+    check_filled,
 )
 
 State = Literal["draft", "configured", "starting", "running", "failed", "stopped", "needs_sign_in"]
@@ -111,6 +112,7 @@ class ServerLifecycle:
         self._latency_ms = 0.0
 
     def start(self) -> None:
+        check_filled(self.config)
         if self.config.draft:
             raise Conflict(
                 "This server is a draft: its command has not been confirmed.",
@@ -166,7 +168,7 @@ class ServerLifecycle:
             self._refusals.clear()
         if self._connection:
             self._connection.config = config
-        if config.draft or not runs:
+        if config.draft or config.missing or not runs:
             settled: State = "configured" if self._state == "draft" else self._state
             self._move("draft" if self._is_draft else settled, self._unconfirmed)
         elif differs:
@@ -468,5 +470,14 @@ class ServerLifecycle:
 def _what_runs(config: ServerConfig) -> ServerConfig:
     """The part of a config that a running connection depends on."""
     return replace(
-        config, name="", slug="s", trusted=False, approval="", tools="", overrides={}, retries=0, timeout_s=1
+        config,
+        name="",
+        slug="s",
+        trusted=False,
+        approval="",
+        tools="",
+        tools_are_named=True,
+        overrides={},
+        retries=0,
+        timeout_s=1,
     )

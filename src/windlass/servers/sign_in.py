@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from windlass.core.errors import Unavailable
 from windlass.core.values import value_object
-from windlass.servers.values import ServerConfig
+from windlass.servers.values import ServerConfig, revealed
 
 _LATE = "windlass.servers.oauth"
 LAST_S = 5.0  # for a renewal, when Windlass stops
@@ -209,7 +209,8 @@ class SignIn:
         return kept.expires_at if kept and kept.is_valid and not kept.refresh_token else 0
 
     def _revealed(self, config: ServerConfig) -> ServerConfig:
-        return replace(config, client_secret=self._reveal(config.client_secret))
+        known = revealed(config, self._reveal)
+        return replace(config, client_id=known.client_id, client_secret=known.client_secret)
 
     def _kept(self, config: ServerConfig) -> SignInCredentials | None:
         """A token belongs to the address it was given for."""

@@ -25,6 +25,7 @@ from windlass.servers.values import (
     ServerConfig,
     ToolDefinition,
     check,
+    check_filled,
 )
 
 
@@ -102,7 +103,7 @@ class Servers:
 
     def start_all(self, but: Collection[str] = ()) -> None:
         for lifecycle in self._lifecycles.values():
-            if not lifecycle.config.draft and lifecycle.config.id not in but:
+            if not (lifecycle.config.draft or lifecycle.config.missing or lifecycle.config.id in but):
                 lifecycle.start()
 
     async def stop(self, server: str) -> None:
@@ -119,6 +120,7 @@ class Servers:
         lifecycle = self._lifecycle(server)
         if not lifecycle.config.signs_in:
             raise Conflict("This server has no sign-in.", hint=_NO_SIGN_IN, code="no_sign_in")
+        check_filled(lifecycle.config)
         await lifecycle.sign_in.interactive(lifecycle.config, redirect_uri, ask)
         await lifecycle.connect_again()  # a connection of before has the token of before
 

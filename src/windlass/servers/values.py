@@ -6,13 +6,14 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
-from windlass.core.errors import BadInput
+from windlass.core.errors import BadInput, Conflict
 from windlass.core.values import value_object
+from windlass.servers.placeholders import Placeholder, fill, given_values, remaining
 
 Transport = Literal["stdio", "http", "sse"]
 Approval = Literal["", "auto", "ask", "deny"]
@@ -69,6 +70,7 @@ class ServerConfig:
     trusted: bool = False
     approval: Approval = ""
     tools: str = ""  # names or globs of tools enabled in new conversations, with commas between; "" enables none
+    tools_are_named: bool = True  # by a person; a list that came with an import switches tools on and permits nothing
     overrides: Mapping[str, ToolOverride] = field(default_factory=lambda: MappingProxyType({}))
     connect_s: float = 60
     timeout_s: float = 120
@@ -82,6 +84,7 @@ class ServerConfig:
     operator: bool = False  # configured by the operator in windlass.toml; may set what the environment rules deny
     pin: Literal["", "ask"] = ""  # "ask": a changed program waits for a person, although the operator's file names it
     bundled: bool = False  # comes with Windlass, and so do the changes of its tools
+    placeholders: tuple[Placeholder, ...] = ()  # what a person fills in, and the secrets that were filled in
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -99,6 +102,11 @@ class ServerConfig:
     def draft(self) -> bool:
         """A command runs only after somebody has confirmed it; reaching an address needs no confirmation."""
         return self.transport == "stdio" and not (self.confirmed or self.operator)
+
+    @property
+    def missing(self) -> tuple[Placeholder, ...]:
+        """Without these it can neither be confirmed nor started."""
+        return tuple(one for one in self.placeholders if not one.is_filled)
 
     @property
     def signs_in(self) -> bool:
@@ -233,6 +241,80 @@ OnInput = Callable[[Question], Awaitable[InputReply]]
 OnProgress = Callable[[float, float | None, str], None]
 
 
+def config_texts(config: ServerConfig) -> Iterator[tuple[str, str]]:
+    """Everything a placeholder may stand in, with where that is."""
+    yield "command", config.command
+    yield from ((f"argument {number}", text) for number, text in enumerate(config.args, 1))
+    yield from ((f"env {name}", text) for name, text in config.env.items())
+    yield "folder", config.cwd
+    yield "url", config.url
+    yield from ((f"header {name}", text) for name, text in config.headers.items())
+    yield "client id", config.client_id
+    yield "client secret", config.client_secret
+
+
+def with_texts(config: ServerConfig, change: Callable[[str], str]) -> ServerConfig:
+    """Each of them changed, in the same way."""
+    return replace(
+        config,
+        command=change(config.command),
+        args=tuple(map(change, config.args)),
+        env={name: change(text) for name, text in config.env.items()},
+        cwd=change(config.cwd),
+        url=change(config.url),
+        headers={name: change(text) for name, text in config.headers.items()},
+        client_id=change(config.client_id),
+        client_secret=change(config.client_secret),
+    )
+
+
+def revealed(config: ServerConfig, reveal: Callable[[str], str]) -> ServerConfig:
+    """As it runs: with the secrets that its rows only name, and those that a person filled in."""
+    secrets = {text: reveal(one.value) for one in config.placeholders if one.is_filled for text in one.texts}
+    known = replace(
+        config,
+        env={name: reveal(value) for name, value in config.env.items()},
+        headers={name: reveal(value) for name, value in config.headers.items()},
+        client_secret=reveal(config.client_secret),
+    )
+    return with_texts(known, lambda text: fill(text, secrets)) if secrets else known
+
+
+def with_values(config: ServerConfig, values: Mapping[str, str]) -> ServerConfig:
+    """With what a person filled in. Raises `BadInput` for a value that nobody asks for, or that cannot work."""
+    left, replaced = given_values(config.placeholders, values)
+    filled = replace(with_texts(config, lambda text: fill(text, replaced)), placeholders=left)
+    filled = replace(
+        filled,
+        env=_without_emptied(config.env, filled.env),
+        headers=_without_emptied(config.headers, filled.headers),
+        args=tuple(after for before, after in zip(config.args, filled.args, strict=True) if after or not before),
+    )
+    check(filled)
+    return filled
+
+
+def _without_emptied(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    """What may be left empty, and was, leaves nothing behind."""
+    return {name: text for name, text in after.items() if text or not before[name]}
+
+
+def without_overwritten(config: ServerConfig, readable: ServerConfig) -> ServerConfig:
+    """Without the placeholders that stand nowhere any more. `readable` has the values of its variables and headers."""
+    return replace(config, placeholders=remaining(config.placeholders, (text for _, text in config_texts(readable))))
+
+
+def check_filled(config: ServerConfig) -> None:
+    """Raise `Conflict` naming what a person has not filled in yet."""
+    if missing := config.missing:
+        raise Conflict(
+            f"These values are missing: {', '.join(one.name for one in missing)}.",
+            hint="PATCH /servers/{id} takes them as `values`.",
+            code="values_missing",
+            detail={"missing": [one.name for one in missing]},
+        )
+
+
 def check(config: ServerConfig) -> None:
     """Raise `BadInput` naming the field that cannot work."""
     if not _SLUG.fullmatch(config.slug):
@@ -260,6 +342,18 @@ def _check_command(config: ServerConfig) -> None:
 
 
 def _check_address(config: ServerConfig) -> None:
+    if not any(text in config.url for one in config.missing for text in one.texts):
+        _check_url(config)
+    if config.auth == "client_credentials" and not (config.client_id and config.client_secret):
+        raise _bad("client_id", "client_credentials needs a client_id and a client_secret")
+    if config.client_metadata_url and not config.client_metadata_url.startswith("https://"):
+        raise _bad("client_metadata_url", "must be an https address")
+    for name, value in config.headers.items():
+        if not _HEADER_NAME.fullmatch(name) or any(letter in value for letter in "\r\n\0"):
+            raise _bad("headers", f"{name!r} cannot be sent as a header")
+
+
+def _check_url(config: ServerConfig) -> None:
     try:
         address = urlsplit(config.url)
         port_is_fine = address.port is None or address.port > 0
@@ -269,13 +363,6 @@ def _check_address(config: ServerConfig) -> None:
         raise _bad("url", "must be an http or https address")
     if address.username is not None:
         raise _bad("url", "an address is shown in full, so a password does not belong there; send it as a header")
-    if config.auth == "client_credentials" and not (config.client_id and config.client_secret):
-        raise _bad("client_id", "client_credentials needs a client_id and a client_secret")
-    if config.client_metadata_url and not config.client_metadata_url.startswith("https://"):
-        raise _bad("client_metadata_url", "must be an https address")
-    for name, value in config.headers.items():
-        if not _HEADER_NAME.fullmatch(name) or any(letter in value for letter in "\r\n\0"):
-            raise _bad("headers", f"{name!r} cannot be sent as a header")
 
 
 def _bad(field_name: str, why: str) -> BadInput:

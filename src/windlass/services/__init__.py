@@ -27,6 +27,7 @@ from windlass.services.personas import Personas
 from windlass.services.policy import Policies
 from windlass.services.providers import Providers, patience_of
 from windlass.services.retention import Retention
+from windlass.services.server_imports import ServerImports
 from windlass.services.servers import McpServers
 from windlass.services.sign_ins import SignIns
 from windlass.services.system import SearchTests, System
@@ -71,6 +72,7 @@ class Services:
         self.tools = ConversationTools(store, toolbox, servers)
         self.messages = Messages(store, bus, records)
         self.servers = McpServers(store, servers, toolbox, vault, deleted_servers, config.home)
+        self.server_imports = ServerImports(servers, self.servers)
         self.sign_ins = SignIns(servers, self.servers)
         self.providers = Providers(store, models, vault, patience_of(limits), servers)
         self.live_checks = LiveChecks(models, search_backends)

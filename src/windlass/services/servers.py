@@ -2,9 +2,7 @@
 
 import asyncio
 import logging
-import re
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +15,20 @@ from windlass.core.actor import current_actor
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.ids import new_id
 from windlass.core.values import value_object
-from windlass.servers import ServerConfig, Servers, ServerStatus, imported_servers
-from windlass.servers.environment import is_secret
+from windlass.servers import (
+    ServerConfig,
+    Servers,
+    ServerStatus,
+    check_filled,
+    slug_for,
+    with_values,
+    without_overwritten,
+)
 from windlass.servers.identity import ProgramIdentity
 from windlass.services.keyed_lock import KeyedLock
 from windlass.services.origins import moved
 from windlass.services.server_isolation import as_second_edition, loosens, rules_of, shown_inside, shown_isolation
+from windlass.services.server_secrets import ServerSecrets
 from windlass.services.slices import sliced
 from windlass.services.tools import plain, tool_cost
 from windlass.services.whole_results import WholeResult
@@ -39,6 +45,7 @@ HOW_TO_SWITCH_OFF = "docs/isolation.md says what that means and how to switch it
 READY_S = 60
 LOOK_S = 0.1
 MOST_LINES = 500
+RESERVED = {"found"}
 logger = logging.getLogger("windlass")
 
 
@@ -80,6 +87,7 @@ class McpServers:
         self._servers = servers
         self._toolbox = toolbox
         self._vault = vault
+        self._secrets = ServerSecrets(vault)
         self._deleted_servers = deleted_servers
         self._kept: Documents[KeptServer] = store.documents("server", KeptServer)
         self._changes = KeyedLock()
@@ -114,11 +122,15 @@ class McpServers:
         """Servers never started yet: an import contacts no address by itself, not even after a restart."""
         return {kept.config.id for kept in self._kept.all() if not kept.wanted}
 
+    def slugs(self) -> set[str]:
+        """Those in use, and those that a route of this name would hide."""
+        return {config.slug for config in self._servers.configs()} | RESERVED
+
     @serves(routes.servers.add)
     async def add(self, new: schemas.NewServer) -> schemas.ServerAnswer:
         given = _given(new)
-        slug = given.pop("slug", None) or self._free_slug(new.name)
-        config = self._config(ServerConfig(new_id("srv"), slug), given)
+        given.setdefault("slug", slug_for(new.name, self.slugs()))
+        config = self._config(ServerConfig(new_id("srv"), ""), given)
         await self._put(_with_author(KeptServer(config, time.time(), edition=EDITION), config.approval))
         return await self._answer(config.id, "Server added; confirm its command" if config.draft else "Server added")
 
@@ -138,9 +150,9 @@ class McpServers:
         async with self._changes.hold(self._own(server).config.id):
             kept = self._own(server)
             config, message = self._config(kept.config, _given(change)), "Server changed"
-            if moved(kept.config.url, config.url):
+            if moved(kept.config.url, config.url) and not _is_filled_in(kept.config, config, change):
                 config = _without_client(config, change)
-                if kept.config.headers:
+                if kept.config.headers or kept.config.placeholders:
                     kept, config, message = await self._move_without_headers(kept, config)
             same = self._what_was_confirmed(config) == self._what_was_confirmed(kept.config)
             if not same or loosens(kept.config, config):
@@ -172,6 +184,7 @@ class McpServers:
             if not (config.operator and status.state == "draft"):  # one of the file's, whose program changed
                 kept = self._own(server_id)
                 _check_argv(kept.config, request)
+                check_filled(kept.config)
                 self._check_values(kept.config, request)
                 await self._put(replace(kept, config=replace(kept.config, confirmed=True)))
             await self._servers.confirm(config.id)
@@ -244,19 +257,10 @@ class McpServers:
         lines = self._servers.stderr(server).splitlines()[-MOST_LINES:]
         return schemas.ServerLog(lines, len(lines))
 
-    @serves(routes.servers.import_)
-    async def import_(self, given: dict[str, Any]) -> schemas.ImportedServers:
-        taken = [config.slug for config in self._servers.configs()]
-        found = await asyncio.to_thread(imported_servers, msgspec.json.encode(given), taken)
-        for one in found:
-            if one.config:
-                await self._put(
-                    KeptServer(replace(one.config, confirmed=False), time.time(), wanted=False, edition=EDITION)
-                )
-        await self._servers.find_out_isolation()
-        made = [self._shown(self._servers.status(one.config.id)) for one in found if one.config]
-        notes = [schemas.ImportNote(one.name, one.problem, list(one.warnings)) for one in found]
-        return schemas.ImportedServers(made, len(made), notes, message="Nothing was started")
+    async def add_draft(self, config: ServerConfig) -> schemas.Server:
+        """One that nobody has looked at: it contacts no address and runs nothing until a person starts it."""
+        await self._put(KeptServer(replace(config, confirmed=False), time.time(), wanted=False, edition=EDITION))
+        return (await self._answer(config.id)).server
 
     async def _first_outcome(self, server_id: str) -> ServerStatus:
         """One that failed is tried again by itself, which is nothing to wait for here."""
@@ -271,15 +275,9 @@ class McpServers:
         never start. Then the row: what runs without one could not be deleted."""
         config = kept.config
         self._servers.check(config)
-        if self._rotates(config):
+        if self._secrets.rotate(config):
             self._rotated.add(config.id)
-        hidden = replace(
-            config,
-            env=self._hidden(config, "env"),
-            headers=self._hidden(config, "headers"),
-            client_secret=self._hidden_secret(config),
-            overrides=dict(config.overrides),
-        )
+        hidden = self._secrets.hidden(config)
         await self._kept.put(config.id, replace(kept, config=hidden))
         await self._servers.put(hidden)
         if config.id in self._rotated and self._servers.status(config.id).state in {"running", "starting"}:
@@ -294,12 +292,16 @@ class McpServers:
         self._servers.check(changed)
         slot = f"{PREFIX}{kept.config.id}/headers/"
         given = {name: value for name, value in changed.headers.items() if value != slot + name}
-        bare = replace(kept, config=replace(kept.config, headers={}))
+        placeholders = self._secrets.without_kept(kept.config)
+        bare = replace(kept, config=replace(kept.config, headers={}, placeholders=placeholders))
         await self._kept.put(kept.config.id, bare)
         self._vault.drop(f"{kept.config.id}/headers/")
+        self._vault.drop(f"{kept.config.id}/inputs/")
+        changed = replace(changed, placeholders=self._secrets.without_kept(changed))
         gone = ", ".join(sorted(set(kept.config.headers) - set(given)))
         why = f". These headers were deleted, because the address is another server's: {gone}" if gone else ""
-        return bare, replace(changed, headers=given), f"Server changed{why}"
+        changed = replace(changed, headers=given)
+        return bare, without_overwritten(changed, changed), f"Server changed{why}"
 
     async def _unconfirm(self, kept: KeptServer, changed: ServerConfig) -> None:
         """Before anything of the change is kept: values are in the vault, which is written before the row, and none may
@@ -310,49 +312,34 @@ class McpServers:
 
     def _what_was_confirmed(self, config: ServerConfig) -> tuple[object, ...]:
         """The values of secrets may rotate."""
-        return config.argv, config.cwd, set(config.env), self._values(config)
-
-    def _values(self, config: ServerConfig) -> dict[str, str]:
-        """The variables that are confirmed with the command: all but secrets."""
-        return {name: self._value(config, name) for name in sorted(config.env) if not is_secret(name)}
-
-    def _value(self, config: ServerConfig, name: str) -> str:
-        value = config.env[name]
-        return self._vault.reveal(value) if value == f"{PREFIX}{config.id}/env/{name}" else value
+        return (
+            config.argv,
+            config.cwd,
+            set(config.env),
+            self._secrets.shown_values(config),
+            self._secrets.filled_in(config),
+        )
 
     def _check_values(self, config: ServerConfig, request: schemas.Confirm) -> None:
-        if config.draft and request.env_values not in (msgspec.UNSET, self._values(config)):
+        if config.draft and request.env_values not in (msgspec.UNSET, self._secrets.shown_values(config)):
             raise Conflict(
                 "These are not the variables the command would run with.",
                 hint="Look at `env_values` again and send it back exactly as it is shown.",
                 code="env_values",
             )
 
-    def _rotates(self, config: ServerConfig) -> bool:
-        slots = {f"{config.id}/env/{name}": value for name, value in config.env.items()}
-        slots |= {f"{config.id}/headers/{name}": value for name, value in config.headers.items()}
-        return any(value not in (PREFIX + slot, self._vault.reveal(PREFIX + slot)) for slot, value in slots.items())
-
-    def _hidden(self, config: ServerConfig, kind: str) -> dict[str, str]:
-        values: Mapping[str, str] = getattr(config, kind)
-        hidden: dict[str, str] = {}
-        for name, value in values.items():
-            slot = f"{config.id}/{kind}/{name}"
-            # Any other reference is taken as the letters it is: it must not reach another server's secret.
-            hidden[name] = value if value == PREFIX + slot else self._vault.put(slot, value)
-        return hidden
-
-    def _hidden_secret(self, config: ServerConfig) -> str:
-        slot = f"{config.id}/client/secret"
-        if config.client_secret in ("", PREFIX + slot):
-            return config.client_secret
-        return self._vault.put(slot, config.client_secret)
-
     def _config(self, config: ServerConfig, given: dict[str, Any]) -> ServerConfig:
         fields = _fields(given)
         if inside := fields.pop("inside", None):
             fields["sandbox_rules"] = rules_of(inside, config.id, self._home)
-        return replace(config, **fields)
+        if fields.get("slug") in RESERVED:
+            raise BadInput(f"slug: {fields['slug']} is the name of a route", detail={"field": "slug"})
+        if fields.get("tools", config.tools) != config.tools:
+            fields["tools_are_named"] = True
+        if values := fields.pop("values", None):
+            config = with_values(self._secrets.readable(config), values)
+        changed = replace(config, **fields)
+        return without_overwritten(changed, self._secrets.readable(changed)) if changed.placeholders else changed
 
     def _own(self, server: str) -> KeptServer:
         config = self._servers.status(server).config
@@ -360,14 +347,6 @@ class McpServers:
         if kept is None:
             raise Conflict(f"{config.slug} comes from the settings.", hint="Change it there.", code="from_config")
         return kept
-
-    def _free_slug(self, name: str) -> str:
-        taken = {config.slug for config in self._servers.configs()}
-        base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:28] or "server"
-        slug, number = base, 2
-        while slug in taken:
-            slug, number = f"{base}-{number}", number + 1
-        return slug
 
     async def _answer(self, server: str, message: str = "") -> schemas.ServerAnswer:
         await self._servers.find_out_isolation()
@@ -380,7 +359,7 @@ class McpServers:
         self._show_sign_in(shown, status.config.id)
         shown.isolation = shown_isolation(status.config, self._servers.isolation(status.config.id))
         if status.config.draft:
-            shown.env_values = self._values(status.config)
+            shown.env_values = self._secrets.shown_values(status.config)
         if kept and not kept.wanted and status.config.transport != "stdio" and shown.status == "configured":
             shown.status = "draft"  # there is no command to confirm: starting it is the consent
         return shown
@@ -464,7 +443,19 @@ def server_shown(status: ServerStatus, *, created_at: float | None) -> schemas.S
         client_id=config.client_id,
         scopes=config.scopes,
         issuer=config.issuer,
+        missing=shown_missing(config),
     )
+
+
+def shown_missing(config: ServerConfig) -> list[schemas.MissingValue]:
+    return [
+        schemas.MissingValue(one.name, one.label, one.secret, one.default, list(one.where)) for one in config.missing
+    ]
+
+
+def _is_filled_in(before: ServerConfig, after: ServerConfig, change: schemas.ServerChange) -> bool:
+    """Its headers were given for this address, which was not whole: nothing was ever sent."""
+    return change.url is msgspec.UNSET and any("url" in one.where for one in before.missing)
 
 
 def _without_client(changed: ServerConfig, change: schemas.ServerChange) -> ServerConfig:

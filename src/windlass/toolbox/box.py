@@ -430,7 +430,11 @@ class Toolbox:
 
     def _is_named(self, offer: Offer, choices: dict[tuple[str, str], EnabledToolRow]) -> bool:
         choice = choices.get((offer.server.id, offer.tool.name))
-        return choice.named if choice else is_named(offer.tool.name, offer.server.enabled_tools)
+        return (
+            choice.named
+            if choice
+            else (offer.server.tools_are_named and is_named(offer.tool.name, offer.server.enabled_tools))
+        )
 
     def _corrected(self, offer: Offer) -> ToolClass | None:
         row = self._corrections().get((offer.server.id, offer.tool.name))

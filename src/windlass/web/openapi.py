@@ -28,6 +28,7 @@ TAGS = {
     "servers": "MCP servers: add, confirm, start, stop",
     "providers": "Where models come from; keys go in and never come out",
     "search": "Whether web search works",
+    "gallery": "Known servers that come with Windlass: search, add as drafts",
     "personas": "A system prompt, a model and tools under one name",
     "policy": "Which calls run by themselves, which ask, which never run",
     "permissions": "What decides calls: list, revoke, try",

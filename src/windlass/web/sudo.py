@@ -58,6 +58,7 @@ class Sudo:
         now = (await self._services.servers.get(server)).server
         renamed = change.slug not in (UNSET, now.slug)
         moved = change.url not in (UNSET, now.url) or change.transport not in (UNSET, now.transport)
+        moved = moved or (change.values is not UNSET and any("url" in one.where for one in now.missing))
         trusts = change.trusted is True and not now.trusted
         loosens = change.approval is not UNSET and _STRICTNESS[change.approval] < _STRICTNESS[now.approval]
         return renamed or trusts or loosens or (moved and await self._holds_something(now))

@@ -68,7 +68,8 @@ export type ErrorCode =
   | "unauthorized"
   | "unavailable"
   | "unknown_model"
-  | "unsupported_parameter";
+  | "unsupported_parameter"
+  | "values_missing";
 
 export type Scope = "ops" | "read" | "chat" | "approve" | "admin";
 
@@ -78,9 +79,9 @@ export type ToolClass = "reads" | "changes" | "sends";
 
 export type WebSearch = "auto" | "on" | "off";
 
-export type PermissionKind = "rule" | "grant" | "conversation" | "server" | "tool";
-
 export type Transport = "stdio" | "http" | "sse";
+
+export type PermissionKind = "rule" | "grant" | "conversation" | "server" | "tool";
 
 export type LimitSource = "default" | "file" | "saved";
 
@@ -461,10 +462,82 @@ export interface Finding {
   detail: string;
 }
 
+export interface FoundConfig {
+  id: string;
+  client: string;
+  path: string;
+  servers: FoundEntry[];
+  /** Of those that are not here yet and can be imported */
+  count: number;
+  /** Why the file cannot be read */
+  problem: string;
+}
+
+export interface FoundConfigs {
+  configs: FoundConfig[];
+  /** Of the servers that could be imported */
+  count: number;
+  success: boolean;
+  message: string;
+}
+
+/** As far as it is shown before it is imported: names alone, no argument and no value. */
+export interface FoundEntry {
+  name: string;
+  transport: Transport | null;
+  /** Its program, or the host it is reached at */
+  runs: string;
+  env_names: string[];
+  header_names: string[];
+  /** Why it cannot be imported */
+  problem: string;
+  /** The same command or address is here already */
+  added: boolean;
+}
+
 export interface FunctionCall {
   name: string;
   /** A JSON object as text */
   arguments: string;
+}
+
+export interface GalleryAdd {
+  /** The entry's own when left out */
+  name?: string;
+  values?: Record<string, string>;
+}
+
+export interface GalleryEntry {
+  id: string;
+  name: string;
+  description: string;
+  publisher: string;
+  /** What it needs of you; empty for none */
+  needs: ("address" | "folder" | "key" | "sign_in")[];
+  transport: Transport;
+  /** With its version; parts to fill in stand as `${name}` */
+  argv: string[];
+  url: string;
+  /** Of its package; empty for one that is reached by an address */
+  version: string;
+  /** What to send as `values` */
+  asks: MissingValue[];
+  homepage: string;
+  /** What to know before adding it */
+  note: string;
+  /** Slugs of servers that were added from it */
+  added: string[];
+}
+
+export interface GalleryList {
+  entries: GalleryEntry[];
+  count: number;
+  success: boolean;
+}
+
+export interface GalleryQuery {
+  /** Words; without any, all entries */
+  q?: string;
 }
 
 export interface GrantCoverage {
@@ -501,7 +574,18 @@ export interface ImportNote {
   name: string;
   /** Why it was left out; empty when it came in */
   problem: string;
+  /** What of it was not taken, and what to look at */
   warnings: string[];
+  /** Of the draft; empty when it was left out */
+  slug: string;
+}
+
+/** What the import takes beside the object of another client. */
+export interface ImportRequest {
+  text?: string;
+  found?: string[];
+  only?: string[];
+  values?: Record<string, string>;
 }
 
 export interface Imported {
@@ -520,6 +604,8 @@ export interface ImportedServers {
   notes: ImportNote[];
   success: boolean;
   message: string;
+  /** Keys of the file that name no server */
+  unread: string[];
 }
 
 export interface InputAnswer {
@@ -681,6 +767,19 @@ export interface MessagesQuery {
   limit?: number | null;
   /** `next_cursor` of the page before */
   cursor?: string;
+}
+
+/** Something a person has to give before a draft can be confirmed or started. */
+export interface MissingValue {
+  name: string;
+  /** What it is, in the words of the file it came from */
+  label: string;
+  /** Goes into the vault and never comes out */
+  secret: boolean;
+  /** Proposed; with one, an empty value counts as given */
+  default: string | null;
+  /** The parts it stands in, such as `argument 3` or `env TOKEN` */
+  where: string[];
 }
 
 /** null: not known. */
@@ -1293,6 +1392,8 @@ export interface Server {
   isolation: ServerIsolation | null;
   /** Of a draft: the variables that are confirmed with its command. Secrets are only named */
   env_values: Record<string, string>;
+  /** To be given as `values` before it can be confirmed or started */
+  missing: MissingValue[];
 }
 
 export interface ServerAnswer {
@@ -1329,6 +1430,8 @@ export interface ServerChange {
   /** How far its program is isolated; `bwrap` is another name of `strict` */
   sandbox?: "bwrap" | "default" | "off" | "strict";
   inside?: Inside;
+  /** For what `missing` asks for, by name */
+  values?: Record<string, string>;
 }
 
 export interface ServerIsolation {

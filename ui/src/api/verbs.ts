@@ -94,8 +94,14 @@ export const servers = {
   add: (fields: api.NewServer) => post<api.ServerAnswer>("/servers", fields),
   change: (id: string, fields: api.ServerChange) => patch<api.ServerAnswer>(server(id), fields),
   forget: (id: string) => remove(server(id)),
-  import: (mcpServers: Record<string, unknown>) =>
-    post<api.ImportedServers>("/servers/import", { mcpServers }),
+  /** The text of another client's file, or files of `found`. */
+  import: (what: { text: string } | { found: string[]; only: string[] }) =>
+    post<api.ImportedServers>("/servers/import", what),
+  /** Looks at files of other clients on the server's machine. */
+  found: () => get<api.FoundConfigs>("/servers/found"),
+  gallery: (q: string) => get<api.GalleryList>(`/gallery?q=${e(q)}`),
+  addKnown: (id: string, values: Record<string, string>) =>
+    post<api.ServerAnswer>(`/gallery/${e(id)}/add`, { values }),
   /** Both as they were shown; refused when either is another by now. */
   confirm: (id: string, argv: string[], env_values: Record<string, string>) =>
     post<api.ServerAnswer>(`${server(id)}/confirm`, { argv, env_values }),

@@ -47,6 +47,7 @@ const SERVER: Server = {
   signed_in: false,
   sign_in_ends_at: null,
   sign_in: null,
+  missing: [],
 };
 
 const WAS = {
@@ -76,6 +77,7 @@ async function open(servers: Partial<Server>[], answers: Answers = {}) {
   const asked = serve({
     "GET /servers": { servers: list },
     "POST /servers": { server: list[0] },
+    "GET /gallery": { entries: [], count: 0 },
     ...answers,
   });
   await serverList.refresh();
@@ -211,8 +213,10 @@ test("a healthy server is a row that opens to its tools, and a tool to its schem
 });
 
 test("with no servers it says what can be done", async () => {
-  await open([]);
-  expect(screen.getByText(/nothing starts until you confirm it/)).toBeTruthy();
+  const { user } = await open([]);
+  expect(screen.getByText(/Start with files or web search, or import your config/)).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Web search" }));
+  expect(screen.getByLabelText<HTMLInputElement>("Search known servers").value).toBe("web search");
 });
 
 describe("adding", () => {
@@ -233,19 +237,6 @@ describe("adding", () => {
     await user.click(screen.getByRole("button", { name: "Add as a draft" }));
     await waitFor(() => expect(screen.getByText("command: not found")).toBeTruthy());
     expect(sent(asked)[0]?.body).toMatchObject({ command: "npx", args: ["-y", "files"] });
-  });
-
-  test("imports the file of another client as drafts", async () => {
-    const { asked, user } = await open([], { "POST /servers/import": { servers: [], notes: [] } });
-    await user.click(screen.getByRole("button", { name: "Paste your MCP config" }));
-    await user.click(screen.getByLabelText("Paste your MCP config"));
-    await user.paste('{"mcpServers": {"files": {"command": "npx", "args": ["-y"]}}}');
-    expect(screen.getByText("npx -y")).toBeTruthy();
-    await user.click(screen.getByRole("button", { name: "Import 1 draft" }));
-    expect(sent(asked)[0]).toMatchObject({
-      path: "/servers/import",
-      body: { mcpServers: { files: { command: "npx", args: ["-y"] } } },
-    });
   });
 });
 

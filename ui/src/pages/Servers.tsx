@@ -8,6 +8,8 @@ import "./pages.css";
 import { ChangedCard } from "./servers/ChangedCard";
 import { DraftCard } from "./servers/DraftCard";
 import { FailedCard } from "./servers/FailedCard";
+import { Found, useFound } from "./servers/Found";
+import { Gallery } from "./servers/Gallery";
 import { ImportPanel } from "./servers/ImportPanel";
 import { sorted, type Needy } from "./servers/needs";
 import { ServerFormPanel } from "./servers/ServerFormPanel";
@@ -25,6 +27,8 @@ export default function Servers() {
   useFreshServers(list);
   const { tools, again } = useTools(list);
   const { kept, keepOff } = useKeptOff();
+  const looking = useFound();
+  const [query, setQuery] = useState("");
   const { needy, others } = sorted(list, tools, kept);
   const count = list.reduce((sum, server) => sum + server.tool_count, 0);
   const hold = (event: DragEvent) => {
@@ -41,9 +45,18 @@ export default function Servers() {
       meta={value && `${plural(list.length, "server")}, ${plural(count, "tool")}`}
       actions={
         <>
+          <Button
+            small
+            icon="search"
+            aria-label="Look for configs"
+            disabled={looking.busy}
+            onClick={looking.look}
+          >
+            <span className="wide">Look for configs</span>
+          </Button>
           <Button small icon="save" onClick={() => setAdding({ kind: "import", text: "" })}>
             <span>
-              Import<span className="wide"> JSON</span>
+              Import<span className="wide"> config</span>
             </span>
           </Button>
           <Button small look="primary" icon="plus" onClick={() => setAdding({ kind: "form" })}>
@@ -64,13 +77,23 @@ export default function Servers() {
         )}
         <Problem what="Couldn’t load servers." error={error} onAgain={() => void serverList.refresh()} />
         {!value && !error && <Skeleton label="Loading servers…" rows={4} row={52} />}
+        <Found looking={looking} />
         {value?.length === 0 && !adding && (
           <Nothing
-            onAdd={() => setAdding({ kind: "form" })}
+            onSearch={setQuery}
             onImport={() => setAdding({ kind: "import", text: "" })}
+            onLook={looking.look}
           />
         )}
         {needy.length > 0 && <NeedsYou needy={needy} onKeepOff={keepOff} onAccepted={again} />}
+        {value && !adding && (
+          <Gallery
+            query={query}
+            onQuery={setQuery}
+            version={list.map((server) => server.id).join(" ")}
+            onOther={() => setAdding({ kind: "form" })}
+          />
+        )}
         {others.length > 0 && (
           <section>
             <div className="section-head">
@@ -119,22 +142,25 @@ function NeedsYou({ needy, onKeepOff, onAccepted }: NeedsProps) {
 }
 
 interface NothingProps {
-  onAdd: () => void;
+  onSearch: (query: string) => void;
   onImport: () => void;
+  onLook: () => void;
 }
 
-function Nothing({ onAdd, onImport }: NothingProps) {
+function Nothing({ onSearch, onImport, onLook }: NothingProps) {
   const actions = (
-    <span className="row-acts">
-      <Button onClick={onAdd}>Add server</Button>
-      <Button look="ghost" onClick={onImport}>
-        Paste your MCP config
+    <span className="row-acts wrapped">
+      <Button onClick={() => onSearch("files")}>Files</Button>
+      <Button onClick={() => onSearch("web search")}>Web search</Button>
+      <Button onClick={onImport}>Import your config</Button>
+      <Button look="ghost" onClick={onLook}>
+        Look for configs
       </Button>
     </span>
   );
   return (
     <Empty icon="server" action={actions}>
-      No servers yet. Add one, or paste your MCP config; nothing starts until you confirm it.
+      No servers yet. Start with files or web search, or import your config.
     </Empty>
   );
 }

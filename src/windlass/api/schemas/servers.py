@@ -1,6 +1,6 @@
 """MCP servers: what is configured, what really runs, and their tools."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -18,6 +18,7 @@ Value = Annotated[
     ),
 ]
 Variables = Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Value], Meta(max_length=200)]
+Values = Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Secret], Meta(max_length=200)]
 Url = Annotated[
     str, Meta(pattern=r"^https?://[^\s/?#@]+([/?#]|$)", max_length=2000, examples=["https://example.com/mcp"])
 ]
@@ -92,7 +93,7 @@ class NewServer(Request):
     issuer: Annotated[str, Meta(max_length=1000, description="Who may get the secret; else whom the server names")] = ""
     client_metadata_url: Annotated[str, Meta(max_length=1000, description="A public https page about this client")] = ""
     trusted: Annotated[bool, Meta(description="Its read-only and idempotent hints are believed")] = False
-    tools: Annotated[str, Meta(max_length=300, description="On in new chats, as a pattern; `*` is all")] = ""
+    tools: Annotated[str, Meta(max_length=4000, description="On in new chats, as a pattern; `*` is all")] = ""
     approval: Approval | None = None
     timeout_s: Seconds = 120
     retries: Annotated[int, Meta(ge=0, le=10)] = 0
@@ -120,13 +121,24 @@ class ServerChange(Request):
     issuer: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
     client_metadata_url: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
     trusted: bool | UnsetType = UNSET
-    tools: Annotated[str, Meta(max_length=300)] | UnsetType = UNSET
+    tools: Annotated[str, Meta(max_length=4000)] | UnsetType = UNSET
     approval: Approval | UnsetType | None = UNSET
     timeout_s: Seconds | UnsetType = UNSET
     retries: Annotated[int, Meta(ge=0, le=10)] | UnsetType = UNSET
     parallel: Annotated[int, Meta(ge=1, le=64)] | UnsetType = UNSET
     sandbox: Sandbox | UnsetType = UNSET
     inside: Inside | UnsetType = UNSET
+    values: Annotated[Values, Meta(description="For what `missing` asks for, by name")] | UnsetType = UNSET
+
+
+class MissingValue(Response):
+    """Something a person has to give before a draft can be confirmed or started."""
+
+    name: str
+    label: Annotated[str, Meta(description="What it is, in the words of the file it came from")]
+    secret: Annotated[bool, Meta(description="Goes into the vault and never comes out")]
+    default: Annotated[str | None, Meta(description="Proposed; with one, an empty value counts as given")]
+    where: Annotated[list[str], Meta(description="The parts it stands in, such as `argument 3` or `env TOKEN`")]
 
 
 class ServerSignIn(Response):
@@ -184,6 +196,9 @@ class Server(Response):
         dict[str, str],
         Meta(description="Of a draft: the variables that are confirmed with its command. Secrets are only named"),
     ] = field(default_factory=dict)
+    missing: Annotated[
+        list[MissingValue], Meta(description="To be given as `values` before it can be confirmed or started")
+    ] = field(default_factory=list)
 
 
 class ServerLogin(Request):
@@ -239,30 +254,6 @@ class Confirm(Request):
     env_values: (
         Annotated[dict[str, str], Meta(description="As `env_values` shows it; refused when it is outdated")] | UnsetType
     ) = UNSET
-
-
-ImportServers = Annotated[
-    dict[str, Any],
-    Meta(
-        description="A server list as other clients write it, under `mcpServers`, `servers` or `context_servers`. "
-        "Nothing starts: all become drafts.",
-        examples=[{"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server", "/docs"]}}}],
-    ),
-]
-
-
-class ImportNote(Response):
-    name: str
-    problem: Annotated[str, Meta(description="Why it was left out; empty when it came in")]
-    warnings: list[str]
-
-
-class ImportedServers(Response):
-    servers: list[Server]
-    count: int
-    notes: list[ImportNote]
-    success: bool = True
-    message: str = ""
 
 
 class ServerTool(Response):

@@ -4,9 +4,10 @@ import { servers, type Server } from "../../api";
 import { serverList } from "../../app/resources";
 import { visible } from "../../conversation/KeyValues";
 import { useVerb } from "../../conversation/useVerb";
-import { Button, Icon, Problem, Tag } from "../../parts";
+import { Button, Icon, Problem, Tag, plural } from "../../parts";
 import { Sure } from "../Sure";
 import { matchOf, unpinnedParts } from "./argv";
+import { MissingForm } from "./MissingForm";
 import { ServerNote } from "./Refused";
 import { ServerFormPanel } from "./ServerFormPanel";
 import { sandboxText } from "./labels";
@@ -42,7 +43,13 @@ export function DraftCard({ server }: { server: Server }) {
       </div>
       <div className="panel-body">
         <ServerNote server={server} />
-        {reached ? (
+        {server.missing.length > 0 ? (
+          <>
+            <p>It needs {plural(server.missing.length, "value")} first.</p>
+            <Argv argv={reached ? [server.url] : server.argv} />
+            <MissingForm server={server}>{others}</MissingForm>
+          </>
+        ) : reached ? (
           <Address server={server} busy={busy} onStart={start}>
             {others}
           </Address>

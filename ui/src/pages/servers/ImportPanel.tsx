@@ -1,11 +1,11 @@
 import { useRef, useState, type DragEvent } from "react";
 
-import { servers, type ImportNote } from "../../api";
+import { servers, type ImportedServers } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
-import { Banner, Button, IconButton, Problem, plural } from "../../parts";
+import { Button, IconButton, Problem, plural } from "../../parts";
 import { AreaField } from "../Field";
-import { readImport, type Candidate } from "./importFile";
+import { ImportNotes, hasNotes } from "./ImportNotes";
 
 interface Props {
   /** The text of a file dropped on the page; "" to begin empty. */
@@ -13,15 +13,14 @@ interface Props {
   onClose: () => void;
 }
 
-/** The server list of another client: pasted, dropped or chosen. All of them become drafts. */
-export function ImportPanel({ text: given, onClose }: Props) {
-  const [text, setText] = useState(given);
+/** The server list of another client: pasted, dropped or chosen. The server reads it, whatever its format; all of them
+ *  become drafts. */
+export function ImportPanel({ text: start, onClose }: Props) {
+  const [text, setText] = useState(start);
   const [over, setOver] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
-  const [notes, setNotes] = useState<readonly ImportNote[]>([]);
+  const [imported, setImported] = useState<ImportedServers | null>(null);
   const { run, busy, error } = useVerb();
-  const file = readImport(text);
-  const count = file.candidates.length;
   const take = async (chosen: File | undefined) => {
     if (chosen) setText(await chosen.text());
   };
@@ -31,18 +30,13 @@ export function ImportPanel({ text: given, onClose }: Props) {
     setOver(false);
     void take(event.dataTransfer.files[0]);
   };
-  const bring = async () => {
-    let remarks: ImportNote[] = [];
-    const done = await run(async () => {
-      remarks = (await servers.import(file.servers)).notes.filter(
-        (note) => note.problem || note.warnings.length > 0,
-      );
+  const bring = () =>
+    run(async () => {
+      const found = await servers.import({ text });
+      await serverList.refresh();
+      if (hasNotes(found)) setImported(found);
+      else onClose();
     });
-    if (!done) return;
-    await serverList.refresh();
-    if (remarks.length === 0) onClose();
-    else setNotes(remarks);
-  };
   return (
     <section
       className={over ? "panel drop over" : "panel drop"}
@@ -62,61 +56,48 @@ export function ImportPanel({ text: given, onClose }: Props) {
         <IconButton icon="x" label="Close the import" onClick={onClose} />
       </div>
       <div className="panel-body">
-        <AreaField
-          label="Paste your MCP config"
-          mono
-          rows={8}
-          value={text}
-          onText={setText}
-          problem={file.problem}
-          help="Paste it, drop it here, or choose it: the file of Claude Desktop, Cursor, VS Code or Zed."
-          placeholder={'{\n  "mcpServers": {\n    "files": { "command": "npx", "args": ["-y", "…"] }\n  }\n}'}
-          autoFocus
-        />
-        {count > 0 && <Candidates candidates={file.candidates} />}
-        <Problem what="Nothing was imported." error={error} />
-        <Notes notes={notes} />
-        <div className="panel-foot">
-          <Button look="primary" disabled={count === 0 || busy || notes.length > 0} onClick={bring}>
-            {count === 0 ? "Import" : `Import ${plural(count, "draft")}`}
-          </Button>
-          <Button onClick={() => chooser.current?.click()}>Choose a file…</Button>
-          <input
-            ref={chooser}
-            type="file"
-            accept=".json,application/json"
-            hidden
-            onChange={(event) => void take(event.target.files?.[0])}
+        {imported ? (
+          <ImportNotes imported={imported} />
+        ) : (
+          <AreaField
+            label="Paste your MCP config"
+            mono
+            rows={8}
+            value={text}
+            onText={setText}
+            help="Paste it, drop it here, or choose it: JSON, YAML or TOML, as Claude Desktop, Cursor, VS Code, Zed, Codex, Goose and others write it."
+            placeholder={
+              '{\n  "mcpServers": {\n    "files": { "command": "npx", "args": ["-y", "…"] }\n  }\n}'
+            }
+            autoFocus
           />
-          <Button look="ghost" onClick={onClose}>
-            {notes.length > 0 ? "Close" : "Cancel"}
-          </Button>
-        </div>
+        )}
+        <Problem what="Nothing was imported." error={error} />
+        {imported ? (
+          <div className="panel-foot">
+            <Button look="primary" onClick={onClose}>
+              {imported.count > 0 ? `Review ${plural(imported.count, "draft")}` : "Close"}
+            </Button>
+          </div>
+        ) : (
+          <div className="panel-foot">
+            <Button look="primary" disabled={!text.trim() || busy} onClick={() => void bring()}>
+              Import as drafts
+            </Button>
+            <Button onClick={() => chooser.current?.click()}>Choose a file…</Button>
+            <input
+              ref={chooser}
+              type="file"
+              accept=".json,.jsonc,.yaml,.yml,.toml,application/json"
+              hidden
+              onChange={(event) => void take(event.target.files?.[0])}
+            />
+            <Button look="ghost" onClick={onClose}>
+              Cancel
+            </Button>
+          </div>
+        )}
       </div>
     </section>
   );
-}
-
-function Candidates({ candidates }: { candidates: readonly Candidate[] }) {
-  return (
-    <dl className="facts candidates" aria-label="Found in the file">
-      {candidates.map(({ name, what }) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <code>{what}</code>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** What was left out, and what to look at before a draft is confirmed. */
-function Notes({ notes }: { notes: readonly ImportNote[] }) {
-  return notes.map(({ name, problem, warnings }) => (
-    <Banner key={name} tone={problem ? "bad" : "warn"} icon={problem ? "fail" : "alert"} role="status">
-      <strong>{name}</strong> {problem ? `was left out. ${problem}` : `came in. ${warnings.join(" ")}`}
-    </Banner>
-  ));
 }

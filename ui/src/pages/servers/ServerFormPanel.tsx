@@ -104,7 +104,7 @@ export function ServerFormPanel({ server, onClose, onImport }: Props) {
             <>
               <span className="grow" />
               <Button look="ghost" icon="save" onClick={onImport}>
-                Import JSON instead
+                Import a config instead
               </Button>
             </>
           )}
