@@ -2,7 +2,7 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,7 +16,8 @@ from tests.kit.waiting import PATIENCE_S, until_found
 from tests.servers.kit import ERAS, ledger_config, program, run
 from windlass.core.errors import ToolError
 from windlass.servers import EmbeddedPart, LinkPart, ServerConfig, Servers, TextPart
-from windlass.servers.offered import MOST_LISTED, Abilities, Completed, ListedPrompt, PromptArgument
+from windlass.servers.catalogue import Catalogue
+from windlass.servers.offered import MOST_LISTED, Abilities, Completed, ListedPrompt, PromptArgument, ReadResource
 from windlass.servers.redaction import NoRedaction
 from windlass.servers.session_requests import COMPLETE_S
 
@@ -47,6 +48,10 @@ async def offering(servers: Servers, ledger: Ledger, era: str, way: str, **held:
         await servers.stop("ledger")
 
 
+def reading(uri: str) -> Callable[[Catalogue], Awaitable[ReadResource]]:
+    return lambda there: there.read(uri, 5)
+
+
 @pytest.mark.parametrize("way", ["stdio", "http"])
 @pytest.mark.parametrize("era", ERAS)
 async def test_it_lists_reads_fills_in_and_completes(servers: Servers, ledger: Ledger, era: str, way: str) -> None:
@@ -59,7 +64,7 @@ async def test_it_lists_reads_fills_in_and_completes(servers: Servers, ledger: L
         templates = await servers.ask("ledger", lambda there: there.templates())
         assert [one.uri for one in templates] == ["doc://{name}"]
         for one, text in ((listed[0], "alpha"), (listed[2], "odd")):
-            read = await servers.ask("ledger", lambda there, uri=one.uri: there.read(uri, 5))
+            read = await servers.ask("ledger", reading(one.uri))
             assert [(part.uri, part.text) for part in read.contents] == [(one.uri, text)]
         binary = await servers.ask("ledger", lambda there: there.read("doc://b", 5))
         assert binary.contents == (EmbeddedPart("doc://b", "application/octet-stream", blob="AAE="),)

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from windlass.api import schemas
+from windlass.cli import offered
+from windlass.cli.offered import Json, Named, pairs
 from windlass.cli.options import FAILED
 from windlass.cli.output import as_json, clean, note, out, table
 from windlass.cli.session import Connected, opened
 from windlass.core.errors import BadInput
 
 servers = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Named = Annotated[str, typer.Argument(help="Slug or id.")]
 START_S = 60.0
 LOG_LINES = 10
 _TEXT = r'"(?:[^"\\]|\\.)*"'
@@ -58,9 +58,9 @@ def add(
         "sandbox": isolation or ("strict" if sandbox else "default"),
     }
     if command:
-        fields |= {"command": command[0], "args": command[1:], "env": _pairs(env)}
+        fields |= {"command": command[0], "args": command[1:], "env": pairs(env)}
     else:
-        fields |= {"url": url, "headers": _pairs(header)}
+        fields |= {"url": url, "headers": pairs(header)}
     with opened(ctx) as session:
         made = session.run(session.w.servers.add(name, **fields))
         if made.status == "draft":
@@ -205,8 +205,5 @@ def _target(server: schemas.Server) -> str:
     return " ".join(server.argv) if server.transport == "stdio" else server.url
 
 
-def _pairs(given: list[str] | None) -> dict[str, str]:
-    for pair in given or []:
-        if "=" not in pair:
-            raise BadInput(f"{pair} is not NAME=VALUE.", hint="Such as API_KEY=abc.")
-    return dict(pair.split("=", 1) for pair in given or [])
+for _command in (offered.resources, offered.read, offered.prompts, offered.prompt):
+    servers.command()(_command)

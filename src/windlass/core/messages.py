@@ -28,6 +28,16 @@ class ToolCall:
 
 
 @value_object
+class Attachment:
+    """A resource of a server, as it was read when its message was sent."""
+
+    id: str
+    server: str  # its slug
+    uri: str
+    text: str
+
+
+@value_object
 class ChatMessage:
     role: Role
     content: str | None
@@ -35,6 +45,7 @@ class ChatMessage:
     call_id: str = ""
     name: str = ""
     reasoning: str = ""
+    attached: tuple[Attachment, ...] = ()
 
 
 @value_object

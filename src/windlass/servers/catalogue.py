@@ -6,7 +6,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from windlass.servers.offered import (
     Abilities,
@@ -97,11 +97,13 @@ class Catalogue:
     def _without_secrets(self, one: Listed) -> Listed:
         """A prompt's name stays: the server would not know another one. An address that holds a secret goes."""
         text = self._redaction.text
-        described = replace(one, title=text(one.title), description=text(one.description))
-        if isinstance(described, ListedPrompt):
-            arguments = (replace(each, description=text(each.description)) for each in described.arguments)
-            return cast(Listed, replace(described, arguments=tuple(arguments)))
-        return replace(described, uri=text(described.uri), name=text(described.name))
+        if isinstance(one, ListedPrompt):
+            arguments = tuple(replace(each, description=text(each.description)) for each in one.arguments)
+            made = ListedPrompt(one.name, text(one.title), text(one.description), arguments)
+            return made  # type: ignore[return-value]
+        return replace(
+            one, uri=text(one.uri), name=text(one.name), title=text(one.title), description=text(one.description)
+        )
 
     async def _redacted_part(self, part: Part) -> Part:
         match part:

@@ -469,5 +469,14 @@ class ServerLifecycle:
 def _what_runs(config: ServerConfig) -> ServerConfig:
     """The part of a config that a running connection depends on."""
     return replace(
-        config, name="", slug="s", trusted=False, approval="", tools="", overrides={}, retries=0, timeout_s=1
+        config,
+        name="",
+        slug="s",
+        trusted=False,
+        approval="",
+        tools="",
+        overrides={},
+        retries=0,
+        timeout_s=1,
+        instructions=True,
     )

@@ -371,6 +371,9 @@ class McpServers:
     def _shown(self, status: ServerStatus) -> schemas.Server:
         kept = self._kept.get(status.config.id)
         shown = server_shown(status, created_at=kept.created_at if kept else None)
+        shown.instructions_text = self._servers.instructions(status.config.id)
+        abilities = self._servers.abilities(status.config.id)
+        shown.has_resources, shown.has_prompts = abilities.resources, abilities.prompts
         shown.inside = shown_inside(status.config.sandbox_rules)
         shown.signed_in = self._servers.is_signed_in(status.config.id)
         shown.isolation = shown_isolation(status.config, self._servers.isolation(status.config.id))
@@ -452,6 +455,7 @@ def server_shown(status: ServerStatus, *, created_at: float | None) -> schemas.S
         client_id=config.client_id,
         scopes=config.scopes,
         issuer=config.issuer,
+        instructions=config.instructions,
     )
 
 

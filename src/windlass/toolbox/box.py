@@ -28,6 +28,7 @@ from windlass.toolbox.permission_rows import PermissionRows
 from windlass.toolbox.permission_trace import TraceLayer
 from windlass.toolbox.permissions import Grant, PolicyRule, RuleBook
 from windlass.toolbox.questions import KeptQuestion, Questions
+from windlass.toolbox.resources import RESOURCE_READ, RESOURCE_TOOLS, resource_tools
 from windlass.toolbox.results import LONGEST
 from windlass.toolbox.turn import ToolContext, TurnTools
 
@@ -35,7 +36,7 @@ T = TypeVar("T")
 MOST_CACHED = 4096
 MOST_OFFERED = 128  # the limit of OpenAI, and of the servers that follow its API, for one request
 log = logging.getLogger("windlass.toolbox")
-RESERVED = {WEB_SEARCH.name, *(spec.name for spec in RESULT_TOOLS)}
+RESERVED = {WEB_SEARCH.name, *(spec.name for spec in RESULT_TOOLS), *RESOURCE_TOOLS}
 
 
 @value_object
@@ -317,6 +318,20 @@ class Toolbox:
     def _alone(self, offer: Offer) -> ToolSpec:
         return offer.spec(offer.tool.name, "", self._corrected(offer), named=True)
 
+    def judged_resource(self, conversation_id: str, server: str, uri: str) -> CallJudged:
+        """Whether a resource of this server may be read, as if the model asked for it."""
+        (spec,) = (one for one in resource_tools([server]) if one.tool == RESOURCE_READ)
+        tools = TurnTools(self._context, conversation_id, "", Settings(), _toolset([spec]), can_ask=True)
+        arguments = msgspec.json.encode({"server": server, "uri": uri}).decode()
+        return tools.judge(ToolCall("trial", spec.name, arguments), ())
+
+    def instructions(self, conversation_id: str) -> list[tuple[str, str]]:
+        """By the server's slug, of the servers with enabled tools: how each says that it is to be used."""
+        choices = self._choices(conversation_id)
+        servers = {offer.server.slug: offer.server for offer in self._running() if self._is_on(offer, choices)}
+        found = [(slug, self._servers.instructions(one.id)) for slug, one in servers.items() if one.instructions]
+        return [(slug, text) for slug, text in found if text.strip()]
+
     def servers_changed(self) -> None:
         self._cache.clear()
 
@@ -342,6 +357,9 @@ class Toolbox:
         yield from self.functions.specs
         if on or self.functions.specs:
             yield from RESULT_TOOLS
+        servers = sorted({offer.server.slug for offer in on})
+        if slugs := [slug for slug in servers if self._servers.abilities(slug).resources]:
+            yield from resource_tools(slugs)
         if search != "off":
             yield PROVIDER_SEARCH if search == "offered" else WEB_SEARCH
 

@@ -154,13 +154,13 @@ def _digest(whole: bytes) -> str:
 
 def _size(base64: str) -> str:
     """Rounded as on the page: the same thing has one size."""
-    size = _decoded_size(base64)
+    size = decoded_size(base64)
     if size < 1000:
         return f"{size} B"
     return f"{size / 1000:.1f} kB".replace(".0 ", " ") if size < 10_000 else f"{round(size / 1000):,} kB"
 
 
-def _decoded_size(base64: str) -> int:
+def decoded_size(base64: str) -> int:
     return len(base64) * 3 // 4 - base64[-2:].count("=")
 
 
@@ -260,11 +260,11 @@ def files_in(result: CallResult) -> Iterator[OutputFile]:
 def _file(part: Part, at: int) -> OutputFile | None:
     match part:
         case MediaPart(kind, mime, data):
-            return OutputFile(kind, at, mime=mime, size=_decoded_size(data))
+            return OutputFile(kind, at, mime=mime, size=decoded_size(data))
         case LinkPart(uri, name, title, _, mime):
             return OutputFile("link", at, title or name or _last_of(uri), mime, uri=uri)
         case EmbeddedPart(uri, mime, text, blob):
-            size = len(_bytes(text)) if text is not None else _decoded_size(blob or "")
+            size = len(_bytes(text)) if text is not None else decoded_size(blob or "")
             return OutputFile(_kind(mime), at, _last_of(uri), mime, size)
         case TextPart():
             return None

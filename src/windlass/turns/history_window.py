@@ -73,7 +73,8 @@ def estimated_tokens(text: str) -> int:
 def _message_tokens(message: ChatMessage) -> int:
     calls = sum(estimated_tokens(call.name) + estimated_tokens(call.arguments) + PER_MESSAGE for call in message.calls)
     text = estimated_tokens(message.content or "") + estimated_tokens(message.reasoning)
-    return PER_MESSAGE + text + calls
+    attached = sum(estimated_tokens(one.text) + PER_MESSAGE for one in message.attached)
+    return PER_MESSAGE + text + calls + attached
 
 
 def _fits(budget: Budget, tokens: int, messages: int) -> bool:

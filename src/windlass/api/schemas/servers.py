@@ -71,6 +71,11 @@ Auth = Annotated[
 ClientField = Annotated[str, Meta(max_length=500, description="Of a client registered by hand; else one is registered")]
 
 
+Instructions = Annotated[
+    bool, Meta(description="What it says about its use goes to the model, fenced, while its tools are enabled")
+]
+
+
 class NewServer(Request):
     """A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed. All
     of it may also stand under `server`, as mcp-open-client sends it."""
@@ -98,6 +103,7 @@ class NewServer(Request):
     parallel: Annotated[int, Meta(ge=1, le=64)] = 8
     sandbox: Sandbox = "default"
     inside: Inside | UnsetType = UNSET
+    instructions: Instructions = True
 
 
 class ServerChange(Request):
@@ -126,6 +132,7 @@ class ServerChange(Request):
     parallel: Annotated[int, Meta(ge=1, le=64)] | UnsetType = UNSET
     sandbox: Sandbox | UnsetType = UNSET
     inside: Inside | UnsetType = UNSET
+    instructions: Instructions | UnsetType = UNSET
 
 
 class Server(Response):
@@ -172,6 +179,10 @@ class Server(Response):
         dict[str, str],
         Meta(description="Of a draft: the variables that are confirmed with its command. Secrets are only named"),
     ] = field(default_factory=dict)
+    instructions: Instructions = True
+    instructions_text: Annotated[str, Meta(description="Them, while it runs; empty where it sends none")] = ""
+    has_resources: Annotated[bool, Meta(description="It runs, and says that it has resources")] = False
+    has_prompts: Annotated[bool, Meta(description="It runs, and says that it has prompts")] = False
 
 
 class ServerLogin(Request):
