@@ -40,6 +40,15 @@ const SERVER: Server = {
   calls: 0,
   errors: 0,
   retry_at: null,
+  auth: "",
+  client_id: "",
+  scopes: "",
+  issuer: "",
+  signed_in: false,
+  instructions: true,
+  instructions_text: "",
+  has_resources: false,
+  has_prompts: false,
 };
 
 const WAS = {

@@ -12,6 +12,7 @@ export const STATUS: Record<Server["status"], { label: string; tone: Tone }> = {
   running: { label: "Running", tone: "ok" },
   failed: { label: "Failed", tone: "bad" },
   stopped: { label: "Stopped", tone: "" },
+  needs_sign_in: { label: "Needs sign-in", tone: "warn" },
 };
 
 export function sandboxText(server: Server): string {
