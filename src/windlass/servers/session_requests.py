@@ -119,7 +119,12 @@ class SessionRequests:
             found: dict[str, Listed] = {}
             cursor: str | None = None
             for _ in range(_PAGES):
-                page = await fetch(cursor=cursor, cache_mode="bypass")
+                try:
+                    page = await fetch(cursor=cursor, cache_mode="bypass")
+                except MCPError as error:
+                    if error.code == types.METHOD_NOT_FOUND:  # such as templates, of a server that has resources alone
+                        break
+                    raise
                 found.update((_key(one), one) for one in taken(page) if 0 < len(_key(one)) <= LONGEST_URI)
                 cursor = page.next_cursor
                 if not cursor or len(found) >= MOST_LISTED:

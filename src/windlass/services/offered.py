@@ -33,7 +33,7 @@ class McpOffers:
 
     @serves(routes.servers.resources)
     async def resources(self, server: str, query: schemas.OfferedQuery) -> schemas.ServerResources:
-        state = self._servers.status(server).state
+        state = (await self._servers.wait_ready(server, READY_S)).state
         every = await self._servers.ask(server, lambda there: there.resources()) if state == "running" else ()
         words = query.q.casefold().split()
         found = [one async for one in sliced(every) if _holds(one, words)]
@@ -45,7 +45,7 @@ class McpOffers:
 
     @serves(routes.servers.templates)
     async def templates(self, server: str) -> schemas.ServerTemplates:
-        state = self._servers.status(server).state
+        state = (await self._servers.wait_ready(server, READY_S)).state
         every = await self._servers.ask(server, lambda there: there.templates()) if state == "running" else ()
         shown = [
             schemas.ServerTemplate(one.uri, one.name, one.title, one.description, one.mime, variables(one.uri))
@@ -55,7 +55,7 @@ class McpOffers:
 
     @serves(routes.servers.prompts)
     async def prompts(self, server: str) -> schemas.ServerPrompts:
-        state = self._servers.status(server).state
+        state = (await self._servers.wait_ready(server, READY_S)).state
         every = await self._servers.ask(server, lambda there: there.prompts()) if state == "running" else ()
         completes = self._servers.abilities(server).completions
         return schemas.ServerPrompts([_prompt(one) for one in every], len(every), state, completes)
@@ -63,6 +63,7 @@ class McpOffers:
     @serves(routes.servers.read_resource)
     async def read(self, server: str, wanted: schemas.ReadServerResource) -> schemas.ReadResourceAnswer:
         self._check_allowed("", server, wanted.uri)
+        await self._servers.wait_ready(server, READY_S)
         found = await self._servers.ask(server, lambda there: there.read(wanted.uri, READ_S), READ_S)
         if found.spilled:
             if found.spilled.file:
@@ -72,6 +73,7 @@ class McpOffers:
 
     @serves(routes.servers.fill_prompt)
     async def fill(self, server: str, wanted: schemas.FillServerPrompt) -> schemas.FilledServerPrompt:
+        await self._servers.wait_ready(server, READY_S)
         found = await self._servers.ask(
             server, lambda there: there.prompt(wanted.name, wanted.arguments, READ_S), READ_S
         )

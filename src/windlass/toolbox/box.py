@@ -21,6 +21,7 @@ from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
 from windlass.store import Documents, Store
 from windlass.toolbox.addresses import named_in, outside_text
+from windlass.toolbox.instructions import InstructionsPin, ServerInstructions
 from windlass.toolbox.kept_text import kept_text
 from windlass.toolbox.local_tools import RESULT_TOOLS, Functions, SearchFor, built_in_tools
 from windlass.toolbox.offers import Offer, Offers, Pin, Pins, is_named, offered_name, offered_names
@@ -118,6 +119,7 @@ class Toolbox:
         self._enabled: Documents[EnabledToolRow] = store.documents("enabled_tool", EnabledToolRow)
         self.pins = Pins(store.documents("pin", Pin))
         self._classes: Documents[ToolClassRow] = store.documents("tool_class", ToolClassRow)
+        self.server_instructions = ServerInstructions(servers, store.documents("instructions", InstructionsPin))
         self._cache = _Cache()
         self.permissions = PermissionRows(store, rules, self._cache.clear)
         self._context = ToolContext(
@@ -329,8 +331,8 @@ class Toolbox:
         """By the server's slug, of the servers with enabled tools: how each says that it is to be used."""
         choices = self._choices(conversation_id)
         servers = {offer.server.slug: offer.server for offer in self._running() if self._is_on(offer, choices)}
-        found = [(slug, self._servers.instructions(one.id)) for slug, one in servers.items() if one.instructions]
-        return [(slug, text) for slug, text in found if text.strip()]
+        found = [(slug, self.server_instructions.used(one)) for slug, one in servers.items()]
+        return [(slug, text) for slug, text in found if text]
 
     def servers_changed(self) -> None:
         self._cache.clear()

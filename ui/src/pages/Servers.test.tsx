@@ -47,6 +47,7 @@ const SERVER: Server = {
   signed_in: false,
   instructions: true,
   instructions_text: "",
+  instructions_changed: false,
   has_resources: false,
   has_prompts: false,
 };

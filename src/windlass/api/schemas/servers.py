@@ -181,6 +181,9 @@ class Server(Response):
     ] = field(default_factory=dict)
     instructions: Instructions = True
     instructions_text: Annotated[str, Meta(description="Them, while it runs; empty where it sends none")] = ""
+    instructions_changed: Annotated[
+        bool, Meta(description="Since they were first used; they stay out until `instructions: true` is sent")
+    ] = False
     has_resources: Annotated[bool, Meta(description="It runs, and says that it has resources")] = False
     has_prompts: Annotated[bool, Meta(description="It runs, and says that it has prompts")] = False
 

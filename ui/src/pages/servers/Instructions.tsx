@@ -1,7 +1,7 @@
 import { servers, type Server } from "../../api";
 import { serverList } from "../../app/resources";
 import { useVerb } from "../../conversation/useVerb";
-import { Problem, grouped } from "../../parts";
+import { LinkButton, Problem, grouped } from "../../parts";
 
 /** What a server says about its use, and whether the model is told. */
 export function Instructions({ server }: { server: Server }) {
@@ -22,6 +22,14 @@ export function Instructions({ server }: { server: Server }) {
         <b>Give its instructions to the model</b>
         <span className="dim">{grouped(text.length)} characters</span>
       </label>
+      {server.instructions && server.instructions_changed && (
+        <p className="warn">
+          They changed since they were first used, so the model isn’t given them.{" "}
+          <LinkButton disabled={busy} onClick={() => change(true)}>
+            Use the new ones
+          </LinkButton>
+        </p>
+      )}
       <p className="dim">
         The server wrote them. They are given to the model as text from outside, in chats where its tools are
         on.
