@@ -9,6 +9,7 @@
 export type ErrorCode =
   | "ambiguous_model"
   | "argv"
+  | "attachment_too_large"
   | "bad_answer"
   | "bad_host"
   | "bad_input"
@@ -22,6 +23,7 @@ export type ErrorCode =
   | "cross_site"
   | "data_folder_in_use"
   | "data_folder_unusable"
+  | "denied"
   | "draft"
   | "env_values"
   | "error"
@@ -39,6 +41,7 @@ export type ErrorCode =
   | "model_required"
   | "needs_restart"
   | "no_server"
+  | "no_sign_in"
   | "not_continuable"
   | "not_failed"
   | "not_found"
@@ -92,6 +95,13 @@ export interface AcceptTool {
 export interface Acknowledged {
   success: boolean;
   message: string;
+}
+
+/** A resource to be read before the turn begins. Its text is given to the model as text from outside. */
+export interface AttachedResource {
+  /** Slug or id */
+  server: string;
+  uri: string;
 }
 
 export interface AuditEntry {
@@ -228,6 +238,25 @@ export interface ChatRequest {
   max_rounds?: number | null;
   /** A call that needs approval: wait for a person, or refuse it and let the model answer */
   asks?: "refuse" | "wait";
+  /** Resources of servers, read before the turn begins */
+  attachments?: AttachedResource[];
+}
+
+/** Of a prompt, or of a resource template. */
+export interface CompleteArgument {
+  argument: string;
+  prompt?: string;
+  template?: string;
+  /** What is typed so far */
+  value?: string;
+  /** Those that are filled in already */
+  arguments?: Record<string, string>;
+}
+
+export interface CompletedArgument {
+  values: string[];
+  has_more: boolean;
+  success: boolean;
 }
 
 export interface Confirm {
@@ -447,6 +476,21 @@ export interface Failed {
   success: boolean;
 }
 
+export interface FillServerPrompt {
+  name: string;
+  arguments?: Record<string, string>;
+}
+
+export interface FilledServerPrompt {
+  description: string;
+  /** All of it as one message, as it is inserted where a person writes */
+  text: string;
+  messages: ServerPromptMessage[];
+  /** What of it cannot be part of a message */
+  notes: string[];
+  success: boolean;
+}
+
 export interface Finding {
   question: string;
   answer: "failed" | "no" | "yes";
@@ -628,6 +672,8 @@ export interface Message {
   unknown_citations?: number[];
   usage?: TokenUsage;
   reasoning?: string;
+  /** Resources that came with it */
+  attached?: ShownAttachment[];
   error?: Error;
   /** `provider/model` that answered, where it was a fallback */
   model?: string;
@@ -772,6 +818,18 @@ export interface NewServer {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  /** Goes into the vault and never comes out */
+  client_secret?: string;
+  /** With spaces between; else those it asks for */
+  scopes?: string;
+  /** Who may get the secret; else whom the server names */
+  issuer?: string;
+  /** A public https page about this client */
+  client_metadata_url?: string;
   /** Its read-only and idempotent hints are believed */
   trusted?: boolean;
   /** On in new chats, as a pattern; `*` is all */
@@ -783,12 +841,21 @@ export interface NewServer {
   /** How far its program is isolated; `bwrap` is another name of `strict` */
   sandbox?: "bwrap" | "default" | "off" | "strict";
   inside?: Inside;
+  /** What it says about its use goes to the model, fenced, while its tools are enabled */
+  instructions?: boolean;
 }
 
 export interface NewToken {
   token: string;
   success: boolean;
   message: string;
+}
+
+export interface OfferedQuery {
+  /** Words that address, name or description hold */
+  q?: string;
+  /** How many at most */
+  limit?: number;
 }
 
 export interface PageQuery {
@@ -976,7 +1043,7 @@ export interface PromptSent {
   requests: number;
   /** The exact request */
   body: Record<string, unknown>;
-  /** Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, system_prompt, context, date, results, trimmed, deleted. Empty: it does, or it is the first */
+  /** Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, system_prompt, instructions, context, date, results, trimmed, deleted. Empty: it does, or it is the first */
   moved: string[];
   success: boolean;
 }
@@ -1030,6 +1097,15 @@ export interface ProviderTest {
   /** Of those, what Windlass needs and the model does not do */
   missing: string[];
   success: boolean;
+}
+
+export interface ReadResourceAnswer {
+  contents: ResourceContent[];
+  success: boolean;
+}
+
+export interface ReadServerResource {
+  uri: string;
 }
 
 export interface Ready {
@@ -1103,6 +1179,18 @@ export interface ReplayedCall {
 export interface Resolution {
   /** Send it again; it was carried out; leave it unknown */
   as: "done" | "retry" | "skip";
+}
+
+export interface ResourceContent {
+  uri: string;
+  mime: string;
+  text: string | null;
+  /** In base64, where it is not text */
+  blob: string | null;
+  /** Characters of the text, or bytes */
+  size: number;
+  /** Only its beginning is here, or nothing of what is not text */
+  truncated: boolean;
 }
 
 export interface ResultPiece {
@@ -1211,7 +1299,7 @@ export interface Server {
   parallel: number;
   sandbox: string;
   /** The truth, now */
-  status: "configured" | "draft" | "failed" | "running" | "starting" | "stopped";
+  status: "configured" | "draft" | "failed" | "needs_sign_in" | "running" | "starting" | "stopped";
   error: string | null;
   /** What a person should know of it although it runs */
   note: string | null;
@@ -1229,12 +1317,29 @@ export interface Server {
   retry_at: string | null;
   /** ISO 8601, UTC */
   created_at: string | null;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth: "" | "client_credentials" | "oauth";
+  client_id: string;
+  scopes: string;
+  issuer: string;
+  /** Somebody signed in to it, and that has not ended */
+  signed_in: boolean;
   /** What it may touch besides */
   inside: ShownInside;
   /** Null for one that is reached by an address */
   isolation: ServerIsolation | null;
   /** Of a draft: the variables that are confirmed with its command. Secrets are only named */
   env_values: Record<string, string>;
+  /** What it says about its use goes to the model, fenced, while its tools are enabled */
+  instructions: boolean;
+  /** Them, while it runs; empty where it sends none */
+  instructions_text: string;
+  /** Since they were first used; they stay out until `instructions: true` is sent */
+  instructions_changed: boolean;
+  /** It runs, and says that it has resources */
+  has_resources: boolean;
+  /** It runs, and says that it has prompts */
+  has_prompts: boolean;
 }
 
 export interface ServerAnswer {
@@ -1254,6 +1359,14 @@ export interface ServerChange {
   cwd?: string;
   url?: string;
   headers?: Record<string, string>;
+  /** How to sign in where the server asks for it: a person does, or Windlass with its own secret */
+  auth?: "" | "client_credentials" | "oauth";
+  /** Of a client registered by hand; else one is registered */
+  client_id?: string;
+  client_secret?: string;
+  scopes?: string;
+  issuer?: string;
+  client_metadata_url?: string;
   trusted?: boolean;
   tools?: string;
   approval?: Approval | null;
@@ -1263,6 +1376,8 @@ export interface ServerChange {
   /** How far its program is isolated; `bwrap` is another name of `strict` */
   sandbox?: "bwrap" | "default" | "off" | "strict";
   inside?: Inside;
+  /** What it says about its use goes to the model, fenced, while its tools are enabled */
+  instructions?: boolean;
 }
 
 export interface ServerIsolation {
@@ -1285,6 +1400,94 @@ export interface ServerLog {
   /** The end of what the server wrote to stderr */
   lines: string[];
   count: number;
+  success: boolean;
+}
+
+export interface ServerLogin {
+  /** Where a program on this machine waits for the browser (http on 127.0.0.1 or localhost). Windlass's own /oauth/callback when left out */
+  redirect_uri?: string;
+}
+
+/** What the authorization server adds to the address it sends the browser back to. */
+export interface ServerLoginAnswer {
+  state?: string;
+  code?: string;
+  iss?: string;
+  error?: string;
+  error_description?: string;
+}
+
+export interface ServerLoginBegun {
+  /** To be opened in a browser within ten minutes */
+  authorize_url: string;
+  success: boolean;
+  message: string;
+}
+
+export interface ServerPrompt {
+  name: string;
+  title: string;
+  description: string;
+  arguments: ServerPromptArgument[];
+}
+
+export interface ServerPromptArgument {
+  name: string;
+  title: string;
+  description: string;
+  required: boolean;
+}
+
+export interface ServerPromptMessage {
+  role: "assistant" | "user";
+  type: "other" | "resource" | "text";
+  text: string;
+  /** Of an embedded resource */
+  uri?: string;
+}
+
+export interface ServerPrompts {
+  prompts: ServerPrompt[];
+  count: number;
+  status: string;
+  /** The server completes arguments */
+  completes: boolean;
+  success: boolean;
+}
+
+export interface ServerResource {
+  uri: string;
+  name: string;
+  title: string;
+  description: string;
+  mime: string;
+  /** Bytes, as the server claims */
+  size: number | null;
+}
+
+export interface ServerResources {
+  resources: ServerResource[];
+  count: number;
+  /** How many match; of one server at most 10,000 are known */
+  total: number;
+  status: string;
+  success: boolean;
+}
+
+export interface ServerTemplate {
+  uri_template: string;
+  name: string;
+  title: string;
+  description: string;
+  mime: string;
+  /** Its parts to be filled in */
+  arguments: string[];
+}
+
+export interface ServerTemplates {
+  templates: ServerTemplate[];
+  count: number;
+  status: string;
   success: boolean;
 }
 
@@ -1370,6 +1573,13 @@ export interface Settle {
   method: string;
   path: string;
   body: Record<string, unknown>;
+}
+
+export interface ShownAttachment {
+  /** Its slug */
+  server: string;
+  uri: string;
+  text: string;
 }
 
 export interface ShownInside {

@@ -37,6 +37,14 @@ export interface ToolCall {
   extra?: string;
 }
 
+/** A resource of a server, as it was read when its message was sent. */
+export interface Attachment {
+  id: string;
+  server: string;
+  uri: string;
+  text: string;
+}
+
 export interface ChatMessage {
   role: Role;
   content: string | null;
@@ -44,6 +52,7 @@ export interface ChatMessage {
   call_id?: string;
   name?: string;
   reasoning?: string;
+  attached?: Attachment[];
 }
 
 export interface Limits {
