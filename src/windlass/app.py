@@ -337,6 +337,7 @@ def _server(slug: str, server: settings.ServerSettings, config: Config) -> Serve
         sandbox_rules=_inside(slug, server.inside, config.home),
         operator=True,
         pin=server.pin,
+        instructions=server.instructions,
     )
 
 

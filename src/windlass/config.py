@@ -108,6 +108,7 @@ class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sandbox: Literal["default", "strict", "off", "bwrap"] = "default"  # "bwrap": strict, as it was called before
     inside: SandboxSettings = SandboxSettings()  # what an isolated server may touch besides
     pin: Literal["", "ask"] = ""  # "ask": after its program changed it waits for a confirmation
+    instructions: bool = True  # what the server says about its use goes to the model
     enabled: str | list[str] = ""  # the names or globs of `tools`, for a file that also sets single tools
 
 
@@ -172,6 +173,9 @@ class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pictures: Annotated[int, msgspec.Meta(ge=0)] = 20
     picture_bytes: Annotated[int, msgspec.Meta(ge=1)] = 5 << 20
     pictures_bytes: Annotated[int, msgspec.Meta(ge=1)] = 20 << 20
+    attached_chars: Annotated[int, msgspec.Meta(ge=1_000)] = 200_000  # of resources that come with a message
+    instructions_chars: Annotated[int, msgspec.Meta(ge=0)] = 2_000  # of what one server says about its use
+    instructions_total: Annotated[int, msgspec.Meta(ge=0)] = 8_000  # and of all servers of a chat
     turn_s: float = 1800
     turn_tokens: int | None = None
     day_tokens: int | None = None

@@ -544,3 +544,23 @@ def test_a_server_that_died_hard_is_not_mistaken_for_a_running_one(alone: Comman
 def test_doctor_as_json_is_a_list_of_findings(windlass: Commands) -> None:
     found = decoded(windlass("doctor", "--json").out, list[CheckResult])
     assert isinstance(found, list) and {"settings", "folder"} <= {finding.about for finding in found}
+
+
+def test_resources_and_prompts_of_a_server_at_the_terminal(windlass: Commands, ledger: Ledger) -> None:
+    library = ledger.library(
+        resources=[{"uri": "doc://a", "name": "a", "text": "alpha \x1b[31mred"}],
+        prompts=[{"name": "greet", "arguments": [{"name": "who", "required": True}], "text": "Greet {who}."}],
+    )
+    assert windlass("servers", "add", "docs", "--tools", "*", "--", *ledger.argv("--library", library)).code == 0
+    assert "doc://a" in windlass("servers", "resources", "docs").out
+    assert windlass("servers", "read", "docs", "doc://a").out == "alpha red\n"
+    assert "who=" in windlass("servers", "prompts", "docs").out
+    assert windlass("servers", "prompt", "docs", "greet", "who=Ada").out == "Greet Ada.\n"
+    refused = windlass("servers", "prompt", "docs", "greet")
+    assert refused.code == 1 and "Missing argument: who" in refused.err
+    asked = windlass("ask", "What is it?", "--attach", "docs:doc://a", "--json").json
+    assert asked["outcome"] == "answered"
+    unread = windlass("ask", "What is it?", "--attach", "docs:doc://none")
+    assert unread.code == 1 and "was not attached" in unread.err
+    chatted = windlass("chat", stdin="/docs.greet who=Ada\n/calculate expression=6*7\n")
+    assert "Greet Ada." in chatted.err and '"value": 42' in chatted.out

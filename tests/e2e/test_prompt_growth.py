@@ -108,3 +108,25 @@ async def test_whatever_moves_the_prompt_is_named_in_the_log(tmp_path: Path, led
             ["deleted"],
             *(["trimmed"], ["trimmed"], ["tools"], ["tools"]),
         ]
+
+
+async def test_instructions_stay_byte_for_byte_and_are_named_when_they_move(tmp_path: Path, ledger: Ledger) -> None:
+    held = {"instructions": "Echo before you record.", "resources": [{"uri": "doc://a", "text": "alpha"}]}
+    home = tmp_path / "home"
+    with_ledger(home, ledger, trusted=True, args=ledger.argv("--library", ledger.library(**held))[1:])
+    async with StrictLLM(dialect="zai", coding_plan=True, search=FOUND) as llm:
+        async with windlass(home, env=model_settings(llm.base_url)) as server:
+            await server.running("ledger")
+            talk = Chat(server, llm, (await server.post("/conversations", {}))["conversation"]["id"])
+            await talk.ask("Hello", say("Hello."))
+            await talk.ask("Look", call("resource_read", server="ledger", uri="doc://a"), say("It is alpha."))
+            attached = [{"server": "ledger", "uri": "doc://a"}]
+            await talk.ask("And this?", say("The same."), attachments=attached)
+            await talk.ask("Thanks", say("You are welcome."))
+            assert talk.moved == [[]] * 5 and "Echo before you record." in llm.requests[0].messages[0]["content"]
+            ledger.library(instructions="Record at once.", resources=held["resources"])
+            await server.post("/servers/ledger/stop")
+            await server.post("/servers/ledger/start")
+            await talk.ask("Now?", say("Yes."))
+            assert talk.moved[-1] == ["instructions"]
+            check(talk)

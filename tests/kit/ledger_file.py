@@ -38,6 +38,13 @@ class Ledger:
         """The command of a server that writes to this ledger; see `ledger_server.py --help` for options."""
         return [sys.executable, "-S", "-E", str(SERVER), "--ledger", str(self.path), *options]
 
+    def library(self, **held: object) -> str:
+        """The file for `--library`: what the server offers besides tools, as `ledger/library.py` says. Written again,
+        it is what the server offers from then on."""
+        path = self.folder / "library.json"
+        path.write_text(json.dumps(held))
+        return str(path)
+
     def gate(self, name: str = "gate") -> str:
         """A path for a tool's `gate` argument."""
         return str(self.folder / name)

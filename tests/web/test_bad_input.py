@@ -69,6 +69,9 @@ async def test_unknown_ids_are_404_with_a_hint_on_every_route(site: Site) -> Non
         "servers_call_tool": {"name": "x"},
         "servers_accept_tool": {"hash": "x"},
         "servers_correct_kind": {"kind": "reads"},
+        "servers_read_resource": {"uri": "x"},
+        "servers_fill_prompt": {"name": "x"},
+        "servers_complete": {"prompt": "x", "argument": "x"},
     }
     wrong = []
     for route in ROUTES:

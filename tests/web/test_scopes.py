@@ -21,6 +21,7 @@ ALLOWS = {  # written out here again: the code's own table must not be its only 
     "admin": {"any", "ops", "read", "chat", "approve", "admin"},
 }
 APPROVE = {"turns.decide", "turns.resolve", "turns.answer", "turns.retry_call"}
+READS_FOR_CHATS = {"servers.read_resource", "servers.fill_prompt", "servers.complete"}  # as a chat's model may
 CHANGES_NOTHING = {"permissions.test", "permissions.replay", "permissions.coverage"}  # a question with a body
 
 
@@ -59,6 +60,8 @@ def test_a2_what_the_table_says_of_each_route() -> None:
             assert route.path in {"/metrics", "/ready"}
         elif route.scope == "any":
             assert route.group == "access"
+        elif name in READS_FOR_CHATS:
+            assert route.scope == "chat", name
         elif (
             route.group in {"servers", "providers", "personas", "policy", "search", "access"} and route.method != "GET"
         ):

@@ -129,6 +129,17 @@ class servers:
                       s.ServerTools, str, str, s.AcceptTool, audit="tool.accept")
     correct_kind = row("PUT", "/servers/{server}/tools/{tool}/kind", "Correct whether a tool reads, changes or sends",
                        s.ServerTools, str, str, s.ToolKind, sudo="depends", audit="tool.kind")
+    resources = row("GET", "/servers/{server}/resources", "List a server's resources",
+                    s.ServerResources, str, s.OfferedQuery)
+    templates = row("GET", "/servers/{server}/templates", "List templates of its resources' addresses",
+                    s.ServerTemplates, str)
+    prompts = row("GET", "/servers/{server}/prompts", "List a server's prompts", s.ServerPrompts, str)
+    read_resource = row("POST", "/servers/{server}/resources/read", "Read a resource",
+                        s.ReadResourceAnswer, str, s.ReadServerResource, scope="chat")
+    fill_prompt = row("POST", "/servers/{server}/prompts/get", "Fill in a prompt",
+                      s.FilledServerPrompt, str, s.FillServerPrompt, scope="chat")
+    complete = row("POST", "/servers/{server}/complete", "Complete an argument of a prompt or a template",
+                   s.CompletedArgument, str, s.CompleteArgument, scope="chat")
     log = row("GET", "/servers/{server}/log", "Read the tail of its stderr", s.ServerLog, str)
 
 

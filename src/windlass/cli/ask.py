@@ -37,6 +37,9 @@ def ask(
     persona: Annotated[str, typer.Option(help="The persona, such as researcher.")] = "",
     system: Annotated[str, typer.Option(help="System prompt for a new chat.")] = "",
     search: Annotated[Literal["auto", "on", "off"], typer.Option(help="Web search.")] = "auto",
+    attach: Annotated[
+        list[str] | None, typer.Option(help="A resource of a server to read along: SERVER:URI. Repeatable.")
+    ] = None,
     rounds: Annotated[int | None, typer.Option(help="Maximum tool rounds.", min=1, max=100)] = None,
     no_stream: Annotated[bool, typer.Option("--no-stream", help="Print the answer when it is complete.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the finished turn as JSON.")] = False,
@@ -47,13 +50,20 @@ def ask(
     """
     if conversation:
         _refuse({"--tools": tools, "--no-tools": no_tools, "--persona": persona, "--system": system})
+    attachments = [_resource(named) for named in attach or []]
     question = _question(text or [])
     with opened(ctx) as session:
         conversation_id = conversation or session.run(
             session.w.begin(tools=[] if no_tools else tools, persona=persona, system_prompt=system)
         )
         events = session.w.stream(
-            question, conversation_id=conversation_id, model=model, web_search=search, max_rounds=rounds, asks=asks
+            question,
+            conversation_id=conversation_id,
+            model=model,
+            web_search=search,
+            max_rounds=rounds,
+            asks=asks,
+            attachments=attachments,
         )
         printer = TurnPrinter(stream=not (no_stream or json), quiet=json)
         turn = follow(session, events, printer, approve)
@@ -62,6 +72,13 @@ def ask(
     else:
         _report(turn, printer)
     raise typer.Exit(exit_code(turn))
+
+
+def _resource(named: str) -> tuple[str, str]:
+    server, colon, uri = named.partition(":")
+    if not (server and colon and uri):
+        raise BadInput(f"{named} is not SERVER:URI.", hint="Such as --attach docs:file:///docs/a.md.")
+    return server, uri
 
 
 def _report(turn: schemas.Turn, printer: TurnPrinter) -> None:

@@ -1,16 +1,19 @@
 """`windlass chat`: a conversation at the terminal, with line editing, history and a few commands of its own."""
 
+import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from windlass.cli.offered import pairs
 from windlass.cli.options import LEFT
-from windlass.cli.output import clean, line, note, table
+from windlass.cli.output import clean, from_terminal, line, note, table
 from windlass.cli.session import Connected, opened, state_folder
 from windlass.cli.stream import TurnPrinter, follow, missing_line, report_end
-from windlass.core.errors import WindlassError
+from windlass.core.errors import BadInput, WindlassError
 
 HELP = """\
 Enter sends; end a line with \\ to continue it. Ctrl-C stops the turn, Ctrl-D leaves.
@@ -18,10 +21,12 @@ Enter sends; end a line with \\ to continue it. Ctrl-C stops the turn, Ctrl-D le
 /model [NAME]          the model of the next messages
 /branch [TURN]         the turns so far, or continue from an earlier one
 /stop                  stop a turn that waits
+/SERVER.PROMPT A=B     fill in a prompt of a server, show it and send it
 /new                   start a new chat
 /quit                  leave
 Anything else is sent to the model, including other lines that begin with /."""
 HISTORY = 1000
+_PROMPT = re.compile(r"/(?P<server>[a-z0-9_-]+)\.(?P<prompt>\S+)(?:\s+(?P<arguments>.*))?", re.DOTALL)
 
 
 def chat(
@@ -71,7 +76,29 @@ class ChatLoop:
         if command:
             command(self, rest.strip())
         elif text.strip():
-            self._send(text)
+            if filled := self._filled(text):
+                self._send(filled)
+            elif filled is None:
+                self._send(text)
+
+    def _filled(self, text: str) -> str | None:
+        """The text of a server's prompt, shown first and "" when it is not to be sent; None where the line names none.
+        No tool's name holds a dot, so this takes nothing from the demo model's commands."""
+        found = _PROMPT.fullmatch(text.strip())
+        slugs = [one.slug for one in self._session.run(self._session.w.servers.list())] if found else []
+        if found is None or found["server"] not in slugs:
+            return None
+        known = self._session.run(self._session.w.servers.prompts(found["server"])).prompts
+        if all(one.name != found["prompt"] for one in known):
+            return None
+        given = pairs(_split(found["arguments"] or ""))
+        filled = self._session.run(self._session.w.servers.prompt(found["server"], found["prompt"], given))
+        for notice in filled.notes:
+            note(line(notice), "yellow")
+        note(filled.text, "")
+        if from_terminal() and not typer.confirm("Send it?", default=True, err=True):
+            return ""
+        return filled.text
 
     def _send(self, text: str) -> None:
         w = self._session.w
@@ -127,6 +154,13 @@ class ChatLoop:
 
     def _quit(self, rest: str) -> None:
         self._leave = True
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise BadInput(f"The arguments cannot be read: {error}.", hint='Quote values: topic="two words".') from None
 
 
 COMMANDS = {

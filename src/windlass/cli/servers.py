@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from windlass.api import schemas
+from windlass.cli import offered
+from windlass.cli.offered import Json, Named, pairs
 from windlass.cli.options import FAILED
 from windlass.cli.output import as_json, clean, from_terminal, note, out, table
 from windlass.cli.session import Connected, opened
@@ -16,8 +18,6 @@ from windlass.cli.sign_in import signed_in
 from windlass.core.errors import BadInput
 
 servers = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Named = Annotated[str, typer.Argument(help="Slug or id.")]
 START_S = 60.0
 LOG_LINES = 10
 SECRET_VARIABLE = "WINDLASS_CLIENT_SECRET"  # noqa: S105 - its name
@@ -69,16 +69,16 @@ def add(
         raise BadInput("Give a command after --, or an address with --at.")
     _check_choices(url, transport, auth, client_id, scopes)
     if not (command or url):
-        return _add_known(ctx, name, _pairs(values), yes, json)
+        return _add_known(ctx, name, pairs(values), yes, json)
     fields: dict[str, Any] = {
         "trusted": trusted,
         "tools": tools,
         "sandbox": isolation or ("strict" if sandbox else "default"),
     }
     if command:
-        fields |= {"command": command[0], "args": command[1:], "env": _pairs(env)}
+        fields |= {"command": command[0], "args": command[1:], "env": pairs(env)}
     else:
-        fields |= {"url": url, "headers": _pairs(header), "auth": auth, "client_id": client_id, "scopes": scopes}
+        fields |= {"url": url, "headers": pairs(header), "auth": auth, "client_id": client_id, "scopes": scopes}
         fields |= {"transport": transport} if transport else {}
         fields |= {"client_secret": _client_secret(needed=auth == "client_credentials")} if client_id else {}
     with opened(ctx) as session:
@@ -103,10 +103,10 @@ def import_(
     Without FILE, the configs of other clients on this machine are listed, and imported when you say so."""
     with opened(ctx) as session:
         if file:
-            found = session.run(session.w.servers.import_(_content(file), values=_pairs(values)))
+            found = session.run(session.w.servers.import_(_content(file), values=pairs(values)))
         else:
             chosen = _chosen(session.run(session.w.servers.found()), bool(only))
-            found = session.run(session.w.servers.import_(found=chosen, only=only, values=_pairs(values)))
+            found = session.run(session.w.servers.import_(found=chosen, only=only, values=pairs(values)))
     as_json(found) if json else _show_imported(found)
 
 
@@ -147,7 +147,7 @@ def confirm(
 ) -> None:
     """Review the exact command or address of a draft, then start it. What is missing is asked for first."""
     with opened(ctx) as session:
-        _confirm(session, session.run(session.w.servers.get(server)), _pairs(values), yes, json)
+        _confirm(session, session.run(session.w.servers.get(server)), pairs(values), yes, json)
 
 
 def _confirm(session: Connected, found: schemas.Server, values: dict[str, str], yes: bool, json: bool) -> None:
@@ -386,8 +386,5 @@ def _target(server: schemas.Server) -> str:
     return " ".join(server.argv) if server.transport == "stdio" else server.url
 
 
-def _pairs(given: list[str] | None) -> dict[str, str]:
-    for pair in given or []:
-        if "=" not in pair:
-            raise BadInput(f"{pair} is not NAME=VALUE.", hint="Such as API_KEY=abc.")
-    return dict(pair.split("=", 1) for pair in given or [])
+for _command in (offered.resources, offered.read, offered.prompts, offered.prompt):
+    servers.command()(_command)

@@ -20,6 +20,7 @@ ConversationRows = list[schemas.Conversation]
 TurnRows = list[schemas.TurnSummary]
 GalleryRows = list[schemas.GalleryEntry]
 LocalRows = list[schemas.LocalServer]
+ContentRows = list[schemas.ResourceContent]
 ModelRows = list[schemas.ModelInfo]
 
 
@@ -312,6 +313,43 @@ class ServersResource(Resource):
         """With `file_data`, `files` hold the bytes of pictures, sounds and files, in base64."""
         body = schemas.CallTool(tool, arguments or {}, file_data)
         return (await self._transport.call(routes.servers.call_tool, server, body)).result
+
+    async def resources(self, server: str, query: str = "", limit: int = 200) -> schemas.ServerResources:
+        """Those whose address, name or description holds the words of `query`."""
+        asked = schemas.OfferedQuery(query, limit)
+        return await self._transport.call(routes.servers.resources, server, asked)
+
+    async def templates(self, server: str) -> schemas.ServerTemplates:
+        """Of the addresses of resources that are not listed one by one."""
+        return await self._transport.call(routes.servers.templates, server)
+
+    async def read(self, server: str, uri: str) -> ContentRows:
+        body = schemas.ReadServerResource(uri)
+        return (await self._transport.call(routes.servers.read_resource, server, body)).contents
+
+    async def prompts(self, server: str) -> schemas.ServerPrompts:
+        return await self._transport.call(routes.servers.prompts, server)
+
+    async def prompt(
+        self, server: str, name: str, arguments: dict[str, str] | None = None
+    ) -> schemas.FilledServerPrompt:
+        """A prompt filled in: `text` is all of it as one message, `messages` are its own."""
+        body = _converted(schemas.FillServerPrompt, {"name": name, "arguments": arguments or {}})
+        return await self._transport.call(routes.servers.fill_prompt, server, body)
+
+    async def complete(
+        self,
+        server: str,
+        argument: str,
+        value: str = "",
+        *,
+        prompt: str = "",
+        template: str = "",
+        arguments: dict[str, str] | None = None,
+    ) -> Texts:
+        """What may be meant by an argument that is half typed, of a prompt or of a template."""
+        body = schemas.CompleteArgument(argument, prompt, template, value, arguments or {})
+        return (await self._transport.call(routes.servers.complete, server, body)).values
 
     async def log(self, server: str) -> Texts:
         return (await self._transport.call(routes.servers.log, server)).lines

@@ -32,6 +32,7 @@ from windlass.core.errors import BadInput
 from windlass.core.ports import Model
 
 WebSearch = Literal["auto", "on", "off"]
+Attached = Collection[tuple[str, str]]
 Asks = Literal["wait", "refuse"]
 Decided = bool | schemas.Decision | None
 Approve = Callable[[schemas.PendingCall], Decided | Awaitable[Decided]]
@@ -106,6 +107,7 @@ class Windlass:
         web_search: WebSearch = "auto",
         max_rounds: int | None = None,
         asks: Asks = "wait",
+        attachments: Attached = (),
         approve: Approve | None = None,
     ) -> schemas.Turn:
         """Ask and wait for the end: `turn.answer`, `turn.sources`, `turn.outcome`. Without a conversation a new one is
@@ -113,7 +115,8 @@ class Windlass:
         `tools` names those to offer, as `server.tool` with `*` for any; by default those that are on for new
         conversations. `approve` is asked about each call that needs a person; without it the turn is given back
         waiting, in the state `awaiting_person`. With `asks="refuse"` such calls are refused, the model is told why, and
-        the turn ends in an answer."""
+        the turn ends in an answer. `attachments` are resources of servers, each as `(server, uri)`: they are read
+        before the turn begins, and one that cannot be read is refused."""
         _refuse_for(conversation_id, tools, persona, system_prompt)
         chosen_id = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
         return await self.chat(
@@ -124,6 +127,7 @@ class Windlass:
             web_search=web_search,
             max_rounds=max_rounds,
             asks=asks,
+            attachments=attachments,
             approve=approve,
         )
 
@@ -141,11 +145,12 @@ class Windlass:
         web_search: WebSearch = "auto",
         max_rounds: int | None = None,
         asks: Asks = "wait",
+        attachments: Attached = (),
     ) -> AsyncGenerator[TurnEvent, None]:
         """The same, watched: every event of the turn as it happens, to its end. Leaving the loop does not stop it."""
         _refuse_for(conversation_id, tools, persona, system_prompt)
         chosen_id = conversation_id or await self.begin(tools=tools, persona=persona, system_prompt=system_prompt)
-        request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds, asks)
+        request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds, asks, attachments)
         async for event in self.transport.chat(chosen_id, request):
             yield event
 
@@ -160,10 +165,11 @@ class Windlass:
         web_search: WebSearch = "auto",
         max_rounds: int | None = None,
         asks: Asks = "wait",
+        attachments: Attached = (),
         approve: Approve | None = None,
     ) -> schemas.Turn:
         """Say something in a conversation and wait for the end of the turn."""
-        request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds, asks)
+        request = _request(text, parent_turn_id, model, temperature, web_search, max_rounds, asks, attachments)
         return await self.wait(await self.transport.ask(conversation_id, request), approve)
 
     async def wait(self, turn: schemas.Turn, approve: Approve | None = None) -> schemas.Turn:
@@ -260,6 +266,7 @@ def _request(
     web_search: WebSearch,
     max_rounds: int | None,
     asks: Asks,
+    attachments: Attached,
 ) -> schemas.ChatRequest:
     if not text.strip():
         raise BadInput("The message is empty.", hint="Pass the text to ask.")
@@ -271,6 +278,7 @@ def _request(
         web_search=web_search,
         max_rounds=max_rounds,
         asks=asks,
+        attachments=[schemas.AttachedResource(server, uri) for server, uri in attachments],
     )
 
 

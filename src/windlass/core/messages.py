@@ -38,6 +38,16 @@ class MediaRef:
 
 
 @value_object
+class Attachment:
+    """A resource of a server, as it was read when its message was sent."""
+
+    id: str
+    server: str  # its slug
+    uri: str
+    text: str
+
+
+@value_object
 class ChatMessage:
     role: Role
     content: str | None
@@ -46,6 +56,7 @@ class ChatMessage:
     name: str = ""
     reasoning: str = ""
     parts: tuple[str | MediaRef, ...] = ()  # of more than text: a user's all in order; a result's media, fenced
+    attached: tuple[Attachment, ...] = ()
 
 
 @value_object

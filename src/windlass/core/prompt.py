@@ -148,6 +148,9 @@ def _opening(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
     for index, message in enumerate(view.started.opening):
         if index in view.started.blanked:
             continue
+        if fence and message.attached:
+            texts = (fence.around(a.id, f"resource_of_{a.server}", f"{a.uri}\n{a.text}") for a in message.attached)
+            message = replace(message, content="\n\n".join((message.content or "", *texts)), attached=())
         if note and index == last and message.role == "user":
             parts = (*message.parts, note) if message.parts else ()
             message = replace(message, content=f"{message.content}\n\n{note}", parts=parts)

@@ -17,6 +17,7 @@ SHOWN_CHARS = 600
 _COMMAND = re.compile(r"/([A-Za-z0-9_.-]+)(?:\s+(.*))?", re.DOTALL)
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _FENCED = re.compile(r"<(result-\w+) [^>]*>\n(.*)\n</\1>\Z", re.DOTALL)
+_ATTACHED = re.compile(r"\n\n<result-\w+ ")  # resources that came with the message: data, not commands
 _CITED = re.compile(r"^\[(\d+)\] (.+)$", re.MULTILINE)
 _PIECES = re.compile(r"(?:\s*\S+\s?){1,4}|\s+")
 
@@ -198,7 +199,7 @@ def _results(current: tuple[ChatMessage, ...]) -> list[ChatMessage]:
 def _asked(current: tuple[ChatMessage, ...]) -> str:
     """The person's own message: the first user message; a later one is the loop's request to answer now."""
     texts = [message.content or "" for message in current if message.role == "user"]
-    return texts[0] if texts else ""
+    return _ATTACHED.split(texts[0])[0] if texts else ""
 
 
 def _text_reply(request: ModelRequest, text: str, reasoning: str = "") -> Reply:

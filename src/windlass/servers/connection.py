@@ -4,14 +4,16 @@ closed by the task that opened it. Calls come from any task."""
 import asyncio
 import gc
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from windlass.core.errors import ToolError, Unavailable, WindlassError
+from windlass.servers.catalogue import Catalogue
 from windlass.servers.endings import how_it_ended, no_answer
 from windlass.servers.isolation import Isolation, Launch
+from windlass.servers.offered import ListKind
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import Redaction, redacted_error, redacted_question, redacted_tools
 from windlass.servers.sign_in import AccessRefused, SignIn, SignInNeeded
@@ -37,6 +39,7 @@ CHECK_S = 10.0
 NEWLINE = "\n"
 _LATE = "windlass.servers.session"
 MANY_TOOLS = 50  # from so many on, preparing them in a thread is worth the way there
+T = TypeVar("T")
 Reveal = Callable[[str], str]
 Prepare = Callable[[ServerConfig, tuple[ToolDefinition, ...], str], object]  # the tools, and the server's own name
 
@@ -65,6 +68,7 @@ class Connection:
         self.tools: tuple[ToolDefinition, ...] = ()
         self.era = ""
         self.program = ""
+        self.catalogue: Catalogue | None = None  # None until it is open
         self.why = self._over_bound = ""
         self.ended = asyncio.Event()
         self._orphan_guard = orphan_guard
@@ -124,21 +128,31 @@ class Connection:
     ) -> CallResult:
         """The result is as the server wrote it: whoever keeps or shows it redacts it."""
         note, ask, redaction = on_progress, on_input, self._redaction
-        async with self._lanes:
-            if self._session is None or self.lost:
-                raise ToolError("The server is not running.", cause="not_running")
+        async with self._in_lane() as session:
             quiet = timeout_s or self.config.timeout_of(tool)
             asks: OnInput | None = ask and (lambda question: ask(redacted_question(question, redaction)))
             notes: OnProgress | None = note and (lambda done, total, text: note(done, total, redaction.text(text)))
             call = CallDeadline(quiet, max(quiet, self.config.longest_s), asks)
+            return await session.call(tool, arguments, key=key, call=call, on_progress=notes, answered=answered)
+
+    async def ask(self, request: Callable[[Catalogue], Awaitable[T]]) -> T:
+        """A request besides the calls of tools, such as for its resources."""
+        async with self._in_lane():
+            assert self.catalogue is not None  # noqa: S101 - set with the session
+            return await request(self.catalogue)
+
+    @asynccontextmanager
+    async def _in_lane(self) -> AsyncIterator["Session"]:
+        """One of the requests that the server takes at once. What it says of a failure is without secrets."""
+        async with self._lanes:
+            if self._session is None or self.lost:
+                raise ToolError("The server is not running.", cause="not_running")
             self._in_flight += 1
             self._idle.clear()
             try:
-                return await self._session.call(
-                    tool, arguments, key=key, call=call, on_progress=notes, answered=answered
-                )
+                yield self._session
             except ToolError as error:
-                raise redacted_error(error, redaction) from error.__cause__
+                raise redacted_error(error, self._redaction) from error.__cause__
             finally:
                 self._in_flight -= 1
                 if not self._in_flight:
@@ -226,6 +240,7 @@ class Connection:
                     await asyncio.wait_for(listening.wait(), LISTEN_S)
                 self.era, self.program = session.era, self._redaction.text(session.program)
                 self.tools = await self._prepared(await redacted_tools(await session.tools(), self._redaction))
+                self.catalogue = Catalogue(session.requests, self._redaction)
                 self._session = session
                 # From here on the connection lives as long as it likes; `connect_s` is for opening it only.
                 deadline.reschedule(None)
@@ -280,7 +295,12 @@ class Connection:
     def _over(self) -> bool:
         return self._closing or self.lost
 
-    def _note_change(self) -> None:
+    def _note_change(self, kind: ListKind) -> None:
+        """Other lists than that of tools are asked for when somebody needs them."""
+        if kind != "tools":
+            if self.catalogue:
+                self.catalogue.forget(kind)
+            return
         self._changed = True
         self._listed.clear()
         self._wake.set()
@@ -364,11 +384,11 @@ class _Loaded(Protocol):
         headers: Mapping[str, str],
         make_process: Callable[..., StdioProcess],
         *,
-        on_changed: Callable[[], None],
+        on_changed: Callable[[ListKind], None],
         on_lost: Callable[[], None],
         sign_in: SignIn | None = None,
     ) -> AbstractAsyncContextManager["Session"]: ...
 
     async def watch_changes(
-        self, session: "Session", on_changed: Callable[[], None], listening: asyncio.Event
+        self, session: "Session", on_changed: Callable[[ListKind], None], listening: asyncio.Event
     ) -> None: ...

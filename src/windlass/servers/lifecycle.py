@@ -5,13 +5,14 @@ minute, and at once when a call needs it. One that asks for a sign-in waits for 
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from windlass.core.errors import Conflict, ToolError, Unavailable
 from windlass.core.values import value_object
+from windlass.servers.catalogue import Catalogue
 from windlass.servers.connection import Connection, Prepare, Reveal
 from windlass.servers.identity import (
     Identities,
@@ -37,6 +38,7 @@ from windlass.servers.values import (
 )
 
 State = Literal["draft", "configured", "starting", "running", "failed", "stopped", "needs_sign_in"]
+T = TypeVar("T")
 TRIES = 5
 AT_ONCE_S = 1.0  # an address that failed is tried again when it is needed, but not more often than this
 LONGEST_WAIT_S = 60.0
@@ -185,6 +187,10 @@ class ServerLifecycle:
         return self._connection.tools if self._connection and self._state == "running" else ()
 
     @property
+    def catalogue(self) -> Catalogue | None:
+        return self._connection.catalogue if self._connection and self._state == "running" else None
+
+    @property
     def stderr(self) -> str:
         return (self._connection.stderr if self._connection else "") or self._last_stderr
 
@@ -311,6 +317,27 @@ class ServerLifecycle:
                     await self.settled(self.config.connect_s)
                 else:
                     raise
+
+    async def ask(self, request: Callable[[Catalogue], Awaitable[T]], limit_s: float) -> T:
+        """A request besides the calls of tools. None of these has an effect, so it is sent again on a new session."""
+        for last in (False, True):
+            live = self._connection
+            if live is None or self._state != "running":
+                why = f": {self._reason}" if self._reason else "."
+                raise ToolError(f"The server {self.config.slug!r} is not running{why}", cause="not_running")
+            try:
+                async with asyncio.timeout(limit_s):
+                    return await live.ask(request)
+            except TimeoutError:
+                busy = f"The server {self.config.slug!r} gave no answer within {limit_s:g} s; it may be busy."
+                raise ToolError(busy, cause="timeout") from None
+            except ToolError as error:
+                if error.code in ("timeout", "server_gone"):
+                    self._check_soon(live)
+                if error.code != "session_gone" or last:
+                    raise
+            await self._reopen(live)
+        raise AssertionError("the last try returns or raises")
 
     async def _once(self, tool: str, arguments: dict[str, Any], **options: Any) -> CallResult:
         live = self._connection
@@ -480,4 +507,5 @@ def _what_runs(config: ServerConfig) -> ServerConfig:
         overrides={},
         retries=0,
         timeout_s=1,
+        instructions=True,
     )

@@ -174,7 +174,14 @@ class Pipes:
             self._stray.good_message()
             self.spilled[peeked.id] = line
             # `isError` keeps the SDK from checking content that is not there; `session` finds the file by the mark.
-            body = {"content": [], "isError": True, "resultType": "complete", "_meta": {SPILLED: peeked.id}}
+            # `contents` makes it the answer to reading a resource as well.
+            body = {
+                "content": [],
+                "contents": [],
+                "isError": True,
+                "resultType": "complete",
+                "_meta": {SPILLED: peeked.id},
+            }
             self._hand_over(types.JSONRPCResponse(jsonrpc="2.0", id=peeked.id, result=body))
             return
         if line.file:

@@ -13,7 +13,7 @@ from mcp.client.auth.utils import extract_field_from_www_auth
 from mcp.client.session import ClientRequestContext, ElicitationFnT, IncomingMessage, MessageHandlerFnT
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.client.subscriptions import SubscriptionLost
+from mcp.client.subscriptions import PromptsListChanged, ResourcesListChanged, SubscriptionLost, ToolsListChanged
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
@@ -40,9 +40,12 @@ __all__ = [
     "OAuthClientProvider",
     "OAuthFlowError",
     "OAuthToken",
+    "PromptsListChanged",
+    "ResourcesListChanged",
     "SessionMessage",
     "SignedJWTParameters",
     "SubscriptionLost",
+    "ToolsListChanged",
     "ValidationError",
     "anyio",
     "extract_field_from_www_auth",

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from windlass.core.errors import ToolError, Unavailable
 from windlass.servers.http import McpHttpClient, Streams, http_streams, names_a_lost_session, sse_streams
+from windlass.servers.offered import ListKind
 from windlass.servers.pipes import SPILLED, TOO_LONG, UNREADABLE, MakeProcess, Pipes, Progress, plain_result
 from windlass.servers.sdk import (
     Client,
@@ -18,34 +19,34 @@ from windlass.servers.sdk import (
     IncomingMessage,
     MCPError,
     MessageHandlerFnT,
+    PromptsListChanged,
+    ResourcesListChanged,
     SubscriptionLost,
+    ToolsListChanged,
     ValidationError,
     httpx2,
     types,
 )
+from windlass.servers.session_parts import part_of
+from windlass.servers.session_requests import LIST_S, SessionRequests
 from windlass.servers.sign_in import AccessRefused, SignIn, SignInNeeded
 from windlass.servers.values import (
     Answered,
     CallDeadline,
     CallResult,
-    EmbeddedPart,
     InputReply,
-    LinkPart,
-    MediaPart,
     OnProgress,
-    Part,
     Question,
     ServerConfig,
-    TextPart,
     ToolDefinition,
     current,
 )
 
-LIST_S = 30.0
 _OTHER_WIRE = {400, 404, 405, 406, 415}  # how an address for the older SSE refuses a POST
 _PAGES = 1000
 MOST_TOOLS = 1000
 KEY = "windlass/key"
+OnChanged = Callable[[ListKind], None]
 # How the SDK's own errors begin when the answer did not come from an MCP server. The call may have been carried out.
 _PROTOCOL_ERRORS = {types.INVALID_REQUEST, types.CONNECTION_CLOSED, -32001}
 _NO_ANSWER = ("Unexpected content type", "server answered a request with 202", "Redirect to")
@@ -67,6 +68,7 @@ class Session:
         self._calls = calls
         self._pipes = pipes
         self._http = http
+        self.requests = SessionRequests(client, self._failure, pipes)
         self.era = client.protocol_version
         self.left_out = 0  # tools that it lists beyond those that are taken
         info = client.server_info
@@ -222,7 +224,7 @@ async def open_session(
     headers: Mapping[str, str],
     make_process: MakeProcess,
     *,
-    on_changed: Callable[[], None],
+    on_changed: OnChanged,
     on_lost: Callable[[], None],
     sign_in: SignIn | None = None,
 ) -> AsyncIterator[Session]:
@@ -253,7 +255,7 @@ async def _opened(
     config: ServerConfig,
     headers: Mapping[str, str],
     make_process: MakeProcess,
-    on_changed: Callable[[], None],
+    on_changed: OnChanged,
     on_lost: Callable[[], None],
     sign_in: SignIn | None,
 ) -> AsyncIterator[Session]:
@@ -325,29 +327,44 @@ def _streams(config: ServerConfig, http: McpHttpClient) -> AbstractAsyncContextM
     return open_streams(config.url, http, config.line_cap)
 
 
-async def watch_changes(session: Session, on_changed: Callable[[], None], listening: asyncio.Event) -> None:
+async def watch_changes(session: Session, on_changed: OnChanged, listening: asyncio.Event) -> None:
     """In the stateless era changes are subscribed to; in the handshake era they come unasked. Returns when the server
     refuses. `listening` is set once no change can be missed, or none will be announced."""
     client = session._client
     tools = client.server_capabilities.tools
+    of_tools = tools is not None and bool(tools.list_changed)
+    of_resources, of_prompts = session.requests.announces_resources, session.requests.announces_prompts
     try:
-        if client.session.discover_result is not None and tools is not None and tools.list_changed:
-            async with client.listen(tools_list_changed=True) as changes:
+        if client.session.discover_result is not None and (of_tools or of_resources or of_prompts):
+            async with client.listen(
+                tools_list_changed=of_tools, resources_list_changed=of_resources, prompts_list_changed=of_prompts
+            ) as changes:
                 listening.set()
-                async for _ in changes:
-                    on_changed()
+                async for change in changes:
+                    if kind := _ANNOUNCED.get(type(change)):
+                        on_changed(kind)
     except (MCPError, SubscriptionLost, TimeoutError):
         return
     finally:
         listening.set()
 
 
-def _changes(on_changed: Callable[[], None]) -> MessageHandlerFnT:
+def _changes(on_changed: OnChanged) -> MessageHandlerFnT:
     async def on_message(message: IncomingMessage) -> None:
-        if isinstance(message, types.ToolListChangedNotification):
-            on_changed()
+        if kind := _ANNOUNCED.get(type(message)):
+            on_changed(kind)
 
     return on_message
+
+
+_ANNOUNCED: dict[type, ListKind] = {
+    types.ToolListChangedNotification: "tools",
+    types.ResourceListChangedNotification: "resources",
+    types.PromptListChangedNotification: "prompts",
+    ToolsListChanged: "tools",
+    ResourcesListChanged: "resources",
+    PromptsListChanged: "prompts",
+}
 
 
 def _questions(calls: list[CallDeadline]) -> ElicitationFnT:
@@ -420,7 +437,7 @@ def _definition_of(tool: types.Tool) -> ToolDefinition:
 
 
 def result_of(result: types.CallToolResult) -> CallResult:
-    parts = tuple(_part(block) for block in result.content)
+    parts = tuple(part_of(block) for block in result.content)
     return CallResult(parts, result.structured_content, result.is_error, raw=_raw_of(result))
 
 
@@ -433,23 +450,3 @@ def _raw_of(result: types.CallToolResult) -> Mapping[str, Any] | None:
 
 def _plain(block: types.ContentBlock) -> bool:
     return isinstance(block, types.TextContent) and block.annotations is None
-
-
-def _part(block: types.ContentBlock) -> Part:
-    match block:
-        case types.TextContent():
-            return TextPart(block.text)
-        case types.ImageContent():
-            return MediaPart("image", block.mime_type, block.data)
-        case types.AudioContent():
-            return MediaPart("audio", block.mime_type, block.data)
-        case types.ResourceLink():
-            return LinkPart(block.uri, block.name, block.title or "", block.description or "", block.mime_type or "")
-        case types.EmbeddedResource():
-            return _embedded(block.resource)
-
-
-def _embedded(held: types.TextResourceContents | types.BlobResourceContents) -> EmbeddedPart:
-    if isinstance(held, types.TextResourceContents):
-        return EmbeddedPart(held.uri, held.mime_type or "", text=held.text)
-    return EmbeddedPart(held.uri, held.mime_type or "", blob=held.blob)

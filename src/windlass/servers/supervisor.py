@@ -3,10 +3,11 @@ waits for a slow one. Each has a `ServerLifecycle`, which keeps it running."""
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from typing import Any, TypeVar
 
 from windlass.core.errors import BadInput, Conflict, NotFound, ToolError
+from windlass.servers.catalogue import Catalogue
 from windlass.servers.connection import Prepare, Reveal
 from windlass.servers.identity import (
     Identities,
@@ -14,6 +15,7 @@ from windlass.servers.identity import (
 )
 from windlass.servers.isolation import Isolation, IsolationStatus
 from windlass.servers.lifecycle import ServerLifecycle, ServerStatus
+from windlass.servers.offered import Abilities
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import NoRedaction, Redaction
 from windlass.servers.sign_in import AskPerson, CredentialsForNow, CredentialStore, SignInAttempt
@@ -27,6 +29,9 @@ from windlass.servers.values import (
     check,
     check_filled,
 )
+
+LIST_S = 45.0  # and with it the wait for a server that takes few requests at once
+T = TypeVar("T")
 
 
 class Servers:
@@ -174,6 +179,26 @@ class Servers:
         lifecycle = self._lifecycles.get(server_id)
         return (lifecycle.tools, lifecycle.config) if lifecycle else None
 
+    def abilities(self, server: str) -> Abilities:
+        """What a running server has besides tools."""
+        catalogue = self._lifecycle(server).catalogue
+        return catalogue.abilities if catalogue else Abilities()
+
+    def instructions(self, server: str) -> str:
+        """How a running server says that it is to be used."""
+        catalogue = self._lifecycle(server).catalogue
+        return catalogue.instructions if catalogue else ""
+
+    async def ask(self, server: str, request: Callable[[Catalogue], Awaitable[T]], limit_s: float = LIST_S) -> T:
+        """A request to a running server besides the calls of tools. Raises `ToolError` that names the server."""
+        lifecycle = self._lifecycle(server)
+        try:
+            return await lifecycle.ask(request, limit_s)
+        except ToolError as error:
+            slug = lifecycle.config.slug
+            named = error.message if repr(slug) in error.message else f"{slug}: {error.message}"
+            raise ToolError(named, cause=error.code, hint=error.hint or _NEXT_STEP.get(error.code, "")) from error
+
     async def find_out_isolation(self) -> None:
         """Before anything about isolation is shown: at the first time it is tried what works."""
         if any(config.transport == "stdio" for config in self.configs()):
@@ -239,6 +264,11 @@ class Servers:
         raise NotFound(f"There is no server {server[:100]!r}.", hint="GET /servers lists the servers.")
 
 
+_NEXT_STEP = {
+    "not_running": "Start it on the Servers page, or with POST /servers/{id}/start.",
+    "server_gone": "It is started again by itself; try once more in a moment. Its log may say why it ended.",
+    "timeout": "Try again; the server's log may say what it waits for.",
+}
 _NO_SIGN_IN = "Signing in is for servers with an address, and without an Authorization header of your own."
 
 

@@ -83,6 +83,7 @@ class ServerConfig:
     confirmed: bool = False  # a person has seen the exact argv
     operator: bool = False  # configured by the operator in windlass.toml; may set what the environment rules deny
     pin: Literal["", "ask"] = ""  # "ask": a changed program waits for a person, although the operator's file names it
+    instructions: bool = True  # what the server says about its use goes to the model, as text of the server's
     bundled: bool = False  # comes with Windlass, and so do the changes of its tools
     placeholders: tuple[Placeholder, ...] = ()  # what a person fills in, and the secrets that were filled in
 

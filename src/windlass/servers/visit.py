@@ -58,5 +58,5 @@ def _no_process(*_: object) -> StdioProcess:
     raise AssertionError("a remote server has no process")
 
 
-def _ignore() -> None:
+def _ignore(*_: object) -> None:
     """A visit is over before a change or a loss matters."""

@@ -22,6 +22,7 @@ from windlass.services.gateway import Gateway
 from windlass.services.limits import LimitsInForce
 from windlass.services.live_check import LiveChecks
 from windlass.services.messages import Messages
+from windlass.services.offered import McpOffers
 from windlass.services.permissions import Permissions
 from windlass.services.personas import Personas
 from windlass.services.policy import Policies
@@ -73,6 +74,7 @@ class Services:
         self.messages = Messages(store, bus, records)
         self.servers = McpServers(store, servers, toolbox, vault, deleted_servers, config.home)
         self.server_imports = ServerImports(servers, self.servers)
+        self.offered = McpOffers(servers, toolbox)
         self.sign_ins = SignIns(servers, self.servers)
         self.providers = Providers(store, models, vault, patience_of(limits), servers)
         self.live_checks = LiveChecks(models, search_backends)
@@ -138,6 +140,7 @@ class Services:
             models=models,
             records=records,
             tools=self.tools,
+            offered=self.offered,
             waiting=waiting,
         )
         self.v1 = Completions(

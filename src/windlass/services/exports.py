@@ -63,6 +63,8 @@ def _section(message: schemas.Message) -> list[str]:
     parts = [f"## {who} ({message.timestamp})"]
     if message.content:
         parts.append(_fenced(message.content) if message.role == "tool" else message.content)
+    for one in message.attached or []:
+        parts.append(f"Attached from {one.server}, {one.uri}:\n\n" + _fenced(one.text))
     for call in message.tool_calls or []:
         parts.append(f"Calls `{call.function.name}`:\n\n" + _fenced(call.function.arguments, "json"))
     if message.sources:

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from windlass.core.errors import BadInput, NotFound
-from windlass.core.ids import call_id
-from windlass.core.messages import NO_RESULT, ChatMessage, ToolCall
+from windlass.core.ids import call_id, new_id
+from windlass.core.messages import NO_RESULT, Attachment, ChatMessage, ToolCall
 from windlass.core.values import value_object
 from windlass.store import Documents, Store
 
@@ -147,7 +147,16 @@ def _message(role: str, content: str, calls: tuple[ToolCall, ...], raw: Mapping[
         case "system":
             return ChatMessage("system", content)
         case _:
-            return ChatMessage("user", content, name=_NOT_IN_NAMES.sub("_", name)[:64])
+            named = _NOT_IN_NAMES.sub("_", name)[:64]
+            return ChatMessage("user", content, name=named, attached=tuple(_attached(raw.get("attached"))))
+
+
+def _attached(given: object) -> Iterator[Attachment]:
+    """What an export of ours holds of resources that came with a message."""
+    for one in given if isinstance(given, list) else []:
+        if isinstance(one, dict) and all(isinstance(one.get(field), str) for field in ("server", "uri", "text")):
+            server = _NOT_IN_NAMES.sub("_", one["server"])[:32]
+            yield Attachment(new_id("att"), server, one["uri"], one["text"])
 
 
 def _text(content: Any) -> str:

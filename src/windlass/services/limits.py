@@ -16,7 +16,8 @@ from windlass.store import Documents, Store
 # The others size what is built at the start: the HTTP server, the toolbox and the runner's slots.
 LIVE = frozenset(
     {"rounds", "calls", "attempts", "repeats", "bad_arguments", "crashes", "message_chars", "turn_s", "turn_tokens"}
-    | {"tools", "tool_tokens", "day_tokens", "connect_s", "first_byte_s", "silence_s", "reply_s", "keep_days"}
+    | {"tools", "tool_tokens", "attached_chars", "instructions_chars", "instructions_total"}
+    | {"day_tokens", "connect_s", "first_byte_s", "silence_s", "reply_s", "keep_days"}
 )
 LEAST = {"keep_days": 1}  # a slip of the hand would delete what was said today
 ROW = "limits"

@@ -161,6 +161,8 @@ class McpServers:
             if config.approval != kept.config.approval:
                 kept = _with_author(kept, config.approval)
             await self._put(replace(kept, config=config))
+            if change.instructions is True:
+                await self._toolbox.server_instructions.accept(config)
         return await self._answer(config.id, message)
 
     @serves(routes.servers.delete)
@@ -355,6 +357,10 @@ class McpServers:
     def _shown(self, status: ServerStatus) -> schemas.Server:
         kept = self._kept.get(status.config.id)
         shown = server_shown(status, created_at=kept.created_at if kept else None)
+        shown.instructions_text = self._servers.instructions(status.config.id)
+        shown.instructions_changed = self._toolbox.server_instructions.changed(status.config)
+        abilities = self._servers.abilities(status.config.id)
+        shown.has_resources, shown.has_prompts = abilities.resources, abilities.prompts
         shown.inside = shown_inside(status.config.sandbox_rules)
         self._show_sign_in(shown, status.config.id)
         shown.isolation = shown_isolation(status.config, self._servers.isolation(status.config.id))
@@ -444,6 +450,7 @@ def server_shown(status: ServerStatus, *, created_at: float | None) -> schemas.S
         scopes=config.scopes,
         issuer=config.issuer,
         missing=shown_missing(config),
+        instructions=config.instructions,
     )
 
 

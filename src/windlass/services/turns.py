@@ -37,6 +37,7 @@ from windlass.runner import Runner
 from windlass.servers import InputReply
 from windlass.services.conversations import title_from
 from windlass.services.decisions import grant_wanted
+from windlass.services.offered import McpOffers
 from windlass.services.tools import ConversationTools
 from windlass.store import HEAD, Created, Store
 from windlass.toolbox import Toolbox
@@ -63,6 +64,7 @@ class Turns:
         models: Models,
         records: TurnRecords,
         tools: ConversationTools,
+        offered: McpOffers,
         waiting: TurnWaiter,
     ) -> None:
         self._store = store
@@ -73,6 +75,7 @@ class Turns:
         self._models = models
         self._records = records
         self._tools = tools
+        self._offered = offered
         self._waiting = waiting
 
     @serves(routes.turns.chat)
@@ -272,8 +275,9 @@ class Turns:
         self._check_own(conversation_id)
         await self._tools.arrived(conversation_id)
         parent = HEAD if isinstance(request.parent_turn_id, msgspec.UnsetType) else request.parent_turn_id
+        attached = await self._offered.attached(conversation_id, request.attachments)
         wanted = TurnRequest(
-            (ChatMessage("user", request.content),),
+            (ChatMessage("user", request.content, attached=attached),),
             parent,
             request.client_message_id,
             request.model,
@@ -349,7 +353,7 @@ class Turns:
     def _grant(
         self, record: TurnRecord, call: CallView, judged: CallJudged, request: schemas.Decision, arguments: str
     ) -> Grant | None:
-        spec = self._store.toolset(record.view.started.settings.toolset).by_name.get(call.call.name)
+        spec = self._toolbox.for_turn(record.conversation_id, record.id, record.view.started).spec_of(call.call)
         sent = replace(call.call, arguments=arguments) if arguments else call.call
         return grant_wanted(request, judged, spec, sent) if spec else None
 

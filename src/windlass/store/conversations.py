@@ -329,16 +329,17 @@ class ConversationStore:
 
     def outside_log(self, conversation_id: str) -> list[Event]:
         """The first turn that holds text from outside, which stays in later prompts too: a result is marked as such,
-        the provider searched the web, or a caller brought results of its own. Results of the first edition are marked
-        more sparingly; there, each call of a server's tool counts. Ids of servers begin with an s, and nothing else
-        that runs tools does."""
+        the provider searched the web, a caller brought results of its own, or a resource came with a message. Results
+        of the first edition are marked more sparingly; there, each call of a server's tool counts. Ids of servers
+        begin with an s, and nothing else that runs tools does."""
         found = self._reader.execute(
             f"select e.turn_id from conversations c join {OF_CONVERSATION}"  # noqa: S608
             " where c.id = ? and ((e.kind = 'tool_finished' and instr(e.body, '\"untrusted\":true'))"
             " or (e.kind = 'call_judged' and instr(e.body, '\"server\":\"s') and not instr(e.body, '\"step\":')"
             ' and not instr(e.body, \'"verdict":"refuse"\'))'
             " or (e.kind = 'model_replied' and instr(e.body, '\"sources\":[{'))"
-            " or (e.kind = 'turn_started' and instr(e.body, '\"role\":\"tool\"'))) limit 1",
+            " or (e.kind = 'turn_started' and (instr(e.body, '\"role\":\"tool\"')"
+            " or instr(e.body, '\"attached\":[{')))) limit 1",
             (conversation_id,),
         ).fetchone()
         return [row.event for row in self._logs.read(found[0])] if found else []

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from windlass.core.events import (
 )
 from windlass.core.faults import reach
 from windlass.core.ids import new_id
+from windlass.core.messages import Attachment, ChatMessage
 from windlass.core.values import value_object
 from windlass.store.codec import DECODERS, KIND_OF, VERSION, decode, encode
 from windlass.store.writer import Writer
@@ -400,7 +401,7 @@ def _parent_and_twin(
 def _same_message(same: tuple[str, str, bytes, int], started: TurnStarted) -> str:
     turn_id, kind, body, version = same
     earlier = decode(kind, body, version)
-    if not isinstance(earlier, TurnStarted) or earlier.opening != started.opening:
+    if not isinstance(earlier, TurnStarted) or _as_sent(earlier) != _as_sent(started):
         raise Conflict(
             f"The client message id {started.client_message_id} was used for another message.",
             hint="Use a new id for a new message.",
@@ -408,6 +409,14 @@ def _same_message(same: tuple[str, str, bytes, int], started: TurnStarted) -> st
             detail={"turn_id": turn_id},
         )
     return turn_id
+
+
+def _as_sent(started: TurnStarted) -> list[ChatMessage]:
+    """Without what was read for it: sent twice, a message names the same resources, which may have changed."""
+    return [
+        replace(message, attached=tuple(Attachment("", one.server, one.uri, "") for one in message.attached))
+        for message in started.opening
+    ]
 
 
 def _parent(db: sqlite3.Connection, conversation: int, parent_id: str | None) -> str | None:

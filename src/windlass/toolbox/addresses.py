@@ -61,11 +61,18 @@ def outside_text(log: Sequence[Event], slug: Callable[[str], str]) -> str:
                 return _tool_in(log, event.call_id, slug)
             case TurnStarted() if any(message.role == "tool" for message in event.opening):
                 return "results that the caller brought along"
+            case TurnStarted() if attached_names(event):
+                return attached_names(event)
             case CallJudged(verdict="auto", step=0) if event.server not in ("", *INSIDE):
                 return _tool_in(log, event.call_id, slug)  # of the first edition, whose results say less
             case ModelReplied() if event.sources:
                 return "a web search of the model's provider"
     return ""
+
+
+def attached_names(started: TurnStarted) -> str:
+    servers = sorted({one.server for message in started.opening for one in message.attached})
+    return f"a resource of {' and '.join(servers)}" if servers else ""
 
 
 def _tool_in(log: Sequence[Event], call_id: str, slug: Callable[[str], str]) -> str:

@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TypeVar, cast
 
+import msgspec
+
 from windlass.core.actor import current_actor
 from windlass.core.errors import BadInput, Conflict, NotFound
 from windlass.core.events import CallJudged, Search, Settings, TurnStarted
@@ -17,6 +19,7 @@ from windlass.search.tool import WEB_SEARCH
 from windlass.servers import Servers, ServerStatus
 from windlass.store import HEAD, Documents, Store
 from windlass.toolbox.addresses import named_in, outside_text
+from windlass.toolbox.instructions import InstructionsPin, ServerInstructions
 from windlass.toolbox.kept_text import kept_text
 from windlass.toolbox.local_tools import RESULT_TOOLS, Functions, SearchFor, built_in_tools
 from windlass.toolbox.offers import Offer, Offers, Pin, Pins, is_named, offered_name, offered_names
@@ -25,6 +28,7 @@ from windlass.toolbox.permission_rows import PermissionRows
 from windlass.toolbox.permission_trace import TraceLayer
 from windlass.toolbox.permissions import Grant, PolicyRule, RuleBook
 from windlass.toolbox.questions import KeptQuestion, Questions
+from windlass.toolbox.resources import RESOURCE_READ, RESOURCE_TOOLS, resource_tools
 from windlass.toolbox.results import LONGEST
 from windlass.toolbox.search_tool import ToolFinder, tools_search
 from windlass.toolbox.tool_list import (
@@ -41,7 +45,7 @@ from windlass.toolbox.unsent import UnsentCall, UnsentCalls
 
 T = TypeVar("T")
 MOST_CACHED = 4096
-RESERVED = {WEB_SEARCH.name, TOOLS_SEARCH, *(spec.name for spec in RESULT_TOOLS)}
+RESERVED = {WEB_SEARCH.name, TOOLS_SEARCH, *(spec.name for spec in RESULT_TOOLS), *RESOURCE_TOOLS}
 
 
 @value_object
@@ -127,6 +131,7 @@ class Toolbox:
         self._enabled: Documents[EnabledToolRow] = store.documents("enabled_tool", EnabledToolRow)
         self.pins = Pins(store.documents("pin", Pin))
         self._classes: Documents[ToolClassRow] = store.documents("tool_class", ToolClassRow)
+        self.server_instructions = ServerInstructions(servers, store.documents("instructions", InstructionsPin))
         self._cache = _Cache()
         self.budget = budget
         self.permissions = PermissionRows(store, rules, self._cache.clear)
@@ -379,6 +384,20 @@ class Toolbox:
     def _alone(self, offer: Offer) -> ToolSpec:
         return offer.spec(offer.tool.name, "", self._corrected(offer), named=True)
 
+    def judged_resource(self, conversation_id: str, server: str, uri: str) -> CallJudged:
+        """Whether a resource of this server may be read, as if the model asked for it."""
+        (spec,) = (one for one in resource_tools([server]) if one.tool == RESOURCE_READ)
+        tools = TurnTools(self._context, conversation_id, "", Settings(), toolset_of([spec]), can_ask=True)
+        arguments = msgspec.json.encode({"server": server, "uri": uri}).decode()
+        return tools.judge(ToolCall("trial", spec.name, arguments), ())
+
+    def instructions(self, conversation_id: str) -> list[tuple[str, str]]:
+        """By the server's slug, of the servers with enabled tools: how each says that it is to be used."""
+        choices = self._choices(conversation_id)
+        servers = {offer.server.slug: offer.server for offer in self._running() if self._is_on(offer, choices)}
+        found = [(slug, self.server_instructions.used(one)) for slug, one in servers.items()]
+        return [(slug, text) for slug, text in found if text]
+
     def servers_changed(self) -> None:
         self._cache.clear()
         for listener in self.on_change:
@@ -414,6 +433,9 @@ class Toolbox:
         yield from self.functions.specs
         if on or self.functions.specs:
             yield from RESULT_TOOLS
+        servers = sorted({offer.server.slug for offer in on})
+        if slugs := [slug for slug in servers if self._servers.abilities(slug).resources]:
+            yield from resource_tools(slugs)
         if search != "off":
             yield PROVIDER_SEARCH if search == "offered" else WEB_SEARCH
 

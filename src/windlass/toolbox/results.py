@@ -94,14 +94,14 @@ def _part_text(part: Part, at: int, sendable: list[int]) -> str:
         case TextPart(text):
             return text
         case MediaPart(kind, mime, data):
-            size = size_text(_decoded_size(data))
+            size = size_text(decoded_size(data))
             if at in sendable:
                 return f"[{kind}{_number(at, sendable)}, {_true_mime(kind, data)}, {size}]"
             return f"[{kind}, {_line(mime)}, {size}: {_why_not(kind, mime, data)}; it is shown to the person]"
         case LinkPart(uri, name, title, description):
             return f"[{title or name or uri}]({uri}) {description}".rstrip()
         case EmbeddedPart(uri, mime, text, blob):
-            size = size_text(_decoded_size(blob or ""))
+            size = size_text(decoded_size(blob or ""))
             if at in sendable:
                 return f"{uri}:\n[{_kind(mime)}{_number(at, sendable)}, {_true_mime(_kind(mime), blob or '')}, {size}]"
             return f"{uri}:\n{text}" if text is not None else f"[{uri}, {mime or 'binary'}, {size}]"
@@ -208,7 +208,7 @@ def _digest(whole: bytes) -> str:
     return hashlib.sha256(whole).hexdigest()[:32]
 
 
-def _decoded_size(base64: str) -> int:
+def decoded_size(base64: str) -> int:
     return len(base64) * 3 // 4 - base64[-2:].count("=")
 
 
@@ -308,11 +308,11 @@ def files_in(result: CallResult) -> Iterator[OutputFile]:
 def _file(part: Part, at: int) -> OutputFile | None:
     match part:
         case MediaPart(kind, mime, data):
-            return OutputFile(kind, at, mime=mime, size=_decoded_size(data), true_mime=_true_mime(kind, data))
+            return OutputFile(kind, at, mime=mime, size=decoded_size(data), true_mime=_true_mime(kind, data))
         case LinkPart(uri, name, title, _, mime):
             return OutputFile("link", at, title or name or _last_of(uri), mime, uri=uri)
         case EmbeddedPart(uri, mime, text, blob):
-            size = len(_bytes(text)) if text is not None else _decoded_size(blob or "")
+            size = len(_bytes(text)) if text is not None else decoded_size(blob or "")
             found = _true_mime(_kind(mime), blob) if blob else ""
             return OutputFile(_kind(mime), at, _last_of(uri), mime, size, true_mime=found)
         case TextPart():

@@ -16,8 +16,8 @@ from windlass.core.values import value_object
 from windlass.search.rules import completed
 from windlass.servers import InputReply, Question, Servers, ServerStatus
 from windlass.servers.values import CallResult, TextPart
+from windlass.toolbox.addresses import INSIDE, NamedAddresses, fetched_so, named_in, outside_text, together
 from windlass.toolbox.addresses import MOST as MOST_FETCHED
-from windlass.toolbox.addresses import NamedAddresses, fetched_so, named_in, outside_text, together
 from windlass.toolbox.local_tools import BUILT_IN, PYTHON, BuiltIn, Functions
 from windlass.toolbox.offers import Offer, Offers, arguments_hash
 from windlass.toolbox.permission_trace import TraceLayer, trace
@@ -33,6 +33,17 @@ from windlass.toolbox.permissions import (
     tool_setting_id,
 )
 from windlass.toolbox.questions import Questions, WorkClock, input_needed
+from windlass.toolbox.resources import (
+    RESOURCE_HASH,
+    RESOURCE_LIST,
+    RESOURCE_READ,
+    RESOURCE_TOOLS,
+    listing,
+    named_server,
+    of_server,
+    read_result,
+    with_note,
+)
 from windlass.toolbox.results import LONGEST, tool_output
 from windlass.toolbox.schemas import Checker, checked_result
 from windlass.toolbox.tool_list import TOOLS_SEARCH, names_listed, part_of, undeclared
@@ -98,10 +109,10 @@ class TurnTools:
         return self._list
 
     def judge(self, call: ToolCall, log: Sequence[Event]) -> CallJudged:
-        spec = self.toolset.by_name.get(call.name)
+        spec = self.spec_of(call)
         if spec and spec.server == CALLER:
             return CallJudged(call.id, "refuse", CALLER, refusal="handed_over", reason="Handed over.", server=CALLER)
-        offer = self._context.offers.get(spec.server, spec.tool) if spec else None
+        offer = self._offer(spec) if spec else None
         judged = decide(
             call,
             spec,
@@ -132,12 +143,12 @@ class TurnTools:
 
     def explain(self, call: ToolCall, log: Sequence[Event]) -> tuple[CallJudged, tuple[TraceLayer, ...]]:
         """As it would be judged now, and what each layer of permissions says about it."""
-        judged, spec = self.judge(call, log), self.toolset.by_name[call.name]
+        judged, spec = self.judge(call, log), self.spec_of(call) or self.toolset.by_name[call.name]
         layers = trace(
             call,
             spec,
             judged,
-            trust=self._trust(spec, self._context.offers.get(spec.server, spec.tool)),
+            trust=self._trust(spec, self._offer(spec)),
             rules=self._context.rules(),
             grants=self._context.grants(self._conversation_id),
             now=time.time(),
@@ -154,7 +165,7 @@ class TurnTools:
         return await (completed(view, replying, forced) if ours else replying)
 
     async def run(self, call: ToolCall, emit: Emit) -> ToolOutput:
-        spec = self.toolset.by_name[call.name]
+        spec = self.spec_of(call) or self.toolset.by_name[call.name]
         self._clock.begun(call.id)
         emit(self._waiting(spec, call))
         try:
@@ -162,9 +173,39 @@ class TurnTools:
                 return await self._context.built_in[spec.tool](self._conversation_id, call, self._settings, emit)
             if spec.server == PYTHON:
                 return await self._output(await self._call_function(spec, call))
+            if _of_resources(spec):
+                return await self._resource(spec, call, emit)
             return await self._call(spec, call, emit)
         finally:
             self._clock.over(call.id)
+
+    def spec_of(self, call: ToolCall) -> ToolSpec | None:
+        """The tool as it was offered. One that reads resources counts as a tool of the server that the call names."""
+        spec = self.toolset.by_name.get(call.name)
+        if spec is None or spec.server != BUILT_IN or spec.tool not in RESOURCE_TOOLS or call.broken:
+            return spec
+        named = named_server(call)
+        config = next((one for one in self._context.servers.configs() if one.slug == named), None)
+        return of_server(spec, config) if config else spec
+
+    def _offer(self, spec: ToolSpec) -> Offer | None:
+        return None if _of_resources(spec) else self._context.offers.get(spec.server, spec.tool)
+
+    async def _resource(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
+        """What a server holds was written by anybody, so it is text from outside whoever runs the server."""
+        await self._ready(spec, call, emit)
+        given, servers = json.loads(call.arguments), self._context.servers
+        limit_s = servers.config(spec.server).timeout_of(spec.tool)
+        try:
+            if spec.tool == RESOURCE_LIST:
+                result = await servers.ask(spec.server, lambda there: listing(there, given.get("query", "")), limit_s)
+            else:
+                found = await servers.ask(spec.server, lambda there: there.read(given["uri"], limit_s), limit_s)
+                result = read_result(found)
+        except ToolError as error:
+            error.untrusted = True
+            raise
+        return await self._output(result, untrusted=True, foreign=True)
 
     async def _call(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
         """A server that asks for a sign-in instead of running a call is asked once more after that."""
@@ -198,8 +239,10 @@ class TurnTools:
             error.untrusted = not offer.closed_world
             raise
         foreign = offer.tool.open_world is not False
-        checked = checked_result(result, offer.tool.output_schema)
-        return await self._output(checked, untrusted=not offer.closed_world, foreign=foreign)
+        result = checked_result(result, offer.tool.output_schema)
+        if RESOURCE_READ in self.toolset.by_name and self._context.servers.abilities(spec.server).resources:
+            result = with_note(result, offer.server.slug)
+        return await self._output(result, untrusted=not offer.closed_world, foreign=foreign)
 
     async def _call_function(self, spec: ToolSpec, call: ToolCall) -> CallResult:
         function = self._context.functions.get(spec.tool)
@@ -265,8 +308,8 @@ class TurnTools:
         config = servers.config(spec.server)
         return Waiting("tool", now, now + config.timeout_of(spec.tool), server=config.slug, call_id=call.id)
 
-    async def _unchanged(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> Offer:
-        """The tool, which must still be the one that was judged. After a restart its server may need a moment."""
+    async def _ready(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> None:
+        """After a restart its server may need a moment."""
         if spec.server not in self._context.servers:
             raise ToolError(f"The server of {spec.name} has been removed.", cause="not_running")
         if not self._context.servers.is_ready(spec.server):
@@ -278,6 +321,10 @@ class TurnTools:
             if status.state != "running":
                 raise ToolError(self._not_running(spec.server), cause="not_running")
             emit(self._waiting(spec, call))
+
+    async def _unchanged(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> Offer:
+        """The tool, which must still be the one that was judged."""
+        await self._ready(spec, call, emit)
         offer = self._context.offers.get(spec.server, spec.tool)
         if offer is None or not offer.has(spec.hash):
             raise ToolError(f"{spec.name} changed after this turn began, so it was not run.", cause="changed")
@@ -325,6 +372,10 @@ class TurnTools:
         if spec.hash != now and offer.has(spec.hash):  # a turn that the first edition began
             now, agreed = spec.hash, spec.hash if agreed == now else agreed
         return TrustLevel(config.slug, config.trusted, now, agreed, settings, config.operator)
+
+
+def _of_resources(spec: ToolSpec) -> bool:
+    return spec.server not in INSIDE and spec.tool in RESOURCE_TOOLS and spec.hash == RESOURCE_HASH
 
 
 def _in_doubt(call: ToolCall, unknown: Sequence[ToolCall], log: Sequence[Event]) -> bool:

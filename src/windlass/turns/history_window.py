@@ -84,7 +84,8 @@ def _message_tokens(message: ChatMessage, takes: Takes) -> int:
     calls = sum(estimated_tokens(call.name) + estimated_tokens(call.arguments) + PER_MESSAGE for call in message.calls)
     text = estimated_tokens(message.content or "") + estimated_tokens(message.reasoning)
     media = sum(_media_tokens(part, takes) for part in message.parts if isinstance(part, MediaRef))
-    return PER_MESSAGE + text + calls + media
+    attached = sum(estimated_tokens(one.text) + PER_MESSAGE for one in message.attached)
+    return PER_MESSAGE + text + calls + attached + media
 
 
 def _media_tokens(ref: MediaRef, takes: Takes) -> int:

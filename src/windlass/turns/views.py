@@ -285,6 +285,8 @@ def _message(record: TurnRecord, row: Recorded, message: ChatMessage, part: int 
         shown.name = message.name
     if message.reasoning:
         shown.reasoning = message.reasoning
+    if message.attached:
+        shown.attached = [schemas.ShownAttachment(one.server, one.uri, one.text) for one in message.attached]
     return shown
 
 

@@ -8,6 +8,7 @@ import time
 
 from tests.kit.ledger.faults import FAULTS, Output
 from tests.kit.ledger.journal import Journal
+from tests.kit.ledger.library import Library
 from tests.kit.ledger.protocol import Protocol
 from tests.kit.ledger.toolbox import Toolbox
 
@@ -21,7 +22,8 @@ def main() -> None:
     while options.start_gate and not os.path.exists(options.start_gate):
         time.sleep(0.005)  # a file cannot tell when it is there
     toolbox = Toolbox(options.extra, options.tools, options.describe, options.page, options.only)
-    protocol = Protocol(options.era == "stateless", options.version, toolbox, journal, options.gate)
+    library = Library(options.library)
+    protocol = Protocol(options.era == "stateless", options.version, toolbox, journal, options.gate, library)
     if options.http is None:
         _serve_lines(protocol, Output(options.fault, options.times))
     else:
@@ -53,6 +55,7 @@ def _options() -> argparse.Namespace:
     add("--tools", help="offer these definitions too, as they stand: a JSON file with a list; calling one echoes")
     add("--describe", action="append", default=[], metavar="NAME=TEXT", help="give a tool another description")
     add("--only", help="offer only these tools, separated by commas")
+    add("--library", metavar="FILE", help="what it offers besides tools; see ledger/library.py")
     add("--page", type=int, default=0, help="list tools in pages of this size")
     add("--http", type=int, metavar="PORT", help="serve streamable HTTP instead of standard input; 0 is any port")
     add("--http-fault", action="append", default=[], metavar="KIND[@CALL]", help="see ledger/streamable.py")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import count
 
 from tests.kit.ledger.journal import Journal
+from tests.kit.ledger.library import Library
 from tests.kit.ledger.running import Call, Cancelled, InputNeeded, Json, RpcError
 from tests.kit.ledger.toolbox import Toolbox
 
@@ -22,11 +23,18 @@ class Protocol:
     """`receive` takes each message as it comes; calls run in threads, so that they overlap."""
 
     def __init__(
-        self, stateless: bool, version: str | None, toolbox: Toolbox, journal: Journal, gate: str | None = None
+        self,
+        stateless: bool,
+        version: str | None,
+        toolbox: Toolbox,
+        journal: Journal,
+        gate: str | None = None,
+        library: Library | None = None,
     ) -> None:
         self.stateless = stateless
         self._gate = gate
         self._version, self._toolbox, self._journal = version, toolbox, journal
+        self._library = library or Library(None)
         self._calls: dict[object, Call] = {}
         self._taken_back: set[object] = set()  # by a cancel that overtook the start of its request's thread
         self._questions: dict[str, queue.Queue[Json]] = {}
@@ -90,8 +98,14 @@ class Protocol:
             case "ping":
                 return {}
             case "initialize" if not self.stateless:
-                return {"protocolVersion": self._agreed(params), "capabilities": CAPABILITIES, "serverInfo": SERVER}
+                return {"protocolVersion": self._agreed(params), "serverInfo": SERVER, **self._introduction}
+        if (answer := self._library.answer(method, params)) is not None:
+            return answer
         raise RpcError(-32601, f"Method not found: {method}")
+
+    @property
+    def _introduction(self) -> Json:
+        return {"capabilities": CAPABILITIES | self._library.capabilities, **self._library.instructions}
 
     def _stateless(self, method: str, params: Json, request: Json, send: Send) -> Json | None:
         supported = {"supported": [STATELESS_VERSION], "requested": params.get("protocolVersion", "")}
@@ -101,7 +115,10 @@ class Protocol:
             raise RpcError(-32022, "every request must name protocol version " + STATELESS_VERSION, supported)
         match method:
             case "server/discover":
-                return {"supportedVersions": [STATELESS_VERSION], "capabilities": CAPABILITIES, **UNCACHED}
+                return {"supportedVersions": [STATELESS_VERSION], **self._introduction, **UNCACHED}
+            case "resources/list" | "resources/templates/list" | "prompts/list" | "resources/read":
+                found = self._library.answer(method, params)
+                return {**found, **UNCACHED} if found is not None else None
             case "tools/list":
                 return {**self._toolbox.list(params.get("cursor")), **UNCACHED}
             case "subscriptions/listen":
@@ -167,10 +184,12 @@ class Protocol:
         with self._order:
             times, self._toolbox.changes = self._toolbox.changes, 0
             for _ in range(times):
-                self._tell_change()
+                self._tell_change("tools")
+            for kind in self._library.changed():
+                self._tell_change(kind)
 
-    def _tell_change(self) -> None:
-        changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+    def _tell_change(self, kind: str) -> None:
+        changed = {"jsonrpc": "2.0", "method": f"notifications/{kind}/list_changed"}
         for request_id, send in list(self._listeners.items()):
             send({**changed, "params": {"_meta": {META + "subscriptionId": request_id}}})
         if not self.stateless:

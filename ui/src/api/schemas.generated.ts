@@ -9,6 +9,7 @@
 export type ErrorCode =
   | "ambiguous_model"
   | "argv"
+  | "attachment_too_large"
   | "bad_answer"
   | "bad_host"
   | "bad_input"
@@ -23,6 +24,7 @@ export type ErrorCode =
   | "cross_site"
   | "data_folder_in_use"
   | "data_folder_unusable"
+  | "denied"
   | "draft"
   | "env_values"
   | "error"
@@ -56,6 +58,7 @@ export type ErrorCode =
   | "rule_asks"
   | "scope_required"
   | "shutting_down"
+  | "sign_in_refused"
   | "store_unavailable"
   | "token_too_short"
   | "too_large"
@@ -95,6 +98,13 @@ export interface AcceptTool {
 export interface Acknowledged {
   success: boolean;
   message: string;
+}
+
+/** A resource to be read before the turn begins. Its text is given to the model as text from outside. */
+export interface AttachedResource {
+  /** Slug or id */
+  server: string;
+  uri: string;
 }
 
 export interface AuditEntry {
@@ -152,6 +162,8 @@ export interface AvailableTool {
   changed: boolean;
   /** What it does: guessed, or as a person corrected it */
   kind: ToolClass;
+  /** The next request lists it. An enabled tool that is not listed is found by search */
+  listed: boolean;
 }
 
 export interface AvailableTools {
@@ -159,7 +171,8 @@ export interface AvailableTools {
   count: number;
   unavailable: UnavailableServer[];
   success: boolean;
-  /** Why a model may refuse so many tools */
+  cost?: ToolCost;
+  /** What happens beyond the budget */
   warning?: string;
 }
 
@@ -235,6 +248,25 @@ export interface ChatRequest {
   max_rounds?: number | null;
   /** A call that needs approval: wait for a person, or refuse it and let the model answer */
   asks?: "refuse" | "wait";
+  /** Resources of servers, read before the turn begins */
+  attachments?: AttachedResource[];
+}
+
+/** Of a prompt, or of a resource template. */
+export interface CompleteArgument {
+  argument: string;
+  prompt?: string;
+  template?: string;
+  /** What is typed so far */
+  value?: string;
+  /** Those that are filled in already */
+  arguments?: Record<string, string>;
+}
+
+export interface CompletedArgument {
+  values: string[];
+  has_more: boolean;
+  success: boolean;
 }
 
 export interface Confirm {
@@ -385,6 +417,8 @@ export interface EnableTool {
   tool_name: string;
   /** Left out, the tool is *named*: a reader runs; what changes or sends something runs until the chat has read text from outside, then asks; what says it destroys things asks */
   approval?: Approval;
+  /** By itself. Beyond the budget of `GET .../tools/available` a picked tool is always listed; one that was switched on with all others of its server (false) is found by search */
+  picked?: boolean;
 }
 
 export interface EnabledTool {
@@ -453,6 +487,21 @@ export interface ExportedTurn {
 
 export interface Failed {
   error: Error;
+  success: boolean;
+}
+
+export interface FillServerPrompt {
+  name: string;
+  arguments?: Record<string, string>;
+}
+
+export interface FilledServerPrompt {
+  description: string;
+  /** All of it as one message, as it is inserted where a person writes */
+  text: string;
+  messages: ServerPromptMessage[];
+  /** What of it cannot be part of a message */
+  notes: string[];
   success: boolean;
 }
 
@@ -731,6 +780,8 @@ export interface Message {
   unknown_citations?: number[];
   usage?: TokenUsage;
   reasoning?: string;
+  /** Resources that came with it */
+  attached?: ShownAttachment[];
   error?: Error;
   /** On a tool's result: what is more than text */
   files?: ResultFile[];
@@ -915,12 +966,21 @@ export interface NewServer {
   /** How far its program is isolated; `bwrap` is another name of `strict` */
   sandbox?: "bwrap" | "default" | "off" | "strict";
   inside?: Inside;
+  /** What it says about its use goes to the model, fenced, while its tools are enabled */
+  instructions?: boolean;
 }
 
 export interface NewToken {
   token: string;
   success: boolean;
   message: string;
+}
+
+export interface OfferedQuery {
+  /** Words that address, name or description hold */
+  q?: string;
+  /** How many at most */
+  limit?: number;
 }
 
 export interface PageQuery {
@@ -932,8 +992,8 @@ export interface PageQuery {
 
 export interface PendingCall {
   call_id: string;
-  /** Answered by decision, resolve and input */
-  kind: "approval" | "input" | "unknown";
+  /** Answered by decision, resolve and input, and by signing in to its server */
+  kind: "approval" | "input" | "sign_in" | "unknown";
   name: string;
   server_slug: string;
   arguments: string;
@@ -943,6 +1003,8 @@ export interface PendingCall {
   hash: string;
   question?: string;
   question_schema?: Record<string, unknown>;
+  /** An address the tool asks a person to visit */
+  question_url?: string;
   /** Which setting decided that a person is asked, in words */
   why: string;
   /** Which of the seven steps of docs/approvals.md decided */
@@ -1108,7 +1170,7 @@ export interface PromptSent {
   requests: number;
   /** The exact request, with notes in place of the bytes of pictures and sounds */
   body: Record<string, unknown>;
-  /** Why this prompt does not begin with the one before it, byte for byte: model, tools, persona, system_prompt, context, date, results, trimmed, deleted, pictures. Empty: it does, or it is the first */
+  /** Why this prompt does not begin with the one before it, byte for byte: model, tools, loaded (tools were added to its list), persona, system_prompt, instructions, context, date, results, trimmed, deleted, pictures. Empty: it does, or it is the first */
   moved: string[];
   success: boolean;
 }
@@ -1162,6 +1224,15 @@ export interface ProviderTest {
   /** Of those, what Windlass needs and the model does not do */
   missing: string[];
   success: boolean;
+}
+
+export interface ReadResourceAnswer {
+  contents: ResourceContent[];
+  success: boolean;
+}
+
+export interface ReadServerResource {
+  uri: string;
 }
 
 export interface Ready {
@@ -1235,6 +1306,18 @@ export interface ReplayedCall {
 export interface Resolution {
   /** Send it again; it was carried out; leave it unknown */
   as: "done" | "retry" | "skip";
+}
+
+export interface ResourceContent {
+  uri: string;
+  mime: string;
+  text: string | null;
+  /** In base64, where it is not text */
+  blob: string | null;
+  /** Characters of the text, or bytes */
+  size: number;
+  /** Only its beginning is here, or nothing of what is not text */
+  truncated: boolean;
 }
 
 /** Something in a result to be seen, heard, saved or followed. */
@@ -1386,6 +1469,10 @@ export interface Server {
   issuer: string;
   /** Somebody signed in to it, and that has not ended */
   signed_in: boolean;
+  /** When somebody must sign in again; null: renewed */
+  sign_in_ends_at: string | null;
+  /** A sign-in under way, or the last one if it failed */
+  sign_in: ServerSignIn | null;
   /** What it may touch besides */
   inside: ShownInside;
   /** Null for one that is reached by an address */
@@ -1394,6 +1481,16 @@ export interface Server {
   env_values: Record<string, string>;
   /** To be given as `values` before it can be confirmed or started */
   missing: MissingValue[];
+  /** What it says about its use goes to the model, fenced, while its tools are enabled */
+  instructions: boolean;
+  /** Them, while it runs; empty where it sends none */
+  instructions_text: string;
+  /** Since they were first used; they stay out until `instructions: true` is sent */
+  instructions_changed: boolean;
+  /** It runs, and says that it has resources */
+  has_resources: boolean;
+  /** It runs, and says that it has prompts */
+  has_prompts: boolean;
 }
 
 export interface ServerAnswer {
@@ -1430,6 +1527,8 @@ export interface ServerChange {
   /** How far its program is isolated; `bwrap` is another name of `strict` */
   sandbox?: "bwrap" | "default" | "off" | "strict";
   inside?: Inside;
+  /** What it says about its use goes to the model, fenced, while its tools are enabled */
+  instructions?: boolean;
   /** For what `missing` asks for, by name */
   values?: Record<string, string>;
 }
@@ -1448,6 +1547,8 @@ export interface ServerList {
   count: number;
   success: boolean;
   message: string;
+  /** Of the tools that a new chat has */
+  cost?: ToolCost;
 }
 
 export interface ServerLog {
@@ -1474,8 +1575,86 @@ export interface ServerLoginAnswer {
 export interface ServerLoginBegun {
   /** To be opened in a browser within ten minutes */
   authorize_url: string;
+  /** Who is asked */
+  host: string;
+  /** What it is asked for */
+  scopes: SignInScope[];
   success: boolean;
   message: string;
+}
+
+export interface ServerPrompt {
+  name: string;
+  title: string;
+  description: string;
+  arguments: ServerPromptArgument[];
+}
+
+export interface ServerPromptArgument {
+  name: string;
+  title: string;
+  description: string;
+  required: boolean;
+}
+
+export interface ServerPromptMessage {
+  role: "assistant" | "user";
+  type: "other" | "resource" | "text";
+  text: string;
+  /** Of an embedded resource */
+  uri?: string;
+}
+
+export interface ServerPrompts {
+  prompts: ServerPrompt[];
+  count: number;
+  status: string;
+  /** The server completes arguments */
+  completes: boolean;
+  success: boolean;
+}
+
+export interface ServerResource {
+  uri: string;
+  name: string;
+  title: string;
+  description: string;
+  mime: string;
+  /** Bytes, as the server claims */
+  size: number | null;
+}
+
+export interface ServerResources {
+  resources: ServerResource[];
+  count: number;
+  /** How many match; of one server at most 10,000 are known */
+  total: number;
+  status: string;
+  success: boolean;
+}
+
+/** A person was sent to sign in. */
+export interface ServerSignIn {
+  host: string;
+  /** Why it failed; empty while it is waited for */
+  error: string;
+}
+
+export interface ServerTemplate {
+  uri_template: string;
+  name: string;
+  title: string;
+  description: string;
+  mime: string;
+  /** Its parts to be filled in */
+  arguments: string[];
+}
+
+export interface ServerTemplates {
+  templates: ServerTemplate[];
+  count: number;
+  status: string;
+  success: boolean;
 }
 
 export interface ServerTool {
@@ -1562,6 +1741,13 @@ export interface Settle {
   body: Record<string, unknown>;
 }
 
+export interface ShownAttachment {
+  /** Its slug */
+  server: string;
+  uri: string;
+  text: string;
+}
+
 export interface ShownInside {
   read: string[];
   write: string[];
@@ -1569,6 +1755,12 @@ export interface ShownInside {
   keep_home: boolean;
   memory_mib: number;
   processes: number;
+}
+
+export interface SignInScope {
+  name: string;
+  /** In words; empty where none are known */
+  text: string;
 }
 
 export interface Source {
@@ -1623,6 +1815,21 @@ export interface TokenUsage {
   total_tokens: number;
   cached_tokens: number;
   reasoning_tokens: number;
+}
+
+/** What the enabled tools cost in each request. Tokens are estimates. */
+export interface ToolCost {
+  tools: number;
+  tokens: number;
+  /** Of them, those that the next request lists */
+  listed_tools: number;
+  listed_tokens: number;
+  /** `limits.tools` */
+  budget_tools: number;
+  /** `limits.tool_tokens` */
+  budget_tokens: number;
+  /** The model searches for tools that are not listed */
+  exceeded: boolean;
 }
 
 export interface ToolKind {
@@ -1705,6 +1912,8 @@ export interface Turn {
   message: string;
   /** The program that calls over MCP, as it names itself */
   client: string;
+  /** Servers whose enabled tools could not be offered when it began */
+  unavailable: UnavailableServer[];
 }
 
 export interface TurnAnswer {
@@ -1755,6 +1964,8 @@ export interface TurnWaiting {
 export interface UnavailableServer {
   server_slug: string;
   status: string;
+  /** Why, where it is known */
+  reason?: string;
 }
 
 /** How many calls it let run, made ask and refused. */

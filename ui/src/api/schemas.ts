@@ -5,6 +5,12 @@ import type { JsonSchema } from "../state";
 
 export type {
   Approval,
+  AttachedResource,
+  ServerPrompt,
+  ServerResource,
+  ServerTemplate,
+  FilledServerPrompt,
+  ResourceContent,
   Conversation as ConversationInfo,
   ConversationList,
   Decision,

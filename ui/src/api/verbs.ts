@@ -115,6 +115,16 @@ export const servers = {
   correctKind: (id: string, tool: string, kind: api.ToolClass | null) =>
     put<{ tools: ServerTool[] }>(`${server(id)}/tools/${e(tool)}/kind`, { kind }),
   log: (id: string) => get<api.ServerLog>(`${server(id)}/log`),
+  resources: (id: string, q = "", limit = 200) =>
+    get<api.ServerResources>(`${server(id)}/resources?limit=${limit}${q && `&q=${e(q)}`}`),
+  templates: (id: string) => get<api.ServerTemplates>(`${server(id)}/templates`),
+  prompts: (id: string) => get<api.ServerPrompts>(`${server(id)}/prompts`),
+  readResource: (id: string, uri: string) =>
+    post<api.ReadResourceAnswer>(`${server(id)}/resources/read`, { uri }),
+  fillPrompt: (id: string, wanted: api.FillServerPrompt) =>
+    post<api.FilledServerPrompt>(`${server(id)}/prompts/get`, wanted),
+  complete: (id: string, wanted: api.CompleteArgument) =>
+    post<api.CompletedArgument>(`${server(id)}/complete`, wanted),
   /** Allow a changed tool again, as it is now; another definition than this one is a 409. */
   accept: (id: string, tool: string, hash: string) => post(`${server(id)}/tools/${e(tool)}/accept`, { hash }),
 };

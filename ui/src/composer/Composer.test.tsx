@@ -13,6 +13,9 @@ function draw(text = "") {
     <Composer
       text={text}
       onText={nothing}
+      attached={[]}
+      onAttached={nothing}
+      tools={[]}
       onSend={nothing}
       onStop={nothing}
       running={false}

@@ -8,15 +8,24 @@ import {
   type SyntheticEvent,
 } from "react";
 
+import type { AvailableTool } from "../api";
 import { useResource } from "../app/resource";
 import { searchState } from "../app/resources";
 import { Icon, LinkButton } from "../parts";
+import { together, type Attached } from "./attached";
 import { SEARCHES, slashesText } from "./searchHint";
+import { useSuggest } from "./suggest/useSuggest";
+import { Tray } from "./Tray";
 import { useAwake } from "./useAwake";
 
 interface Props {
   text: string;
   onText: (text: string) => void;
+  /** Resources that go with the message. */
+  attached: readonly Attached[];
+  onAttached: (attached: readonly Attached[]) => void;
+  /** Those that `@` can name. */
+  tools: readonly AvailableTool[];
   onSend: () => void;
   onStop: () => void;
   /** A turn is under way: an empty box stops it, a full one sends afterwards. */
@@ -40,10 +49,18 @@ const TALLEST = 0.4;
 
 /** The message box. Enter sends, Shift+Enter breaks the line. */
 export function Composer(props: Props) {
-  const { text, onText, onSend, onStop, running, busy, placeholder, controls } = props;
+  const { text, onText, attached, onAttached, tools, onSend, onStop, running, busy, placeholder, controls } =
+    props;
   const box = useRef<HTMLTextAreaElement>(null);
   const { awake, ...wakes } = useAwake();
   useGrowth(box, text);
+  const suggest = useSuggest({
+    box,
+    text,
+    onText,
+    onAttach: (one) => onAttached(together(attached, [one])),
+    tools,
+  });
   useEffect(() => {
     const focus = () => box.current?.focus();
     addEventListener("windlass:compose", focus);
@@ -52,6 +69,7 @@ export function Composer(props: Props) {
   const canSend = text.trim() !== "" && !busy;
   const stops = running && text.trim() === "";
   const onKeyDown = (event: KeyboardEvent) => {
+    if (suggest.onKeyDown(event)) return;
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     if (canSend) onSend();
@@ -63,8 +81,10 @@ export function Composer(props: Props) {
   };
   return (
     <>
-      <Notes {...props} />
+      <Notes {...props} suggested={suggest.notes} />
       <form className={awake ? "composer awake" : "composer"} onSubmit={onSubmit} {...wakes}>
+        {suggest.popover}
+        <Tray attached={attached} onRemove={(gone) => onAttached(attached.filter((one) => one !== gone))} />
         <label className="vh" htmlFor="composer">
           Message
         </label>
@@ -75,7 +95,12 @@ export function Composer(props: Props) {
           dir="auto"
           placeholder={placeholder}
           value={text}
-          onChange={(event) => onText(event.target.value)}
+          {...suggest.aria}
+          onChange={(event) => {
+            onText(event.target.value);
+            suggest.onCaret(event.target.selectionStart);
+          }}
+          onSelect={(event) => suggest.onCaret(event.currentTarget.selectionStart)}
           onKeyDown={onKeyDown}
         />
         <div className="composer-bar">
@@ -107,7 +132,7 @@ function SendButton({ stops, running, disabled }: { stops: boolean; running: boo
 }
 
 /** What stands over the box: messages that wait, what `//` does, what went wrong. */
-function Notes({ text, queue, error }: Props) {
+function Notes({ text, queue, error, suggested }: Props & { suggested: readonly string[] }) {
   return (
     <div className="composer-notes">
       {queue.messages.map(({ id, text, held }) => (
@@ -119,6 +144,12 @@ function Notes({ text, queue, error }: Props) {
         </p>
       ))}
       {text.startsWith("//") && <SearchNote />}
+      {suggested.map((words) => (
+        <p className="note warn" role="status" key={words}>
+          <Icon name="alert" />
+          <span>{words}</span>
+        </p>
+      ))}
       {error && (
         <p className="note bad" role="alert">
           <Icon name="fail" />

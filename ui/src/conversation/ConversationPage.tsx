@@ -1,10 +1,11 @@
 import { Suspense, lazy, useCallback, useEffect, useMemo, useState } from "react";
 
-import { conversations, type ConversationInfo } from "../api";
+import { conversations, type AvailableTool, type ConversationInfo } from "../api";
 import { Resource, useResource } from "../app/resource";
 import { noteChatLink } from "../app/link";
 import { serverList } from "../app/resources";
 import { isAt, navigate, paths, useRoute } from "../app/router";
+import { readAttached, useAttached, writeAttached } from "../composer/attached";
 import { useMessageHint } from "../composer/searchHint";
 import { Composer } from "../composer/Composer";
 import { Controls, type Choice } from "../composer/Controls";
@@ -87,6 +88,8 @@ function OpenThread({
   const running = last !== undefined && phaseOf(last).kind !== "finished";
   const hint = useMessageHint();
   const [text, setText] = useDraft(store.id);
+  const [attached, setAttached] = useAttached(store.id);
+  const tools = useResource(toolsOf(store.id)).value?.available_tools ?? NO_TOOLS;
   const { choice, choose, kept, error: unkept } = useChoice(store.id, conversation);
   const outbox = outboxOf(store.id);
   const letter = useLetter(outbox);
@@ -101,16 +104,17 @@ function OpenThread({
   // The server knows which turn is the newest, also while this page does not; only another branch is named.
   const parent = last?.id === state.newest ? undefined : last?.id;
   const begins = letter.stage === "taken";
-  const queue = useQueued(store.id, begins ? undefined : last, (words, id) =>
-    outbox.send(words, { parent, id, first: kept() }),
+  const queue = useQueued(store.id, begins ? undefined : last, ({ text, attached, id }) =>
+    outbox.send(text, { parent, attached, id, first: kept() }),
   );
   const stopAsked = useKeys({ path, running, stop: stopTurn });
 
   const send = () => {
     setText("");
+    setAttached([]);
     toEnd();
-    if (running || begins) queue.put(text);
-    else void outbox.send(text, { parent, first: kept() });
+    if (running || begins) queue.put(text, attached);
+    else void outbox.send(text, { parent, attached, first: kept() });
   };
   const empty = path.length === 0 && conversation?.state === "empty";
   if (path.length === 0 && link.state === "refused" && link.status === 404) return <Missing />;
@@ -155,6 +159,9 @@ function OpenThread({
               <Composer
                 text={text}
                 onText={setText}
+                attached={attached}
+                onAttached={setAttached}
+                tools={tools}
                 onSend={send}
                 onStop={stopTurn}
                 running={running}
@@ -173,12 +180,14 @@ function OpenThread({
   );
 }
 
+const NO_TOOLS: readonly AvailableTool[] = [];
 const NO_QUEUE = { messages: [], take: () => undefined, release: () => undefined };
 
 function NewPage() {
   const dock = useDock();
   const hint = useMessageHint();
   const [text, setText] = useDraft("new");
+  const [attached, setAttached] = useAttached("new");
   const writes = text !== "";
   useEffect(() => {
     if (writes) void loadThread();
@@ -194,6 +203,8 @@ function NewPage() {
     if (!isAt("new")) return;
     writeDraft(id, readDraft("new"));
     writeDraft("new", "");
+    writeAttached(id, readAttached("new"));
+    writeAttached("new", []);
     navigate(paths.conversation(id));
   };
   const chooseTools = () =>
@@ -206,8 +217,9 @@ function NewPage() {
     sending.run(async () => {
       const id = await create();
       takeAway("new", text);
+      setAttached([]);
       move(id);
-      await outboxOf(id).send(text);
+      await outboxOf(id).send(text, { attached });
       refreshSoon();
     });
   return (
@@ -223,6 +235,9 @@ function NewPage() {
             <Composer
               text={text}
               onText={setText}
+              attached={attached}
+              onAttached={setAttached}
+              tools={NO_TOOLS}
               onSend={() => void send()}
               onStop={() => undefined}
               running={false}

@@ -2,18 +2,19 @@ import { useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
 
 import { sendMessage } from "../api";
 import { Button } from "../parts";
-import type { Turn } from "../state";
+import type { ChatMessage, Turn } from "../state";
 import { useOpen } from "./context";
 import { useVerb } from "./useVerb";
 
 interface Props {
   turn: Turn;
   text: string;
+  attached: ChatMessage["attached"];
   onDone: () => void;
 }
 
 /** The same place in the conversation with other words: a new branch. */
-export function EditMessage({ turn, text: before, onDone }: Props) {
+export function EditMessage({ turn, text: before, attached = [], onDone }: Props) {
   const { store } = useOpen();
   const [text, setText] = useState(before);
   const { run, busy, error } = useVerb();
@@ -32,6 +33,7 @@ export function EditMessage({ turn, text: before, onDone }: Props) {
         content: text,
         client_message_id: id,
         parent_turn_id: turn.parent || null,
+        ...(attached.length > 0 && { attachments: attached.map(({ server, uri }) => ({ server, uri })) }),
       }),
     );
     if (sent) onDone();

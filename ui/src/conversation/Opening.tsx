@@ -3,6 +3,7 @@ import { useState } from "react";
 import { CopyButton, IconButton, Moment, Tag, dayOf, useNow } from "../parts";
 import { Prose } from "../prose/Prose";
 import { messageId, type ChatMessage, type Turn, type Versions } from "../state";
+import { AttachedTexts } from "./AttachedTexts";
 import { DeleteMessage } from "./DeleteMessage";
 import { EditMessage } from "./EditMessage";
 import { MessageText } from "./MessageText";
@@ -36,13 +37,20 @@ export function Opening({ turn, wordings }: Props) {
     if (silent) return null;
     if (editing)
       return (
-        <EditMessage key={index} turn={turn} text={message.content ?? ""} onDone={() => setEditing(false)} />
+        <EditMessage
+          key={index}
+          turn={turn}
+          text={message.content ?? ""}
+          attached={message.attached}
+          onDone={() => setEditing(false)}
+        />
       );
     return (
       <UserMessage
         key={index}
         turn={turn}
         text={message.content ?? ""}
+        attached={message.attached}
         id={id}
         wordings={wordings}
         onEdit={() => setEditing(true)}
@@ -54,17 +62,19 @@ export function Opening({ turn, wordings }: Props) {
 interface UserProps {
   turn: Turn;
   text: string;
+  attached: ChatMessage["attached"];
   id: string;
   wordings: Versions;
   onEdit: () => void;
 }
 
-function UserMessage({ turn, text, id, wordings, onEdit }: UserProps) {
+function UserMessage({ turn, text, attached, id, wordings, onEdit }: UserProps) {
   const isOld = dayOf(turn.startedAt, useNow(false)) !== "Today";
   const searched = turn.settings.search === "due" || turn.settings.search === "offered";
   return (
     <div className="said" data-message={id}>
       <MessageText text={text} />
+      <AttachedTexts attached={attached} />
       <div className="acts">
         {searched && <Tag icon="globe">web search</Tag>}
         <Pager versions={wordings} what="message" />

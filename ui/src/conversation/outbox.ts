@@ -6,11 +6,13 @@
 import { useSyncExternalStore } from "react";
 
 import { sendMessage, errorText } from "../api";
+import { readAttached, together, writeAttached, type Attached } from "../composer/attached";
 import { giveBack, takeAway } from "../composer/draft";
 
 interface Letter {
   id: string;
   text: string;
+  attached: readonly Attached[];
   /** "taken": the server has it, and its turn is not shown yet. */
   stage: "none" | "going" | "unsent" | "taken";
   error: string;
@@ -19,12 +21,14 @@ interface Letter {
 interface How {
   /** The turn to follow; where none is named, the server takes the newest. */
   parent?: string | undefined;
+  /** Resources that go with it. */
+  attached?: readonly Attached[];
   id?: string;
   /** What the server must have before. */
   first?: Promise<unknown>;
 }
 
-const NONE: Letter = { id: "", text: "", stage: "none", error: "" };
+const NONE: Letter = { id: "", text: "", attached: [], stage: "none", error: "" };
 
 export class Outbox {
   readonly #conversation: string;
@@ -37,11 +41,19 @@ export class Outbox {
   }
 
   /** What could not be sent is given back to the box. */
-  async send(text: string, { parent, id = this.#idFor(text), first }: How = {}): Promise<void> {
-    this.#put({ id, text, stage: "going", error: "" });
+  async send(
+    text: string,
+    { parent, attached = [], id = this.#idFor(text, attached), first }: How = {},
+  ): Promise<void> {
+    this.#put({ id, text, attached, stage: "going", error: "" });
     try {
       await first;
-      await sendMessage(this.#conversation, { content: text, client_message_id: id, parent_turn_id: parent });
+      await sendMessage(this.#conversation, {
+        content: text,
+        client_message_id: id,
+        parent_turn_id: parent,
+        ...(attached.length > 0 && { attachments: [...attached] }),
+      });
       this.#put(this.#seen.has(id) ? NONE : { ...this.#letter, stage: "taken" });
     } catch (problem) {
       if (this.#seen.has(id)) this.#put(NONE);
@@ -52,20 +64,26 @@ export class Outbox {
   /** The turn of these words is shown, whatever was heard of their sending. */
   see(id: string): void {
     if (id) this.#seen.add(id);
-    const { stage, text } = this.#letter;
+    const { stage, text, attached } = this.#letter;
     if (id !== this.#letter.id || stage === "none" || stage === "going") return;
     this.#put(NONE);
-    if (stage === "unsent") takeAway(this.#conversation, text);
+    if (stage !== "unsent") return;
+    takeAway(this.#conversation, text);
+    const left = readAttached(this.#conversation).filter((one) => !attached.includes(one));
+    writeAttached(this.#conversation, left);
   }
 
   #fail(error: string): void {
     this.#put({ ...this.#letter, stage: "unsent", error });
     giveBack(this.#conversation, this.#letter.text);
+    const since = readAttached(this.#conversation);
+    writeAttached(this.#conversation, together(this.#letter.attached, since));
   }
 
-  #idFor(text: string): string {
-    const { stage, text: before, id } = this.#letter;
-    return stage === "unsent" && text === before ? id : crypto.randomUUID();
+  #idFor(text: string, attached: readonly Attached[]): string {
+    const { stage, text: before, attached: with_, id } = this.#letter;
+    const same = text === before && JSON.stringify(attached) === JSON.stringify(with_);
+    return stage === "unsent" && same ? id : crypto.randomUUID();
   }
 
   #put(letter: Letter): void {

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 
+import { readAttached, together, writeAttached, type Attached } from "../composer/attached";
 import { giveBack } from "../composer/draft";
 import type { Turn } from "../state";
 
@@ -7,13 +8,14 @@ import type { Turn } from "../state";
 export interface QueuedMessage {
   id: string;
   text: string;
+  attached?: readonly Attached[] | undefined;
   /** The turn did not end in an answer: now it is sent only by hand. */
   held?: boolean;
 }
 
 interface Queue {
   messages: readonly QueuedMessage[];
-  put: (text: string) => void;
+  put: (text: string, attached: readonly Attached[]) => void;
   /** Take one back into the box, to be changed. */
   take: (id: string) => void;
   /** Send one that is held. */
@@ -33,7 +35,7 @@ const key = (conversation: string) => `windlass.next.${conversation}`;
 export function useQueued(
   conversation: string,
   last: Turn | undefined,
-  deliver: (text: string, id: string) => Promise<void>,
+  deliver: (message: QueuedMessage) => Promise<void>,
 ): Queue {
   const [kept, setKept] = useState(() => read(conversation));
   const keep = (next: Kept) => {
@@ -53,25 +55,28 @@ export function useQueued(
       const step = stepAfter(kept, last);
       if (!step) return;
       keep(step.kept);
-      if (step.next) void deliver(step.next.text, step.next.id);
+      if (step.next) void deliver(step.next);
     });
     return () => clearTimeout(timer);
   });
   return {
     messages: kept.messages,
-    put: (text) => keep({ ...kept, messages: [...kept.messages, { id: crypto.randomUUID(), text }] }),
+    put: (text, attached) =>
+      keep({ ...kept, messages: [...kept.messages, { id: crypto.randomUUID(), text, attached }] }),
     take: (id) => {
-      giveBack(conversation, kept.messages.find((one) => one.id === id)?.text ?? "");
+      const taken = kept.messages.find((one) => one.id === id);
+      giveBack(conversation, taken?.text ?? "");
+      writeAttached(conversation, together(taken?.attached ?? [], readAttached(conversation)));
       keep({ ...kept, messages: without(id) });
     },
     release: (id) => {
       const message = kept.messages.find((one) => one.id === id);
       if (!message) return;
-      const rest = without(id).map(({ id, text }) => ({ id, text }));
-      if (last && !last.finished) keep({ ...kept, messages: [{ id, text: message.text }, ...rest] });
+      const rest = without(id).map(free);
+      if (last && !last.finished) keep({ ...kept, messages: [free(message), ...rest] });
       else {
         keep({ messages: rest, after: last?.id ?? "" });
-        void deliver(message.text, id);
+        void deliver(message);
       }
     },
   };
@@ -91,6 +96,11 @@ export function stepAfter(
     kept: { messages: kept.messages.map((one) => ({ ...one, held: true })), after: last.id },
     next: null,
   };
+}
+
+/** No longer held. */
+function free({ id, text, attached }: QueuedMessage): QueuedMessage {
+  return { id, text, attached };
 }
 
 function read(conversation: string): Kept {

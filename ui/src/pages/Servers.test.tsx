@@ -48,6 +48,11 @@ const SERVER: Server = {
   sign_in_ends_at: null,
   sign_in: null,
   missing: [],
+  instructions: true,
+  instructions_text: "",
+  instructions_changed: false,
+  has_resources: false,
+  has_prompts: false,
 };
 
 const WAS = {

@@ -45,6 +45,14 @@ export interface MediaRef {
   size: number;
 }
 
+/** A resource of a server, as it was read when its message was sent. */
+export interface Attachment {
+  id: string;
+  server: string;
+  uri: string;
+  text: string;
+}
+
 export interface ChatMessage {
   role: Role;
   content: string | null;
@@ -53,6 +61,7 @@ export interface ChatMessage {
   name?: string;
   reasoning?: string;
   parts?: (string | MediaRef)[];
+  attached?: Attachment[];
 }
 
 export interface Limits {

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from windlass.api.schemas.base import Budget, Error, Name, Names, Prose, Request, Response, Temperature, Time, Title
+from windlass.api.schemas.offered import ShownAttachment
 from windlass.api.schemas.tools import ResultFile
 from windlass.api.schemas.waiting import TurnWaiting
 
@@ -133,6 +134,7 @@ class Message(Response):
     unknown_citations: Annotated[list[int], Meta(description="Numbers it cites that no source has")] | UnsetType = UNSET
     usage: TokenUsage | UnsetType = UNSET
     reasoning: str | UnsetType = UNSET
+    attached: Annotated[list[ShownAttachment], Meta(description="Resources that came with it")] | UnsetType = UNSET
     error: Error | UnsetType = UNSET
     files: Annotated[list[ResultFile], Meta(description="On a tool's result: what is more than text")] | UnsetType = (
         UNSET

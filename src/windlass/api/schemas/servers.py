@@ -73,6 +73,11 @@ Auth = Annotated[
 ClientField = Annotated[str, Meta(max_length=500, description="Of a client registered by hand; else one is registered")]
 
 
+Instructions = Annotated[
+    bool, Meta(description="What it says about its use goes to the model, fenced, while its tools are enabled")
+]
+
+
 class NewServer(Request):
     """A stdio server needs `command`, the others `url`. A new stdio server is a draft until its argv is confirmed. All
     of it may also stand under `server`, as mcp-open-client sends it."""
@@ -100,6 +105,7 @@ class NewServer(Request):
     parallel: Annotated[int, Meta(ge=1, le=64)] = 8
     sandbox: Sandbox = "default"
     inside: Inside | UnsetType = UNSET
+    instructions: Instructions = True
 
 
 class ServerChange(Request):
@@ -128,6 +134,7 @@ class ServerChange(Request):
     parallel: Annotated[int, Meta(ge=1, le=64)] | UnsetType = UNSET
     sandbox: Sandbox | UnsetType = UNSET
     inside: Inside | UnsetType = UNSET
+    instructions: Instructions | UnsetType = UNSET
     values: Annotated[Values, Meta(description="For what `missing` asks for, by name")] | UnsetType = UNSET
 
 
@@ -199,6 +206,13 @@ class Server(Response):
     missing: Annotated[
         list[MissingValue], Meta(description="To be given as `values` before it can be confirmed or started")
     ] = field(default_factory=list)
+    instructions: Instructions = True
+    instructions_text: Annotated[str, Meta(description="Them, while it runs; empty where it sends none")] = ""
+    instructions_changed: Annotated[
+        bool, Meta(description="Since they were first used; they stay out until `instructions: true` is sent")
+    ] = False
+    has_resources: Annotated[bool, Meta(description="It runs, and says that it has resources")] = False
+    has_prompts: Annotated[bool, Meta(description="It runs, and says that it has prompts")] = False
 
 
 class ServerLogin(Request):

@@ -16,6 +16,7 @@ from windlass.api.schemas.base import (
     WebSearch,
 )
 from windlass.api.schemas.conversations import Message, Source, TokenUsage
+from windlass.api.schemas.offered import AttachedResource
 from windlass.api.schemas.tools import ResultFile, UnavailableServer
 from windlass.api.schemas.waiting import TurnWaiting
 
@@ -41,6 +42,9 @@ class ChatRequest(Request):
         Literal["wait", "refuse"],
         Meta(description="A call that needs approval: wait for a person, or refuse it and let the model answer"),
     ] = "wait"
+    attachments: Annotated[
+        list[AttachedResource], Meta(max_length=20, description="Resources of servers, read before the turn begins")
+    ] = field(default_factory=list)
 
 
 class Settle(Response):
@@ -173,8 +177,8 @@ class PromptSent(Response):
         list[str],
         Meta(
             description="Why this prompt does not begin with the one before it, byte for byte: model, tools, "
-            "loaded (tools were added to its list), persona, system_prompt, context, date, results, trimmed, deleted, "
-            "pictures. Empty: it does, or it is the first"
+            "loaded (tools were added to its list), persona, system_prompt, instructions, context, date, results, "
+            "trimmed, deleted, pictures. Empty: it does, or it is the first"
         ),
     ] = field(default_factory=list)
     success: bool = True

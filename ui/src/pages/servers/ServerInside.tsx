@@ -6,11 +6,12 @@ import { useVerb } from "../../conversation/useVerb";
 import { Button, Problem, Tag } from "../../parts";
 import { Sure } from "../Sure";
 import { Argv } from "./DraftCard";
+import { Instructions } from "./Instructions";
 import { LogTail } from "./LogTail";
+import { Offered } from "./Offered";
 import { Refused, ServerNote } from "./Refused";
 import { ServerFormPanel } from "./ServerFormPanel";
 import { SignInFacts } from "./SignInFacts";
-import { ToolGrid } from "./ToolGrid";
 import { sandboxText } from "./labels";
 
 interface Props {
@@ -28,7 +29,8 @@ export function ServerInside({ server, tools }: Props) {
     <div className="server-inside">
       <ServerNote server={server} />
       <Refused server={server} />
-      {tools && tools.length > 0 && <ToolGrid server={server.id} tools={tools} />}
+      <Offered server={server} tools={tools ?? []} />
+      <Instructions server={server} />
       <Facts server={server} />
       {server.transport === "stdio" && server.status !== "configured" && (
         <LogTail server={server} lines={4} />
