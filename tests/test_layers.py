@@ -92,7 +92,7 @@ def test_the_core_needs_nothing_but_the_standard_library() -> None:
 
 
 def test_the_core_stays_small_enough_to_be_read_in_one_go() -> None:
-    assert sum(len(path.read_text().splitlines()) for path in sources("core")) < 1700
+    assert sum(len(path.read_text().splitlines()) for path in sources("core")) < 1800
 
 
 def test_mcp_is_imported_in_one_file_of_each_side() -> None:
