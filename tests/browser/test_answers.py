@@ -172,7 +172,7 @@ async def shows_the_figures(app: OpenedApp) -> None:
     figures = app.log.locator("figure.fig")
     await expect(figures.locator("figcaption")).to_have_text(
         [
-            re.compile("Image from Odd on ledger, 73.B"),
+            re.compile("Image from Odd on ledger, 81.B"),
             re.compile(f"chart.svg from Echo on ledger, {len(SVG)}.B"),
             re.compile("data.bin from Echo on ledger, 3.B"),
         ]

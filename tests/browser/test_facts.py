@@ -1,5 +1,6 @@
 """What the page says of a turn is what happened: replies, sizes, reasons, failures."""
 
+import json
 import re
 from pathlib import Path
 
@@ -88,11 +89,15 @@ async def test_what_a_provider_says_of_a_failure_ends_after_a_whole_sentence(app
     assert details.endswith(tuple(SENTENCES)) and len(details) < len(" ".join(SENTENCES))
 
 
-async def test_a_yes_or_no_is_asked_under_its_description(own_app: OwnApp) -> None:
-    async with own_app({"approval": "ask"}) as app:
-        app.llm.then(call("read_slow", effect_id="a"))
+async def test_a_yes_or_no_is_asked_under_its_description(own_app: OwnApp, tmp_path: Path) -> None:
+    stubborn = {"type": "boolean", "description": "Go on when told to stop"}
+    schema = {"type": "object", "properties": {"text": {"type": "string"}, "stubborn": stubborn}}
+    definitions = tmp_path / "tools.json"
+    definitions.write_text(json.dumps([{"name": "wait", "description": "Wait.", "inputSchema": schema}]))
+    async with own_app({"approval": "ask"}, ("--tools", str(definitions))) as app:
+        app.llm.then(call("wait", text="a"))
         await app.send("go")
-        await app.decide("Allow Read slow?", "Edit")
+        await app.decide("Allow Wait?", "Edit")
         box = app.page.get_by_role("checkbox", name="stubborn")
         await expect(box).to_have_accessible_description("Go on when told to stop")
-        await expect(app.card("Allow Read slow?").get_by_text("Go on when told to stop")).to_be_visible()
+        await expect(app.card("Allow Wait?").get_by_text("Go on when told to stop")).to_be_visible()

@@ -34,6 +34,18 @@ async def adds(app: OpenedApp, url: str, page: str = "") -> None:
     await app.page.get_by_role("button", name="Start Guarded").click()
 
 
+async def picks_from_the_gallery(app: OpenedApp, url: str) -> None:
+    """A hosted server that asks for a sign-in. None of them can be reached here: its draft is sent to ours instead."""
+    await app.go("/ui/servers")
+    await app.page.get_by_label("Search known servers").fill("linear issues")
+    await app.page.get_by_role("button", name="Linear").click()
+    await app.page.get_by_role("region", name="Add Linear").get_by_role("button", name="Add as a draft").click()
+    await expect(app.page.get_by_role("region", name="Linear, draft")).to_be_visible()
+    ours = {"name": "Guarded", "slug": "guarded", "url": url, "tools": "*", "approval": "auto"}
+    await app.server.call("PATCH", "/servers/linear", ours)
+    await app.page.get_by_role("region", name="Guarded, draft").get_by_role("button", name="Start").click()
+
+
 def forget_the_other_site(app: OpenedApp, url: str) -> None:
     """The authorization server is asked by its own window, and by nothing else."""
     origin = url.removesuffix("mcp")
@@ -57,12 +69,12 @@ async def signs_in(app: OpenedApp, url: str) -> None:
     await expect(app.page.get_by_text("Signed in. Renewed by itself.")).to_be_visible()
 
 
-async def test_a_server_is_added_and_signed_in_to_and_outlives_every_interruption_at_once(own_app: OwnApp) -> None:
+async def test_a_known_server_is_signed_in_to_and_outlives_every_interruption_at_once(own_app: OwnApp) -> None:
     authority = Authority()
     async with own_app() as app, AsyncExitStack() as first:
         site = await first.enter_async_context(authorized_server(authority))
         port = int(site.url.split(":")[2].split("/")[0])
-        await adds(app, site.url)
+        await picks_from_the_gallery(app, site.url)
         await signs_in(app, site.url)
         await app.go("/ui/")
         app.llm.then(call("keep", text="one"), say("Kept one."))

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import struct
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from itertools import pairwise
@@ -11,6 +12,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
@@ -19,6 +21,7 @@ from tests.kit import real_servers
 from tests.kit.ledger.pictures import png
 from tests.kit.ledger_file import Ledger
 from tests.kit.windlass_process import WindlassProcess, windlass
+from tests.search.kit import site
 from windlass.testing import Gate, StrictLLM, call, say, wait_for
 from windlass.testing.strict_history import OPENAI
 
@@ -352,3 +355,29 @@ async def test_openai_clients_get_answers_from_models_that_saw_the_pictures(chat
 def real_logo() -> str:
     script = Path(real_servers.everything()[1]).parent / "tools" / "get-tiny-image.js"
     return script.read_text().partition('MCP_TINY_IMAGE = "')[2].partition('"')[0]
+
+
+@pytest.mark.npm
+async def test_a_screenshot_of_a_real_browser_reaches_the_model(
+    tmp_path: Path, strict_llm: StrictLLM, ledger: Ledger
+) -> None:
+    """Through the server that most people use for it, isolated as by default."""
+
+    async def page(request: web.Request) -> web.Response:
+        return web.Response(text="<body style='background: teal'><h1>High tide at noon</h1>", content_type="text/html")
+
+    settings(tmp_path / "home", strict_llm, ledger, browser=real_servers.playwright())
+    async with site(page) as pages, windlass(tmp_path / "home") as server:
+        chat = await begun(server, strict_llm, "browser")
+        looked = (
+            call("browser_navigate", url=pages.url(path="/tides")),
+            call("browser_take_screenshot", type="png", scale="css"),
+        )
+        await chat.ask("What does the page look like?", *looked, say("Teal."))
+        [parts] = strict_llm.requests[-1].pictures
+        [shown] = urls(parts)
+        kept = (await server.get(f"/conversations/{chat.id}/messages"))["messages"]
+    sent = base64.b64decode(shown.removeprefix("data:image/png;base64,"), validate=True)
+    assert sent.startswith(b"\x89PNG") and min(struct.unpack(">II", sent[16:24])) > 200
+    [file] = [file for message in kept for file in message.get("files", []) if file["kind"] == "image"]
+    assert file["size"] == len(sent)

@@ -17,7 +17,7 @@ from tests.servers.kit import ERAS, ledger_config, program, run
 from windlass.core.errors import ToolError
 from windlass.servers import EmbeddedPart, LinkPart, ServerConfig, Servers, TextPart
 from windlass.servers.catalogue import Catalogue
-from windlass.servers.offered import MOST_LISTED, Abilities, Completed, ListedPrompt, PromptArgument, ReadResource
+from windlass.servers.offered import MOST_LISTED, Completed, ListedPrompt, PromptArgument, ReadResource, ServerAbilities
 from windlass.servers.redaction import NoRedaction
 from windlass.servers.session_requests import COMPLETE_S
 
@@ -56,7 +56,7 @@ def reading(uri: str) -> Callable[[Catalogue], Awaitable[ReadResource]]:
 @pytest.mark.parametrize("era", ERAS)
 async def test_it_lists_reads_fills_in_and_completes(servers: Servers, ledger: Ledger, era: str, way: str) -> None:
     async with offering(servers, ledger, era, way, **HELD):
-        assert servers.abilities("ledger") == Abilities(True, True, True)
+        assert servers.abilities("ledger") == ServerAbilities(True, True, True)
         assert servers.instructions("ledger") == "Read doc://a first."
         listed = await servers.ask("ledger", lambda there: there.resources())
         assert [one.uri for one in listed] == [one["uri"] for one in HELD["resources"]]
@@ -95,7 +95,7 @@ async def test_a_list_is_asked_for_again_after_the_server_announced_a_change(
 
 async def test_a_server_without_them_is_not_asked_and_has_none(servers: Servers, ledger: Ledger) -> None:
     await run(servers, ledger_config(ledger))
-    assert servers.abilities("ledger") == Abilities() and servers.instructions("ledger") == ""
+    assert servers.abilities("ledger") == ServerAbilities() and servers.instructions("ledger") == ""
     assert await servers.ask("ledger", lambda there: there.resources()) == ()
     assert await servers.ask("ledger", lambda there: there.prompts()) == ()
     assert await servers.ask("ledger", lambda there: there.complete("prompt", "p", "a", "", {})) == Completed()
@@ -200,7 +200,7 @@ async def test_secrets_are_taken_out_of_lists_prompts_completions_and_instructio
 
 async def test_the_everything_server_of_others(servers: Servers) -> None:
     await run(servers, program(real_servers.everything(), slug="everything"))
-    assert servers.abilities("everything") == Abilities(True, True, True)
+    assert servers.abilities("everything") == ServerAbilities(True, True, True)
     assert len(servers.instructions("everything")) > 200
     resources = await servers.ask("everything", lambda there: there.resources())
     read = await servers.ask("everything", lambda there: there.read(resources[0].uri, 10))

@@ -45,6 +45,7 @@ COMMANDS = {  # the command that does the same as a route, for hints
     "POST /servers/{id}/login": "servers login NAME",
     "POST /servers/{id}/confirm": "servers confirm NAME",
     "GET /servers/{id}/tools": "tools list NAME",
+    "GET /servers/{id}/resources": "servers resources NAME",
     "GET /servers": "servers list",
     "GET /permissions": "permissions list",
     "GET /audit": "audit",

@@ -16,7 +16,7 @@ async def serve_stdio(windlass: Windlass, url: str, token: str, server: str = ""
     if isinstance(windlass.transport, InProcess):
         protocol: Any = await asyncio.to_thread(import_module, PROTOCOL)
         gateway = windlass.transport.app.services.gateway
-        await protocol.McpServer(gateway, protocol.Entry(Caller(), server)).over_stdio()
+        await protocol.McpServer(gateway, protocol.RequestEntry(Caller(), server)).over_stdio()
     else:
         over: Any = await asyncio.to_thread(import_module, BRIDGE)
         await over.bridge(url, token, server)

@@ -149,15 +149,19 @@ def _opening(view: TurnView, fence: Fence | None) -> Iterator[ChatMessage]:
         if index in view.started.blanked:
             continue
         if fence and message.attached:
-            texts = (fence.around(a.id, f"resource_of_{a.server}", f"{a.uri}\n{a.text}") for a in message.attached)
-            message = replace(message, content="\n\n".join((message.content or "", *texts)), attached=())
+            texts = [fence.around(a.id, f"resource_of_{a.server}", f"{a.uri}\n{a.text}") for a in message.attached]
+            message = _with_text(replace(message, attached=()), *texts)
         if note and index == last and message.role == "user":
-            parts = (*message.parts, note) if message.parts else ()
-            message = replace(message, content=f"{message.content}\n\n{note}", parts=parts)
+            message = _with_text(message, note)
         if fence and imported and message.role == "tool":
             yield replace(message, content=fence.around(message.call_id, _name(message.name), message.content or ""))
         else:
             yield message
+
+
+def _with_text(message: ChatMessage, *texts: str) -> ChatMessage:
+    parts = (*message.parts, *texts) if message.parts else ()
+    return replace(message, content="\n\n".join((message.content or "", *texts)), parts=parts)
 
 
 def _answer_now(limit: str) -> ChatMessage:

@@ -51,7 +51,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 @value_object
-class Entry:
+class RequestEntry:
     """By which door a request came: the token's part of the caller, the server it is limited to, and where people
     decide."""
 
@@ -63,7 +63,7 @@ class Entry:
 class McpServer:
     """`entry` is that of every request, over standard input; over HTTP each request holds its own."""
 
-    def __init__(self, gateway: Gateway, entry: Entry | None = None) -> None:
+    def __init__(self, gateway: Gateway, entry: RequestEntry | None = None) -> None:
         self._gateway = gateway
         self._entry = entry
         self._changes = InMemorySubscriptionBus()
@@ -133,7 +133,7 @@ class McpServer:
             return answer.model_copy(update={"request_state": self._seal.sealed(answer.request_state)})
         return answer
 
-    async def _begun(self, entry: Entry, peer: Peer, params: types.CallToolRequestParams) -> FollowedCall:
+    async def _begun(self, entry: RequestEntry, peer: Peer, params: types.CallToolRequestParams) -> FollowedCall:
         arguments = params.arguments or {}
         if params.request_state:
             turn_id, mark = self._seal.opened(params.request_state)
@@ -146,7 +146,7 @@ class McpServer:
         turn_id = await self._gateway.begin(entry.caller, entry.server, params.name, arguments, asks)
         return FollowedCall(self._gateway, peer, turn_id)
 
-    def _peer(self, ctx: Context, entry: Entry) -> Peer:
+    def _peer(self, ctx: Context, entry: RequestEntry) -> Peer:
         if ctx.request_id is None:
             raise MCPError(types.INVALID_REQUEST, "A call needs a request id.")
         return Peer(
@@ -158,9 +158,9 @@ class McpServer:
             entry.page,
         )
 
-    def _entered(self, ctx: Context) -> Entry:
+    def _entered(self, ctx: Context) -> RequestEntry:
         """Who calls, with the name the program gave. Its session hears of changes from here on."""
-        entry: Entry = self._entry or ctx.request.scope[HELD]  # type: ignore[union-attr]
+        entry: RequestEntry = self._entry or ctx.request.scope[HELD]  # type: ignore[union-attr]
         headers: Mapping[str, str] = ctx.request.headers if isinstance(ctx.request, Request) else {}
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             self._remember(headers.get(SESSION, ""), ctx.session)
@@ -173,7 +173,7 @@ class McpServer:
             caller.token_name,
             caller.may_approve,
         )
-        return Entry(named, entry.server, entry.page)
+        return RequestEntry(named, entry.server, entry.page)
 
     def _remember(self, session_id: str, session: ServerSession) -> None:
         self._sessions.setdefault(session_id, session)
@@ -257,7 +257,7 @@ class HttpServer:
         self._server = server
         self._manager = manager
 
-    async def handle(self, entry: Entry, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, entry: RequestEntry, scope: Scope, receive: Receive, send: Send) -> None:
         """A session belongs to the token that began it: the SDK compares users."""
         token = AccessToken(token="-", client_id=entry.caller.token_id, scopes=[])  # noqa: S106 - none is needed
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]  # the parser leaves some at the end

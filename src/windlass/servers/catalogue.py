@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from windlass.servers.offered import (
-    Abilities,
     Completed,
     FilledPrompt,
     ListedPrompt,
@@ -18,6 +17,7 @@ from windlass.servers.offered import (
     ListKind,
     PromptMessage,
     ReadResource,
+    ServerAbilities,
 )
 from windlass.servers.redaction import Redaction
 from windlass.servers.values import EmbeddedPart, LinkPart, Part, TextPart
@@ -39,7 +39,7 @@ class Catalogue:
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @property
-    def abilities(self) -> Abilities:
+    def abilities(self) -> ServerAbilities:
         return self._requests.abilities
 
     @property

@@ -13,7 +13,7 @@ LONGEST_DESCRIPTION = 2_000
 
 
 @value_object
-class Abilities:
+class ServerAbilities:
     """Which of these a server says it has; of one that does not run, none."""
 
     resources: bool = False

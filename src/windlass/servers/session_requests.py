@@ -9,7 +9,6 @@ from windlass.servers.offered import (
     LONGEST_DESCRIPTION,
     LONGEST_URI,
     MOST_LISTED,
-    Abilities,
     Completed,
     FilledPrompt,
     ListedPrompt,
@@ -18,6 +17,7 @@ from windlass.servers.offered import (
     PromptArgument,
     PromptMessage,
     ReadResource,
+    ServerAbilities,
 )
 from windlass.servers.pipes import SPILLED, Pipes
 from windlass.servers.sdk import Client, MCPError, ValidationError, types
@@ -48,7 +48,9 @@ class SessionRequests:
         self._failure = failure
         self._pipes = pipes
         has = client.server_capabilities
-        self.abilities = Abilities(has.resources is not None, has.prompts is not None, has.completions is not None)
+        self.abilities = ServerAbilities(
+            has.resources is not None, has.prompts is not None, has.completions is not None
+        )
         self.instructions = client.instructions or ""
         self.announces_resources = bool(has.resources and has.resources.list_changed)
         self.announces_prompts = bool(has.prompts and has.prompts.list_changed)

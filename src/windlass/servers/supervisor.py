@@ -15,7 +15,7 @@ from windlass.servers.identity import (
 )
 from windlass.servers.isolation import Isolation, IsolationStatus
 from windlass.servers.lifecycle import ServerLifecycle, ServerStatus
-from windlass.servers.offered import Abilities
+from windlass.servers.offered import ServerAbilities
 from windlass.servers.orphan_guard import OrphanGuard
 from windlass.servers.redaction import NoRedaction, Redaction
 from windlass.servers.sign_in import AskPerson, CredentialsForNow, CredentialStore, SignInAttempt
@@ -179,10 +179,10 @@ class Servers:
         lifecycle = self._lifecycles.get(server_id)
         return (lifecycle.tools, lifecycle.config) if lifecycle else None
 
-    def abilities(self, server: str) -> Abilities:
+    def abilities(self, server: str) -> ServerAbilities:
         """What a running server has besides tools."""
         catalogue = self._lifecycle(server).catalogue
-        return catalogue.abilities if catalogue else Abilities()
+        return catalogue.abilities if catalogue else ServerAbilities()
 
     def instructions(self, server: str) -> str:
         """How a running server says that it is to be used."""
@@ -265,7 +265,7 @@ class Servers:
 
 
 _NEXT_STEP = {
-    "not_running": "Start it on the Servers page, or with POST /servers/{id}/start.",
+    "not_running": "POST /servers/{id}/start starts it.",
     "server_gone": "It is started again by itself; try once more in a moment. Its log may say why it ended.",
     "timeout": "Try again; the server's log may say what it waits for.",
 }

@@ -107,10 +107,14 @@ class Gateway:
         for close in self.closing:
             await close()
 
+    def check_server(self, server: str) -> None:
+        if server and server not in _slugs(self._servers):
+            raise NotFound(f"There is no server {server[:100]!r}.", hint="GET /servers shows those that are there.")
+
     async def offered(self, caller: Caller, server: str = "") -> list[OfferedTool]:
         """What a new conversation has, of one server or of all. This is the one place that says what a program is
         shown: where tools are too many, the tools that find tools would stand here instead."""
-        self._check_server(server)
+        self.check_server(server)
         await self._tools.arriving(self._conversation_id(caller))
         found = [OfferedTool(spec, self._definition(spec)) for spec in self._specs(self._conversation_id(caller))]
         return [one for one in found if not server or self._slug(one.spec) == server]
@@ -200,7 +204,7 @@ class Gateway:
         return head
 
     async def _toolset(self, conversation_id: str, server: str, name: str) -> Toolset:
-        self._check_server(server)
+        self.check_server(server)
         if (found := self._found(conversation_id, server, name)) is None:
             await self._tools.arrived(conversation_id)  # its server may be starting
             found = self._found(conversation_id, server, name)
@@ -222,10 +226,6 @@ class Gateway:
 
     def _slug(self, spec: ToolSpec) -> str:
         return self._servers.config(spec.server).slug if spec.server in self._servers else ""
-
-    def _check_server(self, server: str) -> None:
-        if server and server not in _slugs(self._servers):
-            raise NotFound(f"There is no server {server[:100]!r}.", hint="GET /servers shows those that are there.")
 
     def _look_soon(self) -> None:
         """Servers change in bursts, and each change may come before the next is known here."""

@@ -150,7 +150,7 @@ class McpOffers:
         return schemas.ResourceContent(one.uri, one.mime, None, kept, decoded_size(blob), kept is None)
 
 
-CHECK_ADDRESS = "Check its address: GET /servers/{id}/resources lists those that the server names."
+CHECK_ADDRESS = "Check its address. GET /servers/{id}/resources lists those that the server names."
 READ_INSTEAD = "Name it in the message and let the model read it in pieces with resource_read."
 _NOTES = {"other": "{} is part of the prompt and cannot be inserted."}
 
@@ -189,9 +189,9 @@ def _prompt(one: ListedPrompt) -> schemas.ServerPrompt:
     return schemas.ServerPrompt(one.name, one.title, one.description, arguments)
 
 
-def _holds(one: ListedResource, words: Sequence[str]) -> bool:
+def _holds(one: ListedResource, terms: Sequence[str]) -> bool:
     text = f"{one.uri} {one.name} {one.title} {one.description}".casefold()
-    return all(word in text for word in words)
+    return all(term in text for term in terms)
 
 
 def _too_long(uri: str, size: int) -> BadInput:

@@ -96,9 +96,9 @@ def _part(one: EmbeddedPart, *, alone: bool) -> Part:
     return one
 
 
-def _matches(one: ListedResource | ListedTemplate, words: Sequence[str]) -> bool:
+def _matches(one: ListedResource | ListedTemplate, terms: Sequence[str]) -> bool:
     text = f"{one.uri} {one.name} {one.title} {one.description}".casefold()
-    return all(word in text for word in words)
+    return all(term in text for term in terms)
 
 
 def _line(one: ListedResource | ListedTemplate) -> str:

@@ -28,6 +28,9 @@ class GatewayHost:
         self._over = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
+    def check_server(self, server: str) -> None:
+        self._gateway.check_server(server)
+
     async def handle(self, caller: Caller, server: str, scope: Scope, receive: Receive, send: Send) -> None:
         if self._served is None:
             self._served = asyncio.get_running_loop().create_future()
@@ -35,7 +38,7 @@ class GatewayHost:
             self._gateway.closing.append(self._close)
         http = await asyncio.shield(self._served)
         origin = browser_origin(scope)
-        entry = self._protocol.Entry(caller, server, f"{origin.url}{PAGE}")
+        entry = self._protocol.RequestEntry(caller, server, f"{origin.url}{PAGE}")
         await http.handle(entry, scope, receive, send)
 
     async def _serve(self, served: "asyncio.Future[Any]") -> None:
@@ -69,6 +72,7 @@ class GatewayEndpoint(Endpoint):
             token_id=principal.token_id, token_name=principal.name, may_approve="approve" in principal.allows
         )
         server = scope["path_params"].get("server", "")
+        self._host.check_server(server)
         body = await read_body(scope, receive, self._most) if scope["method"] == "POST" else b""
         out = _Started(send)
         ended = asyncio.get_running_loop().create_future()

@@ -183,7 +183,7 @@ def _responses(route: Route[..., Any], schema_of: dict[int, dict[str, Any]]) -> 
         for status, text in CHAT_STATUSES.items():
             responses[str(status)] = {"description": text, "content": {"application/json": {"schema": given}}}
     refusal = schema_of[id(schemas.V1Failed if route.kind == "v1" else schemas.Failed)]
-    failed = {"application/json": {"schema": refusal}}
+    failed = _content(route, given) if route.kind == "callback" else {"application/json": {"schema": refusal}}
     for status in _failures(route):
         responses.setdefault(str(status), {"description": STATUS_TEXTS[status], "content": failed})
     if route.kind == "chat":
@@ -200,6 +200,8 @@ def _content(route: Route[..., Any], given: dict[str, Any]) -> dict[str, Any]:
             return {"text/event-stream": {"schema": {**EVENT, "description": given.get("description", "")}}}
         case "chat" | "v1" if route.kind == "chat" or route.takes is schemas.CompletionRequest:
             return {"application/json": {"schema": given}, **events}
+        case "callback":
+            return {"text/html": {"schema": {"type": "string"}}}
         case "mcp":
             return {"application/json": {"schema": given}, "text/event-stream": {"schema": given}}
         case "export":

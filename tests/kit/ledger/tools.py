@@ -198,8 +198,7 @@ def spawn(call: Call) -> Json:
 
 STRING, INTEGER, BOOLEAN = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
 EFFECT: Json = {"effect_id": STRING}
-STUBBORN: Json = {**BOOLEAN, "description": "Go on when told to stop"}
-GATED: Json = {**EFFECT, "gate": STRING, "stubborn": STUBBORN}
+GATED: Json = {**EFFECT, "gate": STRING, "stubborn": BOOLEAN}
 READ_ONLY: Json = {"readOnlyHint": True, "openWorldHint": False}
 IDEMPOTENT: Json = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True}
 DESTRUCTIVE: Json = {"readOnlyHint": False, "destructiveHint": True}

@@ -13,6 +13,7 @@ export const PAGE_NAMES: Record<string, string> = {
   "GET /servers/found": "Look for configs on the Servers page",
   "GET /gallery": "Add a server on the Servers page",
   "GET /servers/{id}/tools": "The Servers page",
+  "GET /servers/{id}/resources": "Resources of that server on the Servers page",
   "GET /servers": "The Servers page",
   "GET /permissions": "The Permissions page",
   "GET /policy": "The Settings page",

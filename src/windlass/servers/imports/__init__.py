@@ -9,7 +9,7 @@ from windlass.core.errors import BadInput, WindlassError
 from windlass.core.values import value_object
 from windlass.servers.environment import denied
 from windlass.servers.imports.documents import ListedServer, ServerDocument, server_document
-from windlass.servers.imports.entry import Entry
+from windlass.servers.imports.entry import ImportEntry
 from windlass.servers.imports.fields import server_config
 from windlass.servers.imports.text import ReadText, read_text
 from windlass.servers.placeholders import InputHint
@@ -65,7 +65,7 @@ def _one(listed: ListedServer, hints: Mapping[str, InputHint], slugs: set[str]) 
     name = listed.name[:100]
     if not isinstance(listed.fields, dict):
         return ImportedConfig(name, problem="It is not an object.")
-    entry = Entry(_flat(listed.fields))
+    entry = ImportEntry(_flat(listed.fields))
     try:
         config = server_config(listed, entry, hints, slug_for(listed.name, slugs))
         check(config)

@@ -8,11 +8,11 @@ from typing import Any
 from windlass.core.errors import BadInput
 
 
-class Entry:
+class ImportEntry:
     def __init__(self, fields: Mapping[Any, Any], path: str = "") -> None:
         self._left = {str(name): value for name, value in fields.items()}
         self._path = path
-        self._inner: list[Entry] = []
+        self._inner: list[ImportEntry] = []
         self.had_content = bool(self._left)
         self.notes: list[str] = []
 
@@ -23,9 +23,9 @@ class Entry:
                 return self._left.pop(name)
         return None
 
-    def inner(self, *names: str) -> "Entry":
+    def inner(self, *names: str) -> "ImportEntry":
         name = next((name for name in names if isinstance(self._left.get(name), dict)), "")
-        found = Entry(self._left.pop(name) if name else {}, f"{self._path}{name}.")
+        found = ImportEntry(self._left.pop(name) if name else {}, f"{self._path}{name}.")
         self._inner.append(found)
         return found
 

@@ -9,7 +9,7 @@ from typing import Any
 from windlass.core.errors import BadInput
 from windlass.core.ids import new_id
 from windlass.servers.imports.documents import ListedServer
-from windlass.servers.imports.entry import Entry
+from windlass.servers.imports.entry import ImportEntry
 from windlass.servers.placeholders import InputHint, placeholders_in
 from windlass.servers.values import ServerConfig, Transport, config_texts
 
@@ -27,7 +27,7 @@ _RULES = "A rule on the page Permissions can deny a tool, or some of its argumen
 _ENV_FILE = "No file is read by itself; give what the server needs of it as its environment."
 
 
-def server_config(listed: ListedServer, entry: Entry, hints: Mapping[str, InputHint], slug: str) -> ServerConfig:
+def server_config(listed: ListedServer, entry: ImportEntry, hints: Mapping[str, InputHint], slug: str) -> ServerConfig:
     """Raises `BadInput` where it cannot be a server."""
     kind = _kind(entry)
     command, args = _command(entry)
@@ -55,7 +55,7 @@ def server_config(listed: ListedServer, entry: Entry, hints: Mapping[str, InputH
     return replace(config, placeholders=placeholders_in(_searched(config), config.url, user_hints))
 
 
-def _kind(entry: Entry) -> Transport | None:
+def _kind(entry: ImportEntry) -> Transport | None:
     named = entry.text("type", "transport")
     plain = re.sub(r"[-_]", "", named.lower())
     if plain in _OF_THE_CLIENT:
@@ -65,18 +65,18 @@ def _kind(entry: Entry) -> Transport | None:
     return _TRANSPORTS[plain] if named else None
 
 
-def _command(entry: Entry) -> tuple[str, tuple[str, ...]]:
+def _command(entry: ImportEntry) -> tuple[str, tuple[str, ...]]:
     """A text with arguments beside it; OpenCode has all of it in one list."""
     found = entry.take("command", "cmd")
     if isinstance(found, list):
-        command, *first = Entry({"command": found}).texts("command")
+        command, *first = ImportEntry({"command": found}).texts("command")
         return command, (*first, *entry.texts("args"))
     if not isinstance(found, str | None):
         raise BadInput("command: must be text")
     return found or "", entry.texts("args", "arguments")
 
 
-def _environment(entry: Entry) -> dict[str, str]:
+def _environment(entry: ImportEntry) -> dict[str, str]:
     """Some clients only name variables, and keep or inherit their values: those are asked for."""
     env = entry.pairs("env", "envs", "environment")
     for name in (*entry.texts("env_keys"), *entry.texts("env_vars")):
@@ -84,7 +84,7 @@ def _environment(entry: Entry) -> dict[str, str]:
     return env
 
 
-def _headers(entry: Entry) -> dict[str, str]:
+def _headers(entry: ImportEntry) -> dict[str, str]:
     headers = entry.pairs("headers", "http_headers") | entry.inner("requestOptions").pairs("headers")
     headers |= {name: f"${{{variable}}}" for name, variable in entry.pairs("env_http_headers").items()}
     if variable := entry.text("bearer_token_env_var"):
@@ -94,7 +94,7 @@ def _headers(entry: Entry) -> dict[str, str]:
     return headers
 
 
-def _tools(entry: Entry) -> str:
+def _tools(entry: ImportEntry) -> str:
     """The tools that are on in new chats. Those that are excluded are off anyway, unless all others are on."""
     listed = entry.texts("enabled_tools", "includeTools", "available_tools", "allowedTools", "tools")
     excluded = entry.texts("disabled_tools", "excludeTools", "disabledTools")
@@ -114,7 +114,7 @@ def _tools(entry: Entry) -> str:
     return ",".join(names)
 
 
-def _with_times(config: ServerConfig, entry: Entry, listed: ListedServer) -> ServerConfig:
+def _with_times(config: ServerConfig, entry: ImportEntry, listed: ListedServer) -> ServerConfig:
     connect = entry.number("startup_timeout_sec")
     for name in ("startup_timeout_ms", "initTimeout"):
         if (found := entry.number(name)) and connect is None:
@@ -129,7 +129,7 @@ def _with_times(config: ServerConfig, entry: Entry, listed: ListedServer) -> Ser
     return replace(config, connect_s=connect or config.connect_s, timeout_s=call, longest_s=max(call, config.longest_s))
 
 
-def _with_sign_in(config: ServerConfig, entry: Entry) -> ServerConfig:
+def _with_sign_in(config: ServerConfig, entry: ImportEntry) -> ServerConfig:
     """Reached servers alone can ask for a sign-in; what is said of it for a command is named as not taken."""
     if config.transport == "stdio":
         return config
@@ -151,12 +151,12 @@ def _with_sign_in(config: ServerConfig, entry: Entry) -> ServerConfig:
     )
 
 
-def _scopes(entry: Entry) -> str:
+def _scopes(entry: ImportEntry) -> str:
     given = entry.take("scopes", "scope")
     return " ".join(str(item) for item in given) if isinstance(given, list) else str(given or "")
 
 
-def _name_what_is_not_taken(config: ServerConfig, entry: Entry, listed: ListedServer) -> None:
+def _name_what_is_not_taken(config: ServerConfig, entry: ImportEntry, listed: ListedServer) -> None:
     if entry.flag("disabled") or entry.flag("enabled") is False:
         entry.notes.append("It was switched off in the other client.")
     entry.named(_ASKS, "autoApprove", "alwaysAllow", "autoAllow", "trust", "approval", "default_tools_approval_mode")
@@ -167,7 +167,7 @@ def _name_what_is_not_taken(config: ServerConfig, entry: Entry, listed: ListedSe
         entry.notes.append(f"The other client uses it in {listed.folder[:200]} alone; here it belongs to no folder.")
 
 
-def _user_hints(entry: Entry) -> Iterator[tuple[str, InputHint]]:
+def _user_hints(entry: ImportEntry) -> Iterator[tuple[str, InputHint]]:
     """LibreChat asks each of its users for these."""
     asked: Any = entry.take("customUserVars")
     for name, about in asked.items() if isinstance(asked, dict) else ():
