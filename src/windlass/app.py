@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -138,6 +139,8 @@ async def _purge_hourly(app: App) -> None:
     while True:
         try:
             await app.services.retention.purge()
+        except sqlite3.DatabaseError as error:
+            logger.error("Purging old data failed: windlass.db cannot be read: %s", error)
         except Exception:  # the root of this task; the next purge is in an hour
             logger.exception("Purging old data failed")
         await asyncio.sleep(PURGE_S)

@@ -89,10 +89,10 @@ async def test_what_a_provider_says_of_a_failure_ends_after_a_whole_sentence(app
     assert details.endswith(tuple(SENTENCES)) and len(details) < len(" ".join(SENTENCES))
 
 
-async def test_a_yes_or_no_is_asked_under_its_description(own_app: OwnApp, tmp_path: Path) -> None:
+async def test_a_yes_or_no_is_asked_under_its_description(own_app: OwnApp, ledger: Ledger) -> None:
     stubborn = {"type": "boolean", "description": "Go on when told to stop"}
     schema = {"type": "object", "properties": {"text": {"type": "string"}, "stubborn": stubborn}}
-    definitions = tmp_path / "tools.json"
+    definitions = ledger.folder / "tools.json"
     definitions.write_text(json.dumps([{"name": "wait", "description": "Wait.", "inputSchema": schema}]))
     async with own_app({"approval": "ask"}, ("--tools", str(definitions))) as app:
         app.llm.then(call("wait", text="a"))

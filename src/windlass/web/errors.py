@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import sqlite3
 
 import msgspec
 
@@ -142,9 +143,13 @@ def v1_failed(status: int, message: str, code: str, param: str | None) -> V1Fail
 
 
 def unforeseen(error: Exception) -> WindlassError:
-    """A fault of ours: the log gets the trace, the caller only the fact. A full disk is not one."""
+    """A fault of ours: the log gets the trace, the caller only the fact. A full disk or a damaged file is not one."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull("Nothing could be written.", hint="The disk is full. Free some space and try again.")
+    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.ProgrammingError):
+        logger.error("windlass.db cannot be read: %s", error)
+        hint = "`windlass doctor` checks windlass.db; restore a backup if it is damaged."
+        return Unavailable(f"The database cannot be read: {error}.", hint=hint, code="store_unavailable")
     logger.exception("Internal error", exc_info=error)
     return WindlassError(
         "Internal error in Windlass.",

@@ -51,6 +51,7 @@ export type {
   ResultPiece,
   SearchState,
   Server,
+  ServerList,
   ServerChange,
   ServerLoginBegun as SignInBegun,
   Turn as TurnInfo,

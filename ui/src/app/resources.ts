@@ -1,6 +1,6 @@
 /** What several parts of the page share. */
 
-import { system, personas, policy, providers, servers, type ModelInfo } from "../api";
+import { system, personas, policy, providers, servers, type ModelInfo, type ServerList } from "../api";
 import { Resource } from "./resource";
 
 export const providerList = new Resource(async () => (await providers.list()).providers);
@@ -10,7 +10,16 @@ export const ruleList = new Resource(async () => {
   const { operator_rules, rules } = await policy.get();
   return [...operator_rules, ...rules];
 });
-export const serverList = new Resource(async () => (await servers.list()).servers);
+export const serverList = new Resource(async () => {
+  const answer = await servers.list();
+  toolCost = answer.cost;
+  return answer.servers;
+});
+
+/** What the tools of new chats cost, as the last list of the servers had it. */
+export const lastToolCost = () => toolCost;
+
+let toolCost: ServerList["cost"];
 
 export const searchState = new Resource(system.search);
 

@@ -2,9 +2,9 @@
 
 import { useEffect } from "react";
 
-import { get, servers } from "../api";
+import { get } from "../api";
 import { Resource, useResource } from "../app/resource";
-import { serverList } from "../app/resources";
+import { lastToolCost, serverList } from "../app/resources";
 
 interface Sum {
   count: number;
@@ -19,8 +19,10 @@ interface Listed {
 }
 
 const sum = new Resource(async (): Promise<Sum> => {
-  const { servers: known, cost } = await servers.list();
-  const offering = known.filter((server) => server.status === "running" && server.tools === "*");
+  const cost = lastToolCost();
+  const offering = (serverList.value ?? []).filter(
+    (server) => server.status === "running" && server.tools === "*",
+  );
   const lists = await Promise.all(
     offering.map((server) => get<{ tools: Listed[] }>(`/servers/${encodeURIComponent(server.id)}/tools`)),
   );

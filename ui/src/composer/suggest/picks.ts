@@ -10,6 +10,7 @@ import {
   type ServerTemplate,
   type AvailableTool,
 } from "../../api";
+import { serverList } from "../../app/resources";
 import { Resource, useResource } from "../../app/resource";
 import { titleOf } from "../../conversation/toolbox";
 import { shortUri } from "../attached";
@@ -32,7 +33,6 @@ export type Pick = Shown &
   );
 
 const WAIT_MS = 120;
-const FRESH_MS = 3000;
 const EACH = 20;
 const MOST = 60;
 
@@ -56,11 +56,13 @@ const promptList = new Resource(async () => {
   return (await Promise.all(lists)).flat();
 });
 
+const notAsked = new Resource(() => Promise.resolve<readonly Pick[]>([]));
+
 /** Null while nothing is known yet. What was found before stays until the next list is there. */
 export function usePicks(trigger: Trigger | null, tools: readonly AvailableTool[]): readonly Pick[] | null {
-  const prompts = useResource(promptList).value;
-  const [found, setFound] = useState<readonly Pick[] | null>(null);
   const kind = trigger?.kind;
+  const prompts = useResource(kind === "/" ? promptList : notAsked).value;
+  const [found, setFound] = useState<readonly Pick[] | null>(null);
   const query = trigger?.query ?? "";
   useEffect(() => {
     if (kind === "/") promptList.freshen();
@@ -100,20 +102,12 @@ async function resourcesFor(query: string): Promise<Pick[]> {
   return (await Promise.all(lists)).flat();
 }
 
-/** Servers start and stop while somebody types; asked once in a while. */
+/** Servers start and stop while somebody types. */
 async function runningWith(ability: "has_prompts" | "has_resources"): Promise<readonly Server[]> {
-  if (performance.now() - asked.at > FRESH_MS)
-    asked = {
-      at: performance.now(),
-      list: servers.list().then(
-        (answer) => answer.servers,
-        () => [],
-      ),
-    };
-  return (await asked.list).filter((server) => server[ability]);
+  if (serverList.value === null) await serverList.refresh();
+  else serverList.freshen();
+  return (serverList.value ?? []).filter((server) => server[ability]);
 }
-
-let asked: { at: number; list: Promise<readonly Server[]> } = { at: -Infinity, list: Promise.resolve([]) };
 
 function resourcePick(server: Server, resource: ServerResource): Pick {
   return {
