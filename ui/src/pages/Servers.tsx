@@ -86,14 +86,6 @@ export default function Servers() {
           />
         )}
         {needy.length > 0 && <NeedsYou needy={needy} onKeepOff={keepOff} onAccepted={again} />}
-        {value && !adding && (
-          <Gallery
-            query={query}
-            onQuery={setQuery}
-            version={list.map((server) => server.id).join(" ")}
-            onOther={() => setAdding({ kind: "form" })}
-          />
-        )}
         {others.length > 0 && (
           <section>
             <div className="section-head">
@@ -102,6 +94,14 @@ export default function Servers() {
             </div>
             <ServerTable list={others} tools={tools} />
           </section>
+        )}
+        {value && !adding && (
+          <Gallery
+            query={query}
+            onQuery={setQuery}
+            version={list.map((server) => server.id).join(" ")}
+            onOther={() => setAdding({ kind: "form" })}
+          />
         )}
       </div>
     </PageFrame>

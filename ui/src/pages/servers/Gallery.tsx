@@ -26,7 +26,6 @@ export function Gallery({ query, onQuery, version, onOther }: Props) {
   const [all, setAll] = useState(false);
   const [open, setOpen] = useState("");
   const { value, error, again } = useLoaded(`gallery ${version}`, () => servers.gallery(""));
-  const total = useKept(value?.count);
   const found = useLoaded(query.trim() ? `gallery ${version} ${query.trim()}` : "", () =>
     servers.gallery(query.trim()),
   );
@@ -39,8 +38,7 @@ export function Gallery({ query, onQuery, version, onOther }: Props) {
         <div className="section-head">
           <h2 id={id}>Add a server</h2>
           <span className="dim">
-            {total ? `${total} known, or ` : ""}
-            <LinkButton onClick={onOther}>any command or address</LinkButton>
+            one of these, or <LinkButton onClick={onOther}>any command or address</LinkButton>
           </span>
         </div>
         <span className="grow" />
