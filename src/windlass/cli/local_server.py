@@ -19,14 +19,34 @@ def settings(options: Options) -> Config:
 
 
 def find_server(options: Options, config: Config) -> tuple[str, str]:
-    """The address and token of the server to talk to; empty when none runs."""
+    """The address and token of the server to talk to; empty when none runs. Another server than the folder's own is
+    given only a token that was given for it."""
+    ours = _own_address(config)
     if options.url:
-        return options.url, saved_token(config)
+        return options.url, saved_token(config) if _same_origin(options.url, ours) else config.token
+    return (ours, saved_token(config)) if ours and _listens(ours) else ("", "")
+
+
+def _own_address(config: Config) -> str:
     try:
-        url: str = json.loads((config.home / SERVER_FILE).read_text())["url"]
+        return str(json.loads((config.home / SERVER_FILE).read_text())["url"])
     except (OSError, ValueError, KeyError, TypeError):
-        return "", ""
-    return (url, saved_token(config)) if _listens(url) else ("", "")
+        return ""
+
+
+def _same_origin(url: str, ours: str) -> bool:
+    """The folder's token is for the folder's own server alone: to another it would be given away."""
+    try:
+        return bool(ours) and _origin(url) == _origin(ours)
+    except ValueError:  # such as a port that is no number
+        return False
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    address = urlsplit(url)
+    host = address.hostname or ""
+    port = address.port or {"http": 80, "https": 443}.get(address.scheme)
+    return address.scheme, "127.0.0.1" if host == "localhost" else host, port
 
 
 def saved_token(config: Config) -> str:

@@ -17,7 +17,7 @@ from windlass.cli.local_server import find_server, settings
 from windlass.cli.options import LEFT, options_of
 from windlass.client import Windlass
 from windlass.config import Config
-from windlass.core.errors import BadInput
+from windlass.core.errors import BadInput, WindlassError
 from windlass.core.values import value_object
 from windlass.hardening import forget_environment, harden_process
 
@@ -91,6 +91,10 @@ def opened(ctx: typer.Context, *, only_running: bool = False) -> Iterator[Connec
         asyncio.run_coroutine_threadsafe(_wait(ready), loop).result()
         try:
             yield Connected(windlass, loop, config, url)
+        except WindlassError as error:
+            if error.code == "unauthorized" and url and not token:
+                error.hint = f"Give a token of {url} with WINDLASS_TOKEN: this data folder's own is for its own server."
+            raise
         except KeyboardInterrupt:
             raise typer.Exit(LEFT) from None
         finally:
