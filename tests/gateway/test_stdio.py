@@ -160,6 +160,25 @@ async def test_it_ends_with_its_standard_input_and_prints_nothing_but_the_protoc
     assert answers[0]["result"]["capabilities"]["tools"] == {"listChanged": True}
 
 
+@pytest.mark.parametrize("words", [b"", json.dumps(HELLO).encode() + b"\n"])
+async def test_the_bridge_ends_when_its_input_ends_and_nothing_more_comes(
+    tmp_path: Path, ledger: Ledger, words: bytes
+) -> None:
+    home = tmp_path / "home"
+    settings(home, ledger)
+    async with windlass(home) as running:
+        done = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, "-m", "windlass", "mcp", "--url", running.url, "--token", running.token],
+            input=words,
+            env={"WINDLASS_HOME": str(tmp_path / "other")},
+            capture_output=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+
+
 async def test_a_wrong_token_is_said_before_anything_else(tmp_path: Path, ledger: Ledger) -> None:
     home = tmp_path / "home"
     settings(home, ledger)

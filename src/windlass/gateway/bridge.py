@@ -37,7 +37,7 @@ async def bridge(url: str, token: str, server: str = "") -> None:
     at_home = urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1")
     async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE, trust_env=not at_home) as http:
         await _check(http, address)
-        async with stdio_server() as (read, write):
+        async with stdio_server() as (read, write), write:  # it stays until nothing more can be written
             await Bridge(http, address, write).run(read)
 
 
@@ -69,6 +69,7 @@ class Bridge:
         self._to_program = to_program
         self._to_server: WriteStream[SessionMessage] | None = None
         self._connected = anyio.Event()
+        self._gone = anyio.Event()
         self._reading = anyio.CancelScope()
         self._over = False
         self._greeting: types.JSONRPCRequest | None = None
@@ -88,7 +89,6 @@ class Bridge:
             group.cancel_scope.cancel()
 
     async def _stay_connected(self) -> None:
-        self._gone = anyio.Event()
         while not self._over:
             with suppress(httpx2.HTTPError, ExceptionGroup):
                 async with streamable_http_client(self._address, http_client=self._http, max_sse_event_size=None) as (
