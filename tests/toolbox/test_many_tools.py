@@ -25,7 +25,7 @@ WIPE = {"name": "wipe", "description": "Empty the store.", "inputSchema": {"type
 
 @asynccontextmanager
 async def site_with(
-    home: Path, llm: StrictLLM, ledger: Ledger, *tools: dict[str, Any], extra: int = 60, **settings: Any
+    home: Path, llm: StrictLLM | None, ledger: Ledger, *tools: dict[str, Any], extra: int = 60, **settings: Any
 ) -> AsyncIterator[Site]:
     """Two servers that give the same tools, and `extra` others each."""
     definitions = ledger.folder / "tools.json"
@@ -256,3 +256,9 @@ async def test_up_to_the_budget_nothing_is_searched_and_nothing_is_different(
     assert len(strict_llm.requests[0].tools) == 42 and log[0]["settings"]["listed"] == []
     assert (cost["tools"], cost["listed_tools"], cost["exceeded"]) == (40, 40, False)
     assert (over["tools"], over["listed_tools"], over["exceeded"]) == (40, 0, True)
+
+
+async def test_the_demo_is_given_all_tools_since_it_cannot_search(tmp_path: Path, ledger: Ledger) -> None:
+    async with site_with(tmp_path / "home", None, ledger) as site:
+        answer = await ask(site, await site.conversation(), "/left__open_ticket title=Leak")
+        assert (answer["outcome"], answer["rounds"]) == ("answered", 1), answer

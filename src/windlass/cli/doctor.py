@@ -1,11 +1,12 @@
 """`windlass doctor`: checks the set-up and explains how to fix each problem."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import msgspec
 import typer
 
+from windlass.api import routes
 from windlass.cli.checks import CheckResult, folder_findings, live_findings, settings_findings
 from windlass.cli.isolation_checks import isolation_findings
 from windlass.cli.live import check_live
@@ -53,11 +54,13 @@ def _findings(ctx: typer.Context, offline: bool) -> Iterator[CheckResult]:
     here = list(folder_findings(config))
     yield from here
     yield from settings_findings(config, offline)
-    yield _limits(config)
     if offline or any(finding.level == "bad" for finding in here):
+        yield _limits(msgspec.to_builtins(config.limits))
         return
     try:
         with opened(ctx) as session:
+            in_force = session.run(session.w.transport.call(routes.system.limits)).limits
+            yield _limits({limit.name: limit.value for limit in in_force})
             yield from live_findings(session)
             yield from isolation_findings(session.run(session.w.servers.list()))
     except WindlassError as error:
@@ -73,11 +76,9 @@ def _config(options: Options) -> Config | CheckResult:
         )
 
 
-def _limits(config: Config) -> CheckResult:
-    limits = ", ".join(
-        f"{name} {'none' if value is None else value}" for name, value in msgspec.to_builtins(config.limits).items()
-    )
-    return CheckResult("limits", "note", limits)
+def _limits(limits: Mapping[str, float | None]) -> CheckResult:
+    shown = (f"{name} {'none' if value is None else format(value, '.12g')}" for name, value in limits.items())
+    return CheckResult("limits", "note", ", ".join(shown))
 
 
 def _print(finding: CheckResult) -> None:

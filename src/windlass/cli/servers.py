@@ -190,7 +190,7 @@ def test(ctx: typer.Context, server: Named, json: Json = False) -> None:
     with opened(ctx) as session:
         found = _started(session, server)
         tools = session.run(session.w.servers.tools(server)).tools if found.status == "running" else []
-        if not json:
+        if not json and found.status == "running":
             rows = ((tool.name, f"~{tool.tokens} tokens", clean(tool.description)[:80]) for tool in tools)
             table(("tool", "cost", "what it does"), rows, "It offers no tools.")
         _finish(session, found, json)

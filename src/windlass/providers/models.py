@@ -154,7 +154,9 @@ class Models:
         return tuple(found)
 
     def most_tools(self, config: ProviderConfig, model: str) -> int:
-        """As many as one request may list."""
+        """As many as one request may list; 0 for the demo, which reads no definitions and cannot search for tools."""
+        if config.wire == DEMO:
+            return 0
         return profile_for(config.base_url, model or config.model, config.profile).most_tools
 
     def facts(self, config: ProviderConfig, model: str) -> ModelFacts:

@@ -25,13 +25,15 @@ LEAST_USED = 8  # so many of the tools that the chat used stay, however many wer
 
 @value_object
 class ToolBudget:
-    """Beyond one of these the tools are searched. `most`: the wire refuses more."""
+    """Beyond one of these the tools are searched. `most`: the wire refuses more; 0 where nothing is beyond."""
 
     tools: int = 40
     tokens: int = 15_000
     most: int = MOST_LISTED
 
     def holds(self, specs: Sequence[ToolSpec]) -> bool:
+        if not self.most:
+            return True
         counted = [spec for spec in specs if spec.server not in INSIDE]
         return len(specs) <= self.most and len(counted) <= self.tools and tokens_of(counted) <= self.tokens
 
