@@ -23,7 +23,9 @@ export function useStick(): Stick {
 
   const toEnd = useCallback(() => {
     stuck.current = true;
-    scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+    if (!scroller.current) return;
+    scroller.current.scrollTo({ top: scroller.current.scrollHeight });
+    noteMove(scroller.current);
   }, []);
 
   const letGo = useCallback(() => {
@@ -67,6 +69,7 @@ export function useStick(): Stick {
       if (!card || card.clientHeight < box.clientHeight) return;
       stuck.current = false;
       card.scrollIntoView({ block: "start" });
+      noteMove(box);
     };
     const watcher = new ResizeObserver(onGrow);
     watcher.observe(inner);
