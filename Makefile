@@ -3,7 +3,8 @@
 
 PYTHON ?= python3
 SCALE ?= small
-JOBS ?= 2
+# One more than cores: half of the time a test waits for another process.
+JOBS ?= 3
 
 export SCALE
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
