@@ -156,7 +156,7 @@ MUTATIONS = (
     ),
     Mutation(
         "private addresses are public",
-        "search/targets.py",
+        "addresses.py",
         "if inner in METADATA or not inner.is_global:",
         "if isinstance(inner, IPv4Address):\n        return True\n    if inner in METADATA:",
         (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from windlass.search.targets import is_metadata, is_public, unwrapped
+from windlass.addresses import is_metadata, is_public, unwrapped
 
 
 @pytest.mark.parametrize(

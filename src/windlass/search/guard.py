@@ -13,10 +13,11 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
+from windlass.addresses import Address
 from windlass.core.errors import ToolError
 from windlass.core.values import value_object
 from windlass.search.page import Page, page_from
-from windlass.search.targets import Address, Target, blocked, check_address, target_of
+from windlass.search.targets import Target, blocked, check_address, target_of
 
 Resolve = Callable[[str, int], Awaitable[Collection[str]]]
 _HEADERS = {
