@@ -2,13 +2,17 @@
 as markup, and no way to have codes sent elsewhere."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 import pytest_asyncio
 
 from tests.kit.authorized_server import AuthorizedServer, authorized_server, final_address
-from tests.web.kit import Reply, Site
+from tests.web.kit import Reply, Site, open_site
+from windlass.config import ServerSettings
+from windlass.servers import SignInCredentials
+from windlass.services.sign_ins import VaultCredentials
 
 CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 
@@ -91,3 +95,26 @@ async def test_a_refusal_is_shown_as_text(site: Site, remote: AuthorizedServer) 
 async def test_codes_are_sent_to_this_machine_alone(site: Site, remote: AuthorizedServer, elsewhere: str) -> None:
     refused = await site.call("POST", "/servers/guarded/login", {"redirect_uri": elsewhere})
     assert refused.status == 422 and remote.requests["POST /register"] == 0
+
+
+async def test_a_sign_in_that_ends_beyond_all_calendars_hides_no_server(site: Site, remote: AuthorizedServer) -> None:
+    """As a version that believed every number may have kept it."""
+    id = (await site.get("/servers/guarded"))["server"]["id"]
+    VaultCredentials(site.app.vault).put(id, SignInCredentials(remote.url, "access", expires_at=1e20))
+    assert [one["slug"] for one in (await site.get("/servers"))["servers"]] == ["guarded"]
+
+
+async def test_tokens_end_with_the_server_in_the_settings(tmp_path: Path) -> None:
+    """And not before: one that is stopped, or another, keeps its own."""
+    settings = {slug: ServerSettings(url="http://127.0.0.1:9/mcp") for slug in ("gone", "kept")}
+    async with open_site(tmp_path / "home", durability="normal", servers=settings) as site:
+        store = VaultCredentials(site.app.vault)
+        added = await site.post("/servers", {"name": "Added", "slug": "added", "url": "http://127.0.0.1:9/mcp"})
+        for id in ("server-gone", "server-kept", added["server"]["id"]):
+            store.put(id, SignInCredentials("http://127.0.0.1:9/mcp", f"access-of-{id}", f"refresh-of-{id}"))
+        await site.post("/servers/kept/stop")
+    del settings["gone"]
+    async with open_site(tmp_path / "home", durability="normal", servers=settings) as site:
+        found = VaultCredentials(site.app.vault)
+        assert found.get("server-gone") is None and "gone" not in str(site.app.vault.items())
+        assert found.get("server-kept") and found.get(added["server"]["id"])

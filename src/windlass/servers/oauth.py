@@ -23,7 +23,15 @@ from windlass.servers.sdk import (
     httpx2,
     types,
 )
-from windlass.servers.sign_in import AskPerson, Challenge, ClientUnknown, SignInCredentials, SignInNeeded
+from windlass.servers.sign_in import (
+    LONGEST_LIFE_S,
+    AskPerson,
+    Challenge,
+    ClientUnknown,
+    SignInCredentials,
+    SignInNeeded,
+)
+from windlass.servers.sign_in_reach import may_reach
 from windlass.servers.values import ServerConfig
 
 REQUEST_S = 30.0
@@ -54,7 +62,7 @@ async def signed_in(
         }
     )
     storage = _Storage(_known_client(config, kept, redirect_uri))
-    return await _run(_OAuthFlow(config, metadata, storage, ask), config, challenge)
+    return await _run(_OAuthFlow(config, metadata, storage, ask, _bound_to(config, kept)), config, challenge)
 
 
 async def signed_in_as_client(
@@ -62,7 +70,8 @@ async def signed_in_as_client(
 ) -> SignInCredentials:
     """With the secret of the operator, without a person."""
     metadata = OAuthClientMetadata(redirect_uris=None, grant_types=["client_credentials"], scope=config.scopes or None)
-    return await _run(_OAuthFlow(config, metadata, _Storage(_known_client(config, kept, "")), None), config, challenge)
+    storage = _Storage(_known_client(config, kept, ""))
+    return await _run(_OAuthFlow(config, metadata, storage, None, _bound_to(config, kept)), config, challenge)
 
 
 async def renewed(kept: SignInCredentials) -> SignInCredentials:
@@ -89,16 +98,21 @@ async def renewed(kept: SignInCredentials) -> SignInCredentials:
 
 
 def _not_renewed(response: httpx2.Response) -> Unavailable:
-    host = response.request.url.host
-    try:
-        error = response.json().get("error", "")
-    except (ValueError, AttributeError):
-        error = ""
+    host, error = response.request.url.host, _error_in(response)
     if error in _CLIENT_UNKNOWN:
         return ClientUnknown(f"{host} no longer knows this client.")
     if response.status_code in (400, 401, 403) and error in _ENDED:
         return SignInNeeded(f"The sign-in at {host} has ended.")
     return Unavailable(f"{host} could not renew the sign-in (HTTP {response.status_code}).")
+
+
+def _error_in(response: httpx2.Response) -> str:
+    """The error code of a token answer; "" where it has none."""
+    try:
+        error = response.json().get("error")
+    except (ValueError, AttributeError, RecursionError):
+        return ""
+    return error if isinstance(error, str) else ""
 
 
 class _Storage:
@@ -126,10 +140,17 @@ class _OAuthFlow(OAuthClientProvider):
     """Without somebody to ask it gets a token with the client's own secret."""
 
     def __init__(
-        self, config: ServerConfig, metadata: OAuthClientMetadata, storage: _Storage, ask: AskPerson | None
+        self,
+        config: ServerConfig,
+        metadata: OAuthClientMetadata,
+        storage: _Storage,
+        ask: AskPerson | None,
+        bound_to: str,
     ) -> None:
         self.storage = storage
+        self.refused_with = ""  # the error code of the token request
         self._config = config
+        self._bound_to = bound_to
         self._ask = ask
         self._address = ""
         self.named_issuers: list[str] = []  # in the metadata of authorization servers
@@ -163,20 +184,36 @@ class _OAuthFlow(OAuthClientProvider):
         self._own_issuer = own[0] if own else ""
         return bool(own)
 
+    @property
+    def issuer(self) -> str:
+        return self._expected_issuer()
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """The server names another issuer than the one that the client belongs to."""
+        return bool(self._bound_to) and self._bound_to.rstrip("/") != self.issuer.rstrip("/")
+
     def _expected_issuer(self) -> str:
         if self._own_issuer and self.context.auth_server_url is None:
             return self._own_issuer
         return super()._expected_issuer()
 
     async def _perform_authorization(self) -> httpx2.Request:
-        client, wanted = self.context.client_info, self._config.issuer
-        if wanted and wanted.rstrip("/") != self._expected_issuer().rstrip("/"):
-            raise OAuthFlowError(f"the server names {self._expected_issuer()}, and the settings name {wanted}")
+        client = self.context.client_info
+        self._check_issuer()
         if client and client.client_secret and not client.token_endpoint_auth_method:
             client.token_endpoint_auth_method = self._secret_method()
         if self._ask is None:
             return await self._with_own_secret()
         return await super()._perform_authorization()
+
+    def _check_issuer(self) -> None:
+        config, wanted, named = self._config, self._config.issuer or self._bound_to, self.issuer
+        if wanted and wanted.rstrip("/") != named.rstrip("/"):
+            known_from = "the settings name" if config.issuer else "its client belongs to"
+            raise OAuthFlowError(f"the server names {named}, and {known_from} {wanted}")
+        if config.client_secret and self.context.oauth_metadata is None and _origin(named) != _origin(config.url):
+            raise OAuthFlowError(f"{named} does not say where its tokens are")  # or the server itself would be asked
 
     def _secret_method(self) -> str:
         """How a client that was registered by hand shows its secret: the first way that is offered."""
@@ -233,33 +270,37 @@ async def _run(flow: _OAuthFlow, config: ServerConfig, challenge: Challenge) -> 
             first = _first_request(http, config.url)
             refusal = _refusal(first, config, challenge) or await _refused_now(http, first, config)
             try:
-                await _drive(flow, first, refusal, http, config.url)
+                await _drive(flow, first, refusal, http, config)
             except OAuthFlowError:
                 if not flow.knows_own_issuer():
                     raise
-                await _drive(flow, first, refusal, http, config.url)
+                await _drive(flow, first, refusal, http, config)
     except httpx2.HTTPError as error:
         raise Unavailable(f"{host} could not be reached: {error or type(error).__name__}") from error
-    except (OAuthFlowError, ValidationError, ValueError) as error:
-        if any(code in str(error) for code in _CLIENT_UNKNOWN):
+    except (OAuthFlowError, ValidationError, ValueError, OverflowError, RecursionError, ExceptionGroup) as error:
+        if flow.refused_with in _CLIENT_UNKNOWN:
             raise ClientUnknown(f"{host} no longer knows this client.", hint="Sign in again.") from error
         raise Unavailable(f"Signing in to {host} failed: {_without_body(error)}", hint=_hint(flow)) from error
     client, tokens = flow.storage.client or flow.context.client_info, flow.storage.tokens
     if tokens is None or client is None:
         raise Unavailable(f"{host} gave no token.")
+    if config.client_id:
+        client = client.model_copy(update={"issuer": flow.issuer})
     described = client.model_dump(mode="json", exclude_none=True)
     found = SignInCredentials(config.url, token_endpoint=flow.token_endpoint, resource=flow.resource, client=described)
     return _credentials(config.url, tokens, found)
 
 
 def _hint(flow: _OAuthFlow) -> str:
+    if flow.is_elsewhere:
+        return "If that is right, sign out of it and in again, or name it as the server's issuer."
     if flow.context.oauth_metadata is None:
         return "It offers no sign-in that Windlass knows. If it takes a key, add it as a header."
     return "Sign in again. If that does not help, set client_id to a client that is registered there."
 
 
 async def _drive(
-    flow: _OAuthFlow, first: httpx2.Request, refusal: httpx2.Response, http: httpx2.AsyncClient, server: str
+    flow: _OAuthFlow, first: httpx2.Request, refusal: httpx2.Response, http: httpx2.AsyncClient, config: ServerConfig
 ) -> None:
     """Until there are tokens: the request that was refused is not sent again here."""
     steps = flow.async_auth_flow(first)
@@ -270,9 +311,13 @@ async def _drive(
             request = await steps.asend(response)
             if request is first:
                 return
-            if not is_safe(str(request.url), server):
+            if not is_safe(str(request.url), config.url):
                 raise OAuthFlowError(f"{request.url.host} is not reached over https")
+            if not await may_reach(request.url.host, http, config):
+                raise OAuthFlowError(f"{request.url.host} is not on the public internet, and this server is")
             response = await _sent(http, request)
+            if _is_form(request) and response.is_error:
+                flow.refused_with = _error_in(response)
             if request.method == "GET" and (issuer := _issuer_in(response)):
                 flow.named_issuers.append(issuer)
     except StopAsyncIteration:
@@ -323,7 +368,7 @@ async def _refused_now(http: httpx2.AsyncClient, first: httpx2.Request, config: 
 def _issuer_in(response: httpx2.Response) -> str:
     try:
         found = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     issuer = found.get("issuer") if isinstance(found, dict) else None
     return issuer if isinstance(issuer, str) else ""
@@ -342,18 +387,28 @@ def is_safe(address: str, server: str) -> bool:
     )
 
 
+def _is_form(request: httpx2.Request) -> bool:
+    """Of what is sent here, requests for a token alone are."""
+    return request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+
+
+def _bound_to(config: ServerConfig, kept: SignInCredentials | None) -> str:
+    """The issuer that a client of one's own was used with: its secret goes to no other until a person signs out."""
+    before = dict(kept.client) if kept else {}
+    is_same = config.client_id and config.client_secret and before.get("client_id") == config.client_id
+    return str(before.get("issuer") or "") if is_same else ""
+
+
 def _known_client(
     config: ServerConfig, kept: SignInCredentials | None, redirect_uri: str
 ) -> OAuthClientInformationFull | None:
     """The client that was registered by hand, else the one of the last sign-in where it may be sent back to this
-    address. The issuer it was used with stays with it: its secret goes to no other."""
+    address."""
     before = dict(kept.client) if kept else {}
     if config.client_id:
         fields: dict[str, Any] = {"client_id": config.client_id, "client_secret": config.client_secret or None}
         if not config.client_secret:
             fields["token_endpoint_auth_method"] = _NONE
-        if before.get("client_id") == config.client_id:
-            fields["issuer"] = before.get("issuer")
         return OAuthClientInformationFull.model_validate(fields)
     if redirect_uri and redirect_uri in before.get("redirect_uris", ()):
         return OAuthClientInformationFull.model_validate(before)
@@ -362,7 +417,7 @@ def _known_client(
 
 def _credentials(url: str, token: OAuthToken, known: SignInCredentials) -> SignInCredentials:
     """A renewal may leave out what stays as it was."""
-    now, life = time.time(), token.expires_in
+    now, life = time.time(), min(max(token.expires_in or 0, 0), LONGEST_LIFE_S)
     return SignInCredentials(
         url,
         token.access_token,
@@ -405,7 +460,7 @@ async def _sent(http: httpx2.AsyncClient, request: httpx2.Request, auth: httpx2.
 
 def _without_body(error: Exception) -> str:
     """The SDK puts the body of an answer into its error. That may hold a token, or repeat the secret it was sent."""
-    line = _first_line(error)
+    line = _first_line(error.exceptions[0] if isinstance(error, ExceptionGroup) else error)
     if not (answered := _ANSWERED.match(line)):
         return line
     code = _ERROR_CODE.search(answered["body"])

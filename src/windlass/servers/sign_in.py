@@ -18,6 +18,7 @@ from windlass.core.values import value_object
 from windlass.servers.values import ServerConfig, revealed
 
 _LATE = "windlass.servers.oauth"
+LONGEST_LIFE_S = 10 * 365 * 86400  # of a token, whatever its authorization server says
 LAST_S = 5.0  # for a renewal, when Windlass stops
 
 
@@ -176,7 +177,7 @@ class SignIn:
             made = await late.signed_in(self._revealed(config), known, redirect_uri, self._wanted(config), ask_there)
         except Unavailable as error:
             if isinstance(error, ClientUnknown):
-                await self._replace(config, known, None)
+                await self._without_client(config, known)
             self.attempt = replace(there, error=error.message)
             raise
         finally:
@@ -206,7 +207,9 @@ class SignIn:
     def ends_at(self, config: ServerConfig) -> float:
         """When a person has to sign in again; 0 where it is renewed, or its end was not told."""
         kept = self._kept(config)
-        return kept.expires_at if kept and kept.is_valid and not kept.refresh_token else 0
+        if not (kept and kept.is_valid and not kept.refresh_token):
+            return 0
+        return min(kept.expires_at, time.time() + LONGEST_LIFE_S)  # kept by a version that believed any number
 
     def _revealed(self, config: ServerConfig) -> ServerConfig:
         known = revealed(config, self._reveal)
@@ -239,12 +242,19 @@ class SignIn:
             else:
                 made = await late.renewed(cast(SignInCredentials, kept))
         except ClientUnknown:
-            await self._replace(config, kept, None)
+            await self._without_client(config, kept)
             return None
         except SignInNeeded:
             await self._end(config, kept)
             return None
         return made if await self._replace(config, kept, made) else self._kept(config)
+
+    async def _without_client(self, config: ServerConfig, kept: SignInCredentials | None) -> None:
+        """One that was registered by hand stays, bound to its issuer: its secret goes to no other."""
+        if config.client_id:
+            await self._end(config, kept)
+        else:
+            await self._replace(config, kept, None)
 
     async def _end(self, config: ServerConfig, kept: SignInCredentials | None) -> None:
         """The client stays registered: the next sign-in needs no other."""

@@ -97,6 +97,8 @@ class McpServers:
         """At start: what was added earlier. A slug the operator's file now uses stays the file's."""
         every = self._kept.all()
         self._vault.keep_only("srv-", [f"{kept.config.id}/" for kept in every])
+        # Those of the settings are all here by now, started or not: settings that cannot be read end the start before.
+        self._vault.keep_only("server-", [f"{config.id}/" for config in self._servers.configs()])
         for kept in [await self._as_second_edition(kept) for kept in every]:
             try:
                 await self._servers.put(kept.config)
