@@ -17,7 +17,15 @@ from tests.servers.kit import ERAS, ledger_config, program, run
 from windlass.core.errors import ToolError
 from windlass.servers import EmbeddedPart, LinkPart, ServerConfig, Servers, TextPart
 from windlass.servers.catalogue import Catalogue
-from windlass.servers.offered import MOST_LISTED, Completed, ListedPrompt, PromptArgument, ReadResource, ServerAbilities
+from windlass.servers.offered import (
+    LONGEST_NAME,
+    MOST_LISTED,
+    Completed,
+    ListedPrompt,
+    PromptArgument,
+    ReadResource,
+    ServerAbilities,
+)
 from windlass.servers.redaction import NoRedaction
 from windlass.servers.session_requests import COMPLETE_S
 
@@ -216,3 +224,31 @@ async def test_the_everything_server_of_others(servers: Servers) -> None:
     linked = await servers.call("everything", "get-resource-links", '{"count": 2}')
     uri = next(part.uri for part in linked.parts if isinstance(part, LinkPart))
     assert (await servers.ask("everything", lambda there: there.read(uri, 10))).contents
+
+
+async def test_names_and_whole_lists_are_bounded(servers: Servers, ledger: Ledger) -> None:
+    long = "T" * 40_000
+    big = [
+        {"uri": f"doc://{number}", "name": long, "title": long, "mimeType": long, "description": long}
+        for number in range(20)
+    ]
+    named = [{"name": f"p{n}", "arguments": [{"name": f"a{m}", "title": long} for m in range(10)]} for n in range(20)]
+    async with offering(servers, ledger, "handshake", "stdio", resources=big, prompts=named, page=5):
+        listed = await servers.ask("ledger", lambda there: there.resources())
+        prompts = await servers.ask("ledger", lambda there: there.prompts())
+    assert len(listed) == len(prompts) == 20
+    assert {(len(one.name), len(one.title), len(one.mime)) for one in listed} == {(LONGEST_NAME,) * 3}
+    assert {len(each.title) for one in prompts for each in one.arguments} == {LONGEST_NAME}
+
+
+async def test_a_list_that_never_ends_is_cut_where_it_is_too_much_to_keep(
+    servers: Servers, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.servers.session_requests.MOST_OF_LIST", 10_000)
+    big = [{"uri": f"doc://{number}", "description": "D" * 900} for number in range(50)]
+    many = [{"name": f"p{n}", "arguments": [{"name": "a"}] * 20} for n in range(50)]
+    async with offering(servers, ledger, "handshake", "stdio", resources=big, prompts=many, page=5):
+        listed = await servers.ask("ledger", lambda there: there.resources())
+        prompts = await servers.ask("ledger", lambda there: there.prompts())
+    assert [one.uri for one in listed] == [f"doc://{number}" for number in range(9)]
+    assert 0 < len(prompts) < 9, "arguments take space too"

@@ -10,6 +10,8 @@ ListKind = Literal["tools", "resources", "prompts"]  # what a server announces c
 MOST_LISTED = 10_000  # of one kind; more are left out
 LONGEST_URI = 8_000
 LONGEST_DESCRIPTION = 2_000
+LONGEST_NAME = 500  # and title
+MOST_OF_LIST = 8 << 20  # characters of one kind; what is beyond is left out
 
 
 @value_object

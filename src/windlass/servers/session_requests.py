@@ -7,8 +7,10 @@ from typing import Any, Literal, Protocol, TypeVar
 from windlass.core.errors import ToolError
 from windlass.servers.offered import (
     LONGEST_DESCRIPTION,
+    LONGEST_NAME,
     LONGEST_URI,
     MOST_LISTED,
+    MOST_OF_LIST,
     Completed,
     FilledPrompt,
     ListedPrompt,
@@ -28,6 +30,7 @@ LIST_S = 30.0
 COMPLETE_S = 3.0  # somebody is typing: what comes later helps nobody
 MOST_COMPLETED = 100  # as the protocol says
 _PAGES = 1000
+_SIZE = 100  # what one entry costs beside its text
 Failure = Callable[[MCPError, CallDeadline], ToolError]
 Listed = TypeVar("Listed", ListedResource, ListedTemplate, ListedPrompt)
 R = TypeVar("R")
@@ -120,6 +123,7 @@ class SessionRequests:
         async def pages() -> dict[str, Listed]:
             found: dict[str, Listed] = {}
             cursor: str | None = None
+            left = MOST_OF_LIST
             for _ in range(_PAGES):
                 try:
                     page = await fetch(cursor=cursor, cache_mode="bypass")
@@ -127,13 +131,18 @@ class SessionRequests:
                     if error.code == types.METHOD_NOT_FOUND:  # such as templates, of a server that has resources alone
                         break
                     raise
-                found.update((_key(one), one) for one in taken(page) if 0 < len(_key(one)) <= LONGEST_URI)
+                for one in taken(page):
+                    left -= _size(one)
+                    if left < 0 or len(found) >= MOST_LISTED:
+                        return found
+                    if 0 < len(_key(one)) <= LONGEST_URI:
+                        found[_key(one)] = one
                 cursor = page.next_cursor
-                if not cursor or len(found) >= MOST_LISTED:
+                if not cursor:
                     break
             return found
 
-        return tuple((await self._asked(what, LIST_S, pages)).values())[:MOST_LISTED]
+        return tuple((await self._asked(what, LIST_S, pages)).values())
 
     async def _asked(self, what: str, limit_s: float, send: Callable[[], Awaitable[R]]) -> R:
         call = CallDeadline(limit_s, limit_s)
@@ -160,19 +169,29 @@ def _key(one: Listed) -> str:
     return one.name if isinstance(one, ListedPrompt) else one.uri
 
 
+def _size(one: Listed) -> int:
+    parts = (one, *one.arguments) if isinstance(one, ListedPrompt) else (one,)
+    texts = sum(len(part.name) + len(part.title) + len(part.description) + _SIZE for part in parts)
+    return texts + len(_key(one))
+
+
 def _resource(given: types.Resource) -> ListedResource:
-    return ListedResource(given.uri, *_described(given), given.mime_type or "", given.size)
+    return ListedResource(given.uri, *_described(given), _short(given.mime_type), given.size)
 
 
 def _template(given: types.ResourceTemplate) -> ListedTemplate:
-    return ListedTemplate(given.uri_template, *_described(given), given.mime_type or "")
+    return ListedTemplate(given.uri_template, *_described(given), _short(given.mime_type))
 
 
 def _prompt(given: types.Prompt) -> ListedPrompt:
-    name, title, description = _described(given)
+    _, title, description = _described(given)
     arguments = (PromptArgument(*_described(one), bool(one.required)) for one in given.arguments or ())
-    return ListedPrompt(name, title, description, tuple(arguments))
+    return ListedPrompt(given.name, title, description, tuple(arguments))  # by that name alone it is asked for
 
 
 def _described(given: Any) -> tuple[str, str, str]:
-    return given.name, given.title or "", (given.description or "")[:LONGEST_DESCRIPTION]
+    return _short(given.name), _short(given.title), (given.description or "")[:LONGEST_DESCRIPTION]
+
+
+def _short(text: str | None) -> str:
+    return (text or "")[:LONGEST_NAME]
