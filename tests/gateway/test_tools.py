@@ -7,9 +7,10 @@ from typing import Any
 
 import mcp_types as types
 import pytest
-from mcp import MCPError
+from mcp import Client, MCPError
 
 from tests.gateway.kit import ERAS, mcp_client, text_of
+from tests.kit.authorized_server import authorized_server, final_address
 from tests.kit.ledger.pictures import png
 from tests.kit.ledger_file import Ledger
 from tests.kit.waiting import PATIENCE_S, until_found
@@ -192,3 +193,92 @@ async def only_turn(site: Site, state: str) -> Any:
 
     await until_found(found, f"a call that is {state}")
     return (await found())[0]
+
+
+async def cut_off(site: Site, ledger: Ledger, client: Client) -> dict[str, str]:
+    """A call whose outcome is unknown; gives its arguments."""
+    arguments = {"effect_id": "a", "gate": ledger.gate("g")}
+    calling = asyncio.ensure_future(client.call_tool("record_slow", arguments))
+    await ledger.seen("started", "a")
+    calling.cancel()
+    await only_turn(site, "finished")
+    ledger.open("g")
+    return arguments
+
+
+async def test_a_call_in_doubt_asks_also_when_its_tool_has_another_name_by_then(site: Site, ledger: Ledger) -> None:
+    server = await site.add_ledger(ledger, tools="*", approval="auto")
+    await site.add_ledger(ledger, slug="other", tools="echo", approval="auto")
+    async with mcp_client(site) as client:
+        arguments = await cut_off(site, ledger, client)
+        await site.call("PATCH", "/servers/other", {"tools": "*"})
+        ours = await client.call_tool("ledger__record_slow", {**arguments, "effect_id": "b"})
+        theirs = await client.call_tool("other__record_slow", arguments)
+        assert not ours.is_error and not theirs.is_error, "other arguments, and another server, are another call"
+        for renamed in ("ledger", "removed"):
+            if renamed == "removed":
+                await site.call("DELETE", f"/servers/{server}")
+                await site.add_ledger(ledger, slug="again", tools="*", approval="auto")
+            name = "ledger__record_slow" if renamed == "ledger" else "again__record_slow"
+            again = asyncio.ensure_future(client.call_tool(name, arguments))
+            turn = await only_turn(site, "awaiting_person")
+            assert turn["pending_calls"][0]["rule"] == "the same call once ended unknown"
+            again.cancel()
+            await only_turn(site, "finished")
+    assert ledger.counts() == {"a": 2, "b": 1}
+
+
+async def test_a_program_does_not_delete_what_it_left_in_doubt(site: Site, ledger: Ledger) -> None:
+    await site.add_ledger(ledger, tools="*", approval="auto")
+    own = site.token("chat")
+    async with mcp_client(site, token=own) as client:
+        await cut_off(site, ledger, client)
+    (kept,) = site.app.store.conversations.of_clients()
+    listed = (await site.get(f"/conversations/{kept.id}/messages"))["messages"]
+    paths = [f"/conversations/{kept.id}", *(f"/conversations/{kept.id}/messages/{one['id']}" for one in listed)]
+    assert len(paths) > 1
+    for path in paths:
+        assert (await site.call("DELETE", path, token=own)).code == "scope_required"
+    mine = await site.conversation()
+    assert (await site.call("DELETE", f"/conversations/{mine}", token=own)).status == 200
+    assert (await site.call("DELETE", paths[0])).status == 200
+
+
+@pytest.mark.parametrize("forbidden", ["by a rule", "by the server", "not"])
+async def test_a_call_that_was_denied_while_it_waited_for_a_sign_in_is_not_sent(site: Site, forbidden: str) -> None:
+    async with authorized_server() as remote:
+        new = {"name": "Guarded", "slug": "guarded", "url": remote.url, "tools": "*", "approval": "auto"}
+        await site.post("/servers", new)
+        await site.post("/servers/guarded/start")
+        await sign_in(site)
+        async with mcp_client(site) as client:
+            await client.call_tool("keep", {"text": "one"})
+            remote.authority.refuses_to_renew = True
+            remote.authority.expire_all()
+            calling = asyncio.ensure_future(client.call_tool("keep", {"text": "two"}))
+            turn = await only_turn(site, "awaiting_person")
+            assert turn["pending_calls"][0]["kind"] == "sign_in"
+            await until_found(lambda: asks_for_sign_in(site), "the server to be found asking for a sign-in")
+            if forbidden == "by a rule":
+                await site.call("PUT", "/policy", {"rules": [{"server": "guarded", "tool": "*", "approval": "deny"}]})
+            else:
+                approval = "deny" if forbidden == "by the server" else "ask"
+                await site.call("PATCH", "/servers/guarded", {"approval": approval})
+            remote.authority.refuses_to_renew = False
+            await sign_in(site)
+            result = await calling
+        await site.post("/servers/guarded/stop")
+    if forbidden == "not":
+        assert remote.calls == ["one", "two"], "what asks by now was allowed before"
+    else:
+        assert result.is_error and "Not allowed here" in text_of(result) and remote.calls == ["one"]
+
+
+async def asks_for_sign_in(site: Site) -> bool:
+    return bool((await site.get("/servers/guarded"))["server"]["status"] == "needs_sign_in")
+
+
+async def sign_in(site: Site) -> None:
+    begun = await site.post("/servers/guarded/login", {})
+    back = await final_address(begun["authorize_url"])
+    assert (await site.call("GET", back.removeprefix(site.url), token="")).status == 200

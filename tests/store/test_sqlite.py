@@ -15,7 +15,7 @@ from windlass.core.errors import NotFound, Unavailable
 from windlass.core.events import ModelReplied, Settings, ToolFinished, TurnFinished, TurnStarted
 from windlass.core.ids import Clock
 from windlass.core.messages import ChatMessage, ToolCall, ToolOutput, Toolset, ToolSpec
-from windlass.store import ConversationRow, Store
+from windlass.store import ConversationRow, Store, UnknownCall
 from windlass.store.migrations import STEPS
 from windlass.store.sqlite import MOST_TOOLSETS
 
@@ -242,7 +242,7 @@ async def test_calls_of_unknown_outcome_are_remembered_for_the_conversation(stor
         ToolFinished("c2", "ok"),
         TurnFinished("stopped"),
     )
-    assert store.conversations.unknown_calls(conversation.id) == [call]
+    assert store.conversations.unknown_calls(conversation.id) == [UnknownCall(call)]
     elsewhere = await store.conversations.create(ConversationRow(""))
     assert store.conversations.unknown_calls(elsewhere.id) == []
 

@@ -58,7 +58,7 @@ class conversations:
     change_put = row("PUT", "/conversations/{conversation_id}", "Change a conversation",
                      s.ConversationAnswer, str, s.ConversationChange, scope="chat")
     delete = row("DELETE", "/conversations/{conversation_id}", "Delete a conversation for good", s.Acknowledged, str,
-                 scope="chat", audit="conversation.delete")
+                 scope="chat", sudo="depends", audit="conversation.delete")
     export = row("GET", "/conversations/{conversation_id}/export", "Export a conversation",
                  object, str, s.ExportQuery, kind="export", response_schema=s.Export)
     turns = row("GET", "/conversations/{conversation_id}/turns", "List the tree of turns", s.TurnList, str)
@@ -70,7 +70,7 @@ class messages:
     add = row("POST", "/conversations/{conversation_id}/messages", "Add a message by hand",
               s.MessageAnswer, str, s.NewMessage, status=201, scope="chat")
     delete = row("DELETE", "/conversations/{conversation_id}/messages/{message_id}", "Blank a message for good",
-                 s.Deleted, str, str, scope="chat", audit="message.delete")
+                 s.Deleted, str, str, scope="chat", sudo="depends", audit="message.delete")
 
 
 class context:

@@ -35,6 +35,7 @@ class Catalogue:
         self._requests = requests
         self._redaction = redaction
         self._known: dict[str, tuple[object, float]] = {}  # and until when it is used
+        self._resources: tuple[ListedResource, ...] = ()  # as listed last
         self._changes: Counter[ListKind] = Counter()
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -51,7 +52,12 @@ class Catalogue:
         self._changes[kind] += 1
 
     async def resources(self) -> tuple[ListedResource, ...]:
-        return await self._once("resources", "resources", lambda: self._listed(self._requests.resources))
+        self._resources = await self._once("resources", "resources", lambda: self._listed(self._requests.resources))
+        return self._resources
+
+    def names(self, uri: str) -> bool:
+        """Whether the list that was asked for last has this resource."""
+        return any(one.uri == uri for one in self._resources)
 
     async def templates(self) -> tuple[ListedTemplate, ...]:
         return await self._once("resources", "templates", lambda: self._listed(self._requests.templates))

@@ -184,6 +184,11 @@ class Servers:
         catalogue = self._lifecycle(server).catalogue
         return catalogue.abilities if catalogue else ServerAbilities()
 
+    def names(self, server: str, uri: str) -> bool:
+        """Whether a running server listed this resource."""
+        catalogue = self._lifecycle(server).catalogue
+        return catalogue is not None and catalogue.names(uri)
+
     def instructions(self, server: str) -> str:
         """How a running server says that it is to be used."""
         catalogue = self._lifecycle(server).catalogue

@@ -111,6 +111,14 @@ _OF_CLIENT = '(instr(body, \'"client":"\') and not instr(body, \'"client":""\'))
 _PLAIN = ("id", "title", "hidden", "created_at", "updated_at")
 
 
+@value_object
+class UnknownCall:
+    """A call that may have taken effect, and the hash of the tools among which its name was given."""
+
+    call: ToolCall
+    toolset: str = ""
+
+
 class ConversationStore:
     def __init__(
         self,
@@ -312,7 +320,7 @@ class ConversationStore:
         """Of what has no turn, such as embeddings: counted until the day or the process ends."""
         self._logs.tokens += used
 
-    def unknown_calls(self, conversation_id: str) -> list[ToolCall]:
+    def unknown_calls(self, conversation_id: str) -> list[UnknownCall]:
         """Calls, as they were sent, whose outcome is unknown."""
         if conversation_id not in self._logs.doubtful:
             return []
@@ -320,11 +328,12 @@ class ConversationStore:
             "select t.id from turns t join conversations c on c.n = t.conversation where c.id = ? and t.doubtful",
             (conversation_id,),
         )
-        found: list[ToolCall] = []
+        found: list[UnknownCall] = []
         for (turn_id,) in turns.fetchall():
-            for call in fold([row.event for row in self._logs.read(turn_id)]).calls:
+            view = fold([row.event for row in self._logs.read(turn_id)])
+            for call in view.calls:
                 if call.finished and call.finished.state == "unknown":
-                    found.append(as_decided(call))
+                    found.append(UnknownCall(as_decided(call), view.started.settings.toolset))
         return found
 
     def outside_log(self, conversation_id: str) -> list[Event]:

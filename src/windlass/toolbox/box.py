@@ -148,6 +148,7 @@ class Toolbox:
             self._rule_book,
             self._grants_in,
             store.conversations.unknown_calls,
+            store.toolset,
             self._read_outside,
             lambda conversation_id: named_in(store.conversations.naming_events(conversation_id)),
             self.pins.agreed,

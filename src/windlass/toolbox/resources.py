@@ -3,9 +3,12 @@ as one of the server it names: a rule for that server holds for its resources to
 its description: thousands would not fit there, what servers write would stand outside the fence, and each new resource
 would move the prompt."""
 
+import asyncio
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from urllib.parse import unquote
 
 from windlass.core.messages import ToolCall, ToolSpec
 from windlass.servers import ServerConfig
@@ -18,7 +21,9 @@ RESOURCE_LIST, RESOURCE_READ = "resource_list", "resource_read"
 RESOURCE_TOOLS = frozenset({RESOURCE_LIST, RESOURCE_READ})
 MOST_SHOWN = 100
 LONGEST_SHOWN = 200  # characters of a description
+LONGEST_LINE = 2_000  # of a list
 RESOURCE_HASH = "windlass-resources-1"  # so that a grant can name it
+_WEB = re.compile(r"https?:", re.IGNORECASE)  # anywhere: a server may take `web://https://...` too
 _FIND = "Find resources of a server: files, records and pages that it can be asked for by their address (URI)."
 _READ = (
     "Read a resource of a server by its address (URI). Addresses come from resource_list, from links in the results of "
@@ -44,8 +49,11 @@ def named_server(call: ToolCall) -> str:
     return server if isinstance(server, str) else ""
 
 
-def of_server(spec: ToolSpec, config: ServerConfig) -> ToolSpec:
-    """The tool as one of that server's, for its permissions."""
+def of_server(spec: ToolSpec, config: ServerConfig, call: ToolCall, named: Callable[[str], bool]) -> ToolSpec:
+    """The tool as one of that server's, for its permissions. An address on the web that the server did not name is the
+    model's own choice: whoever fetches it is sent what stands in it."""
+    uri = json.loads(call.arguments).get("uri", "")
+    sends = spec.tool == RESOURCE_READ and isinstance(uri, str) and _WEB.search(unquote(uri)) and not named(uri)
     return ToolSpec(
         spec.name,
         config.id,
@@ -55,19 +63,19 @@ def of_server(spec: ToolSpec, config: ServerConfig) -> ToolSpec:
         RESOURCE_HASH,
         safe=config.trusted,
         read_only=True,
-        kind="reads",
+        kind="sends" if sends else "reads",
+        address="uri" if sends else "",
     )
 
 
 async def listing(there: Catalogue, query: str) -> CallResult:
     words = query.casefold().split()
-    resources = [one for one in await there.resources() if _matches(one, words)]
-    templates = [one for one in await there.templates() if _matches(one, words)]
-    lines = [*map(_line, templates), *map(_line, resources)]
-    shown = lines[:MOST_SHOWN]
+    every: Sequence[ListedResource | ListedTemplate] = (*await there.templates(), *await there.resources())
+    found = await asyncio.to_thread(_found, every, words) if words else every
+    shown = [*map(_line, found[:MOST_SHOWN])]
     if not shown:
         return CallResult((TextPart("Nothing matches." if words else "The server lists no resources."),))
-    more = f"[{len(lines) - len(shown):,} more; name words in `query` to find them]" if len(lines) > len(shown) else ""
+    more = f"[{len(found) - len(shown):,} more; name words in `query` to find them]" if len(found) > len(shown) else ""
     return CallResult((TextPart("\n".join(filter(None, (*shown, more)))),))
 
 
@@ -96,6 +104,12 @@ def _part(one: EmbeddedPart, *, alone: bool) -> Part:
     return one
 
 
+def _found(
+    every: Sequence[ListedResource | ListedTemplate], words: Sequence[str]
+) -> Sequence[ListedResource | ListedTemplate]:
+    return [one for one in every if _matches(one, words)]
+
+
 def _matches(one: ListedResource | ListedTemplate, terms: Sequence[str]) -> bool:
     text = f"{one.uri} {one.name} {one.title} {one.description}".casefold()
     return all(term in text for term in terms)
@@ -107,7 +121,8 @@ def _line(one: ListedResource | ListedTemplate) -> str:
     template = "template" if isinstance(one, ListedTemplate) else ""
     about = ", ".join(filter(None, (template, one.title or one.name, one.mime, size)))
     description = f": {one.description[:LONGEST_SHOWN]}" if one.description else ""
-    return " ".join(f"{one.uri} ({about}){description}".split())
+    line = " ".join(f"{one.uri} ({about}){description}".split())
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} [cut]"
 
 
 def _tool(name: str, description: str, properties: dict[str, object], required: list[str]) -> ToolSpec:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from windlass.core.engine import SEARCH_TOOL
-from windlass.core.errors import BadInput, ToolError, Unavailable
+from windlass.core.errors import BadInput, NotFound, ToolError, Unavailable
 from windlass.core.events import CallJudged, Event, Settings
 from windlass.core.fold import TurnView, fold
 from windlass.core.messages import ToolCall, ToolOutput, Toolset, ToolSpec
@@ -16,6 +16,7 @@ from windlass.core.values import value_object
 from windlass.search.rules import completed
 from windlass.servers import InputReply, Question, Servers, ServerStatus
 from windlass.servers.values import CallResult, TextPart
+from windlass.store import UnknownCall
 from windlass.toolbox.addresses import INSIDE, NamedAddresses, fetched_so, named_in, outside_text, together
 from windlass.toolbox.addresses import MOST as MOST_FETCHED
 from windlass.toolbox.local_tools import BUILT_IN, PYTHON, BuiltIn, Functions
@@ -64,7 +65,8 @@ class ToolContext:
     built_in: dict[str, BuiltIn]
     rules: Callable[[], RuleBook]
     grants: Callable[[str], Sequence[Grant]]
-    unknown: Callable[[str], Sequence[ToolCall]]  # conversation -> calls whose outcome is unknown
+    unknown: Callable[[str], Sequence[UnknownCall]]  # conversation -> calls whose outcome is unknown
+    toolset: Callable[[str], Toolset]  # by its hash
     read_outside: Callable[[str], str]  # conversation -> what brought text from outside into it, or ""
     named_addresses: Callable[[str], NamedAddresses]  # conversation -> addresses that were written or found in it
     agreed: Callable[[Offer], str]  # the hash of the accepted definition
@@ -123,7 +125,7 @@ class TurnTools:
             grants=self._context.grants(self._conversation_id),
             read_outside=lambda: self._read_outside(log),
             known_addresses=lambda addresses: self._why_known(call.id, addresses, log),
-            in_doubt=_in_doubt(call, self._context.unknown(self._conversation_id), log),
+            in_doubt=doubtful(call, log) or self._in_doubt(call),
             can_ask=self._can_ask,
             now=time.time(),
         )
@@ -140,6 +142,27 @@ class TurnTools:
             return []
         wrong = undeclared(spec, call.arguments)
         return [*wrong, "Its definition is in your list now: read it and call again"] if wrong else []
+
+    def _in_doubt(self, call: ToolCall) -> bool:
+        """The same call may have taken effect in a turn before this one."""
+        unknown = self._context.unknown(self._conversation_id)
+        wanted = arguments_hash(call.arguments) if unknown else ""
+        same = [one for one in unknown if arguments_hash(one.call.arguments) == wanted]
+        return any(self._is_same_tool(call.name, one) for one in same)
+
+    def _is_same_tool(self, name: str, earlier: UnknownCall) -> bool:
+        """Whatever it was called: another server with a tool of that name gives it a longer one, and a server that was
+        removed may be here again."""
+        if earlier.call.name == name:
+            return True
+        try:
+            before = self._context.toolset(earlier.toolset).by_name.get(earlier.call.name)
+        except NotFound:  # the database has lost it
+            before = None
+        now = self.toolset.by_name.get(name)
+        if before is None or now is None or before.tool != now.tool:
+            return False
+        return before.server == now.server or before.server not in self._context.servers
 
     def explain(self, call: ToolCall, log: Sequence[Event]) -> tuple[CallJudged, tuple[TraceLayer, ...]]:
         """As it would be judged now, and what each layer of permissions says about it."""
@@ -186,14 +209,28 @@ class TurnTools:
             return spec
         named = named_server(call)
         config = next((one for one in self._context.servers.configs() if one.slug == named), None)
-        return of_server(spec, config) if config else spec
+        servers = self._context.servers
+        return of_server(spec, config, call, lambda uri: servers.names(config.id, uri)) if config else spec
 
     def _offer(self, spec: ToolSpec) -> Offer | None:
         return None if _of_resources(spec) else self._context.offers.get(spec.server, spec.tool)
 
+    async def _leaves(self, spec: ToolSpec, call: ToolCall) -> None:
+        """A call that waited for a sign-in may have been forbidden meanwhile. Nothing but a deny counts here: what asks
+        was allowed before the wait."""
+        if call.id not in self._context.unsent:
+            return
+        judged = decide(
+            call, spec, trust=self._trust(spec, self._offer(spec)), rules=self._context.rules(), now=time.time()
+        )
+        if judged.verdict == "refuse":
+            raise ToolError(judged.reason, cause="denied")
+        await self._context.unsent.forget(call.id)
+
     async def _resource(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
         """What a server holds was written by anybody, so it is text from outside whoever runs the server."""
         await self._ready(spec, call, emit)
+        await self._leaves(spec, call)
         given, servers = json.loads(call.arguments), self._context.servers
         limit_s = servers.config(spec.server).timeout_of(spec.tool)
         try:
@@ -220,8 +257,7 @@ class TurnTools:
 
     async def _sent(self, spec: ToolSpec, call: ToolCall, emit: Emit) -> ToolOutput:
         offer = await self._unchanged(spec, call, emit)
-        if call.id in self._context.unsent:
-            await self._context.unsent.forget(call.id)
+        await self._leaves(spec, call)
         # Taken last: whatever ends the turn before the call is sent leaves the person's answer for the next try.
         answered = await self._context.questions.take(call.id) if call.id in self._context.questions.saved else None
         try:
@@ -376,13 +412,6 @@ class TurnTools:
 
 def _of_resources(spec: ToolSpec) -> bool:
     return spec.server not in INSIDE and spec.tool in RESOURCE_TOOLS and spec.hash == RESOURCE_HASH
-
-
-def _in_doubt(call: ToolCall, unknown: Sequence[ToolCall], log: Sequence[Event]) -> bool:
-    """The same call may have taken effect already, in this turn or in one before."""
-    earlier = [one for one in unknown if one.name == call.name]
-    wanted = arguments_hash(call.arguments) if earlier else ""
-    return doubtful(call, log) or any(arguments_hash(one.arguments) == wanted for one in earlier)
 
 
 def _errors(call: ToolCall, spec: ToolSpec | None, offer: Offer | None) -> list[str]:

@@ -15,6 +15,7 @@ from windlass.web.errors import Forbidden
 from windlass.web.principal import Principal, check_scope
 
 Asks = Callable[..., Awaitable[bool]]
+_DELETIONS = (routes.conversations.delete, routes.messages.delete)
 _STRICTNESS = {"auto": 0, None: 1, "ask": 2, "deny": 3}
 
 
@@ -22,6 +23,8 @@ class Sudo:
     def __init__(self, services: Services) -> None:
         self._services = services
         self.depends: dict[Route[..., Any], Asks] = {
+            routes.conversations.delete: self._is_of_a_program,
+            routes.messages.delete: self._is_of_a_program,
             routes.turns.decide: self._grants_a_server,
             routes.servers.add: self._adds_trust,
             routes.servers.change: self._changes_server,
@@ -39,6 +42,8 @@ class Sudo:
             check_scope(principal, "admin")  # to approve is to take grants back, and no rule that asks or denies
         if route is routes.permissions.restore and self._restores_a_rule(*arguments):
             check_scope(principal, "admin")  # whoever may not write a rule may not bring one back
+        if route in _DELETIONS and await self._is_of_a_program(*arguments):
+            check_scope(principal, "admin")  # what may have happened goes too, and the program's next try would not ask
         if not principal.is_session or principal.confirmed_until > time.time():
             return
         if route.sudo == "depends" and not await self.depends[route](*arguments):
@@ -49,6 +54,9 @@ class Sudo:
             hint="Enter the token, the digits that `windlass serve` printed, or open a link of `windlass token --url`: "
             "POST /session/confirm.",
         )
+
+    async def _is_of_a_program(self, conversation_id: str, message_id: str = "") -> bool:
+        return bool((await self._services.conversations.get(conversation_id)).conversation.client)
 
     async def _adds_trust(self, new: schemas.NewServer) -> bool:
         return new.trusted or new.approval == "auto"
