@@ -13,6 +13,7 @@ import pytest
 from windlass.core.errors import BadInput
 from windlass.servers import ImportedFile, imported_servers
 from windlass.servers.imports.text import read_text
+from windlass.servers.values import revealed, with_values
 
 FILES = sorted(path for path in (Path(__file__).parents[1] / "fixtures" / "clients").iterdir() if path.suffix != ".md")
 LISTS = {"mcpServers", "servers", "context_servers", "mcp_servers", "extensions", "mcp", "projects"}
@@ -143,12 +144,32 @@ def test_each_spelling_of_a_placeholder_is_known(
     assert asked == ([] if name is None else [(name, secret, default)])
 
 
+def test_a_secret_has_no_default_that_nobody_would_see() -> None:
+    inputs = [{"id": "pin", "password": True, "default": "it"}, {"id": "note", "password": True, "default": ""}]
+    entry = {
+        "command": "cat",
+        "env": {"A": "${input:pin}", "B": "${input:note}", "API_KEY": "${C:-it}", "D": "${D:-it}"},
+    }
+    (found,) = imported_servers({"inputs": inputs, "servers": {"a": entry}}).servers
+    assert found.config is not None
+    asked = {one.name: (one.secret, one.default) for one in found.config.missing}
+    assert asked == {"pin": (True, None), "note": (True, ""), "C": (True, None), "D": (False, "it")}
+    assert found.warnings == ("pin: a default of a secret is not taken; give its value yourself.",)
+
+
 def test_a_shell_fills_in_its_own_variables_and_a_host_is_never_hidden() -> None:
     shell = {"command": "/bin/sh", "args": ["-c", "exec server --home ${HOME}"]}
     host = {"url": "https://${input:token}/${input:token}/x", "headers": {"A": "${input:token}"}}
     path = {"url": "https://a.example/${input:token}/x"}
     found = imported_servers({"mcpServers": {"shell": shell, "host": host, "path": path}})
     assert [one.secret for config in found.drafts for one in config.missing] == [False, True]
+
+
+def test_no_value_becomes_code_of_a_shell() -> None:
+    entry = {"command": "/bin/sh", "args": ["-c", "${input:token}"], "env": {"A": "${input:token}"}}
+    (draft,) = imported_servers({"mcpServers": {"a": entry}}).drafts
+    runs = revealed(with_values(draft, {"token": "touch x"}), lambda value: value)
+    assert (runs.args, runs.env) == (("-c", "${input:token}"), {"A": "touch x"})
 
 
 def test_values_stay_as_they_are_written() -> None:
@@ -213,6 +234,11 @@ def test_a_name_that_stands_twice_is_named() -> None:
         ('{"mcpServers": {"a": }', "not valid JSON"),
         ("[mcp_servers.a]\ncommand = cat", "not valid TOML"),
         ("mcpServers:\n\t- a: [", "not valid JSON, TOML or YAML: line 2: found character"),
+        (
+            "x: &a [y]\nmcpServers:\n  a: {url: 'https://a.example', scopes: *a}\n",
+            r"line 3: aliases such as \*a are not",
+        ),
+        ("[" + "a." * 300 + "a]\n", "not valid TOML: a line has more than 200 dots"),
         ("hello", "No servers were found"),
         ("x: " + "y" * (300 << 10), "larger than 256 KiB"),
         (b"\xff\xfe\x00", "not text in UTF-8"),
@@ -221,6 +247,23 @@ def test_a_name_that_stands_twice_is_named() -> None:
 def test_what_cannot_be_read_says_what_is_wrong(text: str | bytes, fault: str) -> None:
     with pytest.raises(BadInput, match=fault):
         imported_servers(text)
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ({"command": "cat", "args": ["x"] * 501}, "args: it has 501; at most 500 are read"),
+        ({"command": "cat", "env": {f"A{n}": "x" for n in range(201)}}, "env: it has 201; at most 200 are read"),
+        ({"command": "cat", "args": ["x", "y" * 10_001]}, "argument 2: it is longer than 10,000 characters"),
+        (
+            {"command": "cat", "args": [f"${{A{n}}}" for n in range(201)]},
+            "It has more than 200 different placeholders.",
+        ),
+        ({"url": "https://a.example", "scopes": [["x"]]}, "scopes: must be a list of texts"),
+    ],
+)
+def test_an_entry_has_bounds_as_one_that_is_added_by_hand(entry: dict[str, Any], problem: str) -> None:
+    assert [one.problem for one in imported_servers({"mcpServers": {"a": entry}}).servers] == [problem]
 
 
 def test_no_text_breaks_the_import() -> None:
@@ -283,8 +326,13 @@ def test_no_text_breaks_the_import() -> None:
         '{"mcpServers": {"a": {"command": "cat", "timeout": ' + "9" * 5000 + "}}}",
         '{"mcpServers": {"a": {"command": "cat", "timeout": 1e999, "env": {"A": NaN}}}}',
         '{"mcpServers": {"a": {"command": "cat", "url": "http://[::1", "type": "http"}}}',
+        '{"mcpServers": {"a": {"command": "cat"}}, "b": {' + ",".join(f'"{n // 2}": 1' for n in range(200_000)) + "}}",
+        '{"mcpServers": {"a": {"command": "cat", "args": [' + ",".join(['"${A}"'] * 200_000) + "]}}}",
+        "a: 1" + "\n" * 200_000 + "b: 2",
+        "```" + "\n" * 200_000 + "x",
+        "[" + "a." * 50_000 + "a]\n" + "".join(f"b{n} = 1\n" for n in range(13_000)),
     ],
-    ids=range(18),
+    ids=range(23),
 )
 def test_hostile_texts_end_soon(text: str) -> None:
     assert_read_or_refused(text)

@@ -73,6 +73,23 @@ async def test_a_secret_of_an_argument_reaches_the_program_and_no_answer(site: S
     assert (await site.call("POST", "/servers/shelf/start")).code == "draft"
 
 
+async def test_no_code_of_a_file_is_hidden_from_who_confirms_the_command(site: Site) -> None:
+    hidden = {"id": "session-token", "type": "promptString", "password": True, "default": CANARY}
+    entries = {
+        "code": {"command": "python3", "args": ["-c", "${input:session-token}"]},
+        "data": {"command": "cat", "args": ["${input:session-token}"]},
+        "env": {"command": "cat", "env": {"START": "${input:session-token}"}},
+    }
+    added = await site.post("/servers/import", {"text": json.dumps({"inputs": [hidden], "servers": entries})})
+    asked = [(one["secret"], one["default"]) for draft in added["servers"] for one in draft["missing"]]
+    assert asked == [(False, CANARY), (True, None), (True, None)]
+    given = {"values": {"session-token": "print('mine')"}}
+    code = (await site.call("PATCH", "/servers/code", given)).body["server"]
+    assert code["argv"] == ["python3", "-c", "print('mine')"]
+    data = (await site.call("PATCH", "/servers/data", given)).body["server"]
+    assert data["argv"] == ["cat", "${input:session-token}"]
+
+
 RUNS_THE_REST = "a=[x for x in sys.argv[1:] if x not in ('--fault-note',sys.argv[-1])];os.execv(a[0],a)"
 
 

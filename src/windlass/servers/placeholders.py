@@ -5,12 +5,13 @@ vault."""
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 from windlass.core.errors import BadInput
 from windlass.core.values import value_object
+from windlass.servers.code_arguments import code_arguments
 from windlass.servers.environment import is_secret
 
 _INNER = r"(?:[^{}]|\$\{[^{}]*\})+"
@@ -31,6 +32,7 @@ _FOLDERS = {
 }
 _SEPARATORS = {"/", "pathSeparator"}
 _SHOWN = ("command", "folder")  # these parts of a command are always confirmed as they will be
+MOST_PLACEHOLDERS = 200  # of one server, each spelling counted
 
 
 @value_object
@@ -65,31 +67,45 @@ class InputHint:
 def placeholders_in(
     parts: Iterable[tuple[str, str]], url: str, hints: Mapping[str, InputHint]
 ) -> tuple[Placeholder, ...]:
-    """`parts` are texts with where they stand."""
+    """`parts` are texts with where they stand. A default that a file proposes for a secret is left out: nobody would
+    see it before it runs. Raises `BadInput` where there are too many."""
+    parts = list(parts)
     found: dict[str, Placeholder] = {}
-    for where, text in parts:
-        for match in PATTERN.finditer(text):
+    texts: dict[str, dict[str, None]] = {}
+    where: dict[str, dict[str, None]] = {}
+    for position, text in parts:
+        for match in {found[0]: found for found in PATTERN.finditer(text)}.values():
             name, default, label, secret = _read(match)
             hint = hints.get(name, InputHint())
             before = found.get(name) or Placeholder(
                 name, (), hint.label or label, secret or hint.secret or _names_secret(name), hint.default
             )
+            hides = position.startswith("header ") or position == "client secret" or _in_secret(position)
             found[name] = replace(
                 before,
-                texts=tuple(dict.fromkeys((*before.texts, match[0]))),
-                where=tuple(dict.fromkeys((*before.where, where))),
                 default=default if before.default is None else before.default,
-                secret=before.secret or where.startswith("header ") or where == "client secret" or _in_secret(where),
+                secret=before.secret or hides,
             )
-    return tuple(replace(one, secret=one.secret and not _must_be_seen(one, url)) for one in found.values())
+            texts.setdefault(name, {})[match[0]] = None
+            where.setdefault(name, {})[position] = None
+        if sum(map(len, texts.values())) > MOST_PLACEHOLDERS:
+            raise BadInput(f"It has more than {MOST_PLACEHOLDERS} different placeholders.")
+    shown, host = {*_SHOWN, *code_arguments(parts)}, _host_part(url)
+    whole = (replace(one, texts=tuple(texts[name]), where=tuple(where[name])) for name, one in found.items())
+    return tuple(_as_asked_for(one, shown, host) for one in whole)
+
+
+def _as_asked_for(one: Placeholder, shown: Collection[str], host: str) -> Placeholder:
+    """Nobody confirms a program, code or a host that is hidden."""
+    secret = one.secret and not (
+        any(part in shown for part in one.where) or ("url" in one.where and any(text in host for text in one.texts))
+    )
+    return replace(one, secret=secret, default=None if secret and one.default else one.default)
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """In one pass: what a value contains is not filled again."""
-    if not values or not any(token in text for token in values):
-        return text
-    tokens = "|".join(re.escape(token) for token in sorted(values, key=len, reverse=True))
-    return re.sub(tokens, lambda found: values[found[0]], text)
+    return PATTERN.sub(lambda found: values.get(found[0], found[0]), text) if values else text
 
 
 def given_values(
@@ -171,12 +187,6 @@ def _in_secret(where: str) -> bool:
 
 def _is_plain_variable(where: str) -> bool:
     return where.startswith("env ") and not _in_secret(where)
-
-
-def _must_be_seen(one: Placeholder, url: str) -> bool:
-    """Nobody confirms a program or a host that is hidden."""
-    host = _host_part(url) if "url" in one.where else ""
-    return any(part in _SHOWN for part in one.where) or any(text in host for text in one.texts)
 
 
 def _host_part(url: str) -> str:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from windlass.core.errors import BadInput, Conflict
 from windlass.core.values import value_object
+from windlass.servers.code_arguments import is_shell
 from windlass.servers.placeholders import Placeholder, fill, given_values, remaining
 
 Transport = Literal["stdio", "http", "sse"]
@@ -255,11 +256,11 @@ def config_texts(config: ServerConfig) -> Iterator[tuple[str, str]]:
 
 
 def with_texts(config: ServerConfig, change: Callable[[str], str]) -> ServerConfig:
-    """Each of them changed, in the same way."""
+    """Each of them changed, in the same way; but what a shell runs stays as it was confirmed."""
     return replace(
         config,
         command=change(config.command),
-        args=tuple(map(change, config.args)),
+        args=config.args if is_shell(config.command) else tuple(map(change, config.args)),
         env={name: change(text) for name, text in config.env.items()},
         cwd=change(config.cwd),
         url=change(config.url),

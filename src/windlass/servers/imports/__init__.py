@@ -61,7 +61,7 @@ def _unused_hints(document: ServerDocument, servers: Collection[ImportedConfig])
     return (f"inputs.{name}" for name in document.hints if name not in used)
 
 
-def _one(listed: ListedServer, hints: Mapping[str, InputHint], slugs: set[str]) -> ImportedConfig:
+def _one(listed: ListedServer, hints: dict[str, InputHint], slugs: set[str]) -> ImportedConfig:
     name = listed.name[:100]
     if not isinstance(listed.fields, dict):
         return ImportedConfig(name, problem="It is not an object.")

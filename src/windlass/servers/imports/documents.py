@@ -27,7 +27,7 @@ class ListedServer:
 @value_object
 class ServerDocument:
     servers: tuple[ListedServer, ...]
-    hints: Mapping[str, InputHint]
+    hints: dict[str, InputHint]
     unread: tuple[str, ...]  # keys of the file that name no server
 
 

@@ -2,12 +2,14 @@
 not take is named with what to do instead."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from windlass.core.errors import BadInput
 from windlass.core.ids import new_id
+from windlass.servers.code_arguments import is_shell
 from windlass.servers.imports.documents import ListedServer
 from windlass.servers.imports.entry import ImportEntry
 from windlass.servers.placeholders import InputHint, placeholders_in
@@ -21,13 +23,13 @@ _TRANSPORTS: dict[str, Transport] = {
 _OF_THE_CLIENT = {"builtin", "platform", "frontend", "inlinepython"}
 _LONGEST_IN_SECONDS = 3600  # of a client that may mean either, a larger number is one of milliseconds
 _TOOL = re.compile(r"[^,\s]{1,200}")
-_SHELLS = {"sh", "bash", "zsh", "dash", "cmd", "powershell", "pwsh"}
+LONGEST_TEXT = 10_000
 _ASKS = "Windlass asks before a tool changes or sends something; allow it there, or on the page Permissions."
 _RULES = "A rule on the page Permissions can deny a tool, or some of its arguments, everywhere."
 _ENV_FILE = "No file is read by itself; give what the server needs of it as its environment."
 
 
-def server_config(listed: ListedServer, entry: ImportEntry, hints: Mapping[str, InputHint], slug: str) -> ServerConfig:
+def server_config(listed: ListedServer, entry: ImportEntry, hints: dict[str, InputHint], slug: str) -> ServerConfig:
     """Raises `BadInput` where it cannot be a server."""
     kind = _kind(entry)
     command, args = _command(entry)
@@ -50,9 +52,13 @@ def server_config(listed: ListedServer, entry: ImportEntry, hints: Mapping[str, 
         entry.notes.append("It has an address, so its command was left out.")
         config = replace(config, command="", args=())
     config = _with_sign_in(_with_times(config, entry, listed), entry)
+    _check_sizes(config)
     _name_what_is_not_taken(config, entry, listed)
-    user_hints = {**hints, **dict(_user_hints(entry))}
-    return replace(config, placeholders=placeholders_in(_searched(config), config.url, user_hints))
+    known_hints = ChainMap(dict(_user_hints(entry)), hints)
+    placeholders = placeholders_in(_searched(config), config.url, known_hints)
+    if lost := [one.name for one in placeholders if one.secret and known_hints.get(one.name, InputHint()).default]:
+        entry.notes.append(f"{', '.join(lost)[:200]}: a default of a secret is not taken; give its value yourself.")
+    return replace(config, placeholders=placeholders)
 
 
 def _kind(entry: ImportEntry) -> Transport | None:
@@ -99,8 +105,9 @@ def _tools(entry: ImportEntry) -> str:
     listed = entry.texts("enabled_tools", "includeTools", "available_tools", "allowedTools", "tools")
     excluded = entry.texts("disabled_tools", "excludeTools", "disabledTools")
     plain = [name.partition("(")[0] for name in listed]  # Gemini allows a limit of arguments behind a name
-    names = [name for name in plain if _TOOL.fullmatch(name) and name not in excluded]
-    if odd := sorted(set(plain) - set(names) - set(excluded)):
+    unwanted = set(excluded)
+    names = [name for name in plain if _TOOL.fullmatch(name) and name not in unwanted]
+    if odd := sorted(set(plain) - set(names) - unwanted):
         entry.notes.append(f"These tools cannot be named here and stay off: {', '.join(odd)[:200]}.")
     if limited := [name for name in listed if "(" in name]:
         entry.notes.append(f"Limits on arguments ({', '.join(limited)[:200]}): not taken. {_RULES}")
@@ -137,7 +144,7 @@ def _with_sign_in(config: ServerConfig, entry: ImportEntry) -> ServerConfig:
     client_id = auth.text("CLIENT_ID", "clientId", "client_id")
     secret = auth.text("CLIENT_SECRET", "clientSecret", "client_secret")
     enabled = auth.flag("enabled")
-    named = str(entry.take("auth") or "") if not auth.had_content else ""
+    named = entry.text("auth") if not auth.had_content else ""
     if named and named != "oauth":
         entry.notes.append(
             f"auth ({named[:40]}): not taken. Windlass signs in with OAuth where the server asks for it."
@@ -152,8 +159,10 @@ def _with_sign_in(config: ServerConfig, entry: ImportEntry) -> ServerConfig:
 
 
 def _scopes(entry: ImportEntry) -> str:
+    """As a list, or as one text."""
     given = entry.take("scopes", "scope")
-    return " ".join(str(item) for item in given) if isinstance(given, list) else str(given or "")
+    found = ImportEntry({"scopes": given})
+    return " ".join(found.texts("scopes")) if isinstance(given, list) else found.text("scopes")
 
 
 def _name_what_is_not_taken(config: ServerConfig, entry: ImportEntry, listed: ListedServer) -> None:
@@ -176,7 +185,16 @@ def _user_hints(entry: ImportEntry) -> Iterator[tuple[str, InputHint]]:
         yield str(name), InputHint(label, secret=True)
 
 
+def _check_sizes(config: ServerConfig) -> None:
+    """The bounds of a server that is added by hand; what looks through its texts counts on them."""
+    for name, found, most in (("args", config.args, 500), ("env", config.env, 200), ("headers", config.headers, 200)):
+        if len(found) > most:
+            raise BadInput(f"{name}: it has {len(found)}; at most {most} are read")
+    if position := next((where for where, text in config_texts(config) if len(text) > LONGEST_TEXT), ""):
+        raise BadInput(f"{position[:200]}: it is longer than {LONGEST_TEXT:,} characters")
+
+
 def _searched(config: ServerConfig) -> list[tuple[str, str]]:
     """A shell fills in its own variables."""
-    shell = config.command.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") in _SHELLS
+    shell = is_shell(config.command)
     return [(where, text) for where, text in config_texts(config) if not (shell and where.startswith("argument"))]

@@ -4,6 +4,7 @@ People paste, so a fence of Markdown around it and a piece without its outer bra
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from datetime import date, datetime, time
 from textwrap import dedent
@@ -16,12 +17,13 @@ from windlass.core.values import value_object
 
 LARGEST = 20 << 20
 LARGEST_OTHER = 256 << 10  # of YAML and TOML, which are read more slowly
+MOST_DOTS = 200  # in one line of TOML
 # Possessive: on text without an end they give up at once instead of trying every shorter way.
 _TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 _COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LAST_COMMA = re.compile(rf"{_TEXT}|,(?=\s*+(?:[}}\]]|\Z))", re.DOTALL)
-_FENCE = re.compile(r"\A```[\w-]*\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
-_TABLE = re.compile(r"^\s*\[{1,2}[\w.\"' -]+\]{1,2}\s*(?:#.*)?$", re.MULTILINE)
+_FENCE = re.compile(r"\A```[\w-]*+[^\S\n]*+\n(.*?)\n?```\s*\Z", re.DOTALL)
+_TABLE = re.compile(r"^[ \t]*+\[{1,2}[\w.\"' -]+\]{1,2}\s*(?:#.*)?$", re.MULTILINE)
 
 
 @value_object
@@ -93,8 +95,8 @@ def _json(text: str) -> ReadText:
     def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) < len(pairs):
-            names = [name for name, _ in pairs]
-            repeated.extend(name for name in made if names.count(name) > 1)
+            counted = Counter(name for name, _ in pairs)
+            repeated.extend(name for name, count in counted.items() if count > 1)
         return made
 
     try:
@@ -112,6 +114,9 @@ def _plain_json(text: str) -> str:
 
 
 def _toml(text: str) -> ReadText:
+    # Its reader takes the square of a key's depth.
+    if any(line.count(".") > MOST_DOTS for line in text.splitlines()):
+        raise ValueError(f"a line has more than {MOST_DOTS} dots")
     return ReadText(_without_dates(tomllib.loads(text)))
 
 
@@ -128,10 +133,17 @@ def _without_dates(value: Any) -> Any:
 
 
 class _TextLoader(yaml.SafeLoader):
-    """Values stay as they are written: 1.10 is a version, `no` is text, and 2026-01-01 no date. Merge keys are not
-    followed: a short text of them can stand for a document of any size."""
+    """Values stay as they are written: 1.10 is a version, `no` is text, and 2026-01-01 no date. Merge keys and
+    aliases are not followed: a short text of them can stand for a document of any size."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own name and form
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            problem = f"aliases such as *{event.anchor} are not read; write out what it stands for"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+        return super().compose_node(parent, index)
 
 
 _TextLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"(?:true|True|false|False)\Z"), list("tTfF"))
