@@ -4,7 +4,7 @@ attached to a message."""
 import re
 from collections.abc import Sequence
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from windlass.api import routes, schemas
 from windlass.api.route import serves
@@ -17,6 +17,7 @@ from windlass.servers.values import EmbeddedPart, LinkPart, MediaPart, TextPart
 from windlass.services.slices import sliced
 from windlass.toolbox import Toolbox
 from windlass.toolbox.results import decoded_size
+from windlass.toolbox.schemas import visible
 
 READ_S = 60.0
 READY_S = 15.0
@@ -24,6 +25,11 @@ LONGEST_TEXT = 1_000_000  # characters of a resource that are shown
 LONGEST_BLOB = 4 << 20  # in base64
 _VARIABLES = re.compile(r"\{[+#./;?&]?([^{}]*)\}")
 _MARKS = re.compile(r"(\*|:\d+)$")
+# Control characters, blanks of no width, and selectors of variants, in which whole sentences can be written.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0e\uffa0"
+    "\U000e0080-\U000e0fff]"
+)
 
 
 class McpOffers:
@@ -169,6 +175,17 @@ def as_one_text(messages: Sequence[schemas.ServerPromptMessage]) -> str:
 
 
 def _message(one: PromptMessage) -> schemas.ServerPromptMessage:
+    """Its text counts as the person's once it is in the message box, so that nothing stands in it that is not seen."""
+    shown = _written_out(one)
+    uri = shown.uri if shown.uri is UNSET else _seen(shown.uri)
+    return structs.replace(shown, text=_seen(shown.text), uri=uri)
+
+
+def _seen(text: str) -> str:
+    return _UNSEEN.sub("", visible(text))
+
+
+def _written_out(one: PromptMessage) -> schemas.ServerPromptMessage:
     match one.part:
         case TextPart(text):
             return schemas.ServerPromptMessage(one.role, "text", text)
