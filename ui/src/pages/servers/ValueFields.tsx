@@ -21,7 +21,7 @@ export function ValueFields({ asks, values, onChange, tried }: Props) {
       mono
       type={ask.secret ? "password" : "text"}
       autoComplete={ask.secret ? "new-password" : "off"}
-      value={values[ask.name] ?? ask.default ?? ""}
+      value={values[ask.name] ?? proposed(ask) ?? ""}
       onText={(text) => onChange({ ...values, [ask.name]: text })}
       problem={tried && isLacking(ask, values) ? "Required" : undefined}
       help={helpOf(ask)}
@@ -32,11 +32,16 @@ export function ValueFields({ asks, values, onChange, tried }: Props) {
 /** Null while one of them is lacking. */
 export function given(asks: readonly MissingValue[], values: Values): Values | null {
   if (asks.some((ask) => isLacking(ask, values))) return null;
-  return Object.fromEntries(asks.map((ask) => [ask.name, values[ask.name] ?? ask.default ?? ""]));
+  return Object.fromEntries(asks.map((ask) => [ask.name, values[ask.name] ?? proposed(ask) ?? ""]));
+}
+
+/** Nothing goes into a field that hides it before a person types it. */
+function proposed(ask: MissingValue): string | null {
+  return ask.secret && ask.default ? null : ask.default;
 }
 
 function isLacking(ask: MissingValue, values: Values): boolean {
-  return ask.default === null && !values[ask.name];
+  return proposed(ask) === null && !values[ask.name];
 }
 
 function helpOf(ask: MissingValue): string {

@@ -120,6 +120,22 @@ test("a draft asks for what is missing before its command can be confirmed", asy
   expect(sent()).toEqual([["/servers/srv-1", { values: { folder: "/docs", key: "hidden", region: "eu" } }]]);
 });
 
+test("a field that hides what stands in it begins empty", async () => {
+  const missing = [
+    ask("key", { secret: true, default: "of the file" }),
+    ask("note", { secret: true, default: "" }),
+  ];
+  const { sent, user } = await open([{ ...DRAFT, missing }], { "PATCH /servers/srv-1": { server: DRAFT } });
+  const form = within(screen.getByRole("form", { name: "What shelf needs" }));
+  const key = form.getByLabelText<HTMLInputElement>(/^key/);
+  expect(key.value).toBe("");
+  await user.click(form.getByRole("button", { name: "Continue" }));
+  expect(form.getAllByText("Required")).toHaveLength(1);
+  expect(sent()).toEqual([]);
+  await user.type(key, "mine{Enter}");
+  expect(sent()).toEqual([["/servers/srv-1", { values: { key: "mine", note: "" } }]]);
+});
+
 const FOUND: FoundConfigs = {
   configs: [
     {
