@@ -183,9 +183,12 @@ async def test_an_answer_that_cannot_be_read_is_the_reason_of_a_failed_sign_in(o
         if odd == "deep":
             site.answers = {"/.well-known/oauth-authorization-server": (200, b"[" * 100_000)}
         site.token |= {"expires_in": 10**400}
+        registered = json.dumps({"client_id": "c", "redirect_uris": [REDIRECT]}).encode()
+        site.answers |= {"/register": (201, registered)}
         with pytest.raises(Unavailable, match="Signing in to 127") as caught:
             await SignIn(CredentialsForNow()).interactive(server(site), REDIRECT, answering)
         assert "TaskGroup" not in caught.value.message
+        assert bool(site.forms) is (odd != "port")
 
 
 async def answering(address: str) -> AuthorizationAnswer:
