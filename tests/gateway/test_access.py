@@ -11,7 +11,7 @@ from mcp import Client
 
 from tests.gateway.kit import mcp_client, text_of
 from tests.kit.ledger_file import Ledger
-from tests.kit.waiting import PATIENCE_S
+from tests.kit.waiting import PATIENCE_S, until_found
 from tests.web.kit import TOKEN, Reply, Site, open_site
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -69,6 +69,77 @@ async def test_a_revoked_token_ends_what_it_listens_to(site: Site) -> None:
         except aiohttp.ClientPayloadError:
             pass
     assert (await hello(site, token=secret)).status == 401
+
+
+async def lists(site: Site, session: str, token: str = TOKEN) -> int:
+    """The status of a request in this session."""
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    reply = await site.call("POST", "/mcp", listing, token=token, headers={**ACCEPT, "Mcp-Session-Id": session})
+    return reply.status
+
+
+async def began(site: Site, token: str = TOKEN) -> str:
+    return (await hello(site, token=token)).headers["mcp-session-id"]
+
+
+async def test_a_token_with_too_many_sessions_loses_its_own_oldest_and_no_other(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.gateway.sessions.MOST_OF_TOKEN", 3)
+    other, greedy = await began(site), site.token("chat")
+    first, second, third = [await began(site, greedy) for _ in range(3)]
+    assert await lists(site, first, greedy) == 200, "used last"
+    fourth = await began(site, greedy)
+    assert [await lists(site, one, greedy) for one in (first, second, third, fourth)] == [200, 404, 200, 200]
+    assert await lists(site, other) == 200
+
+
+async def test_many_handshakes_at_once_leave_no_more_sessions_than_one_by_one(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.gateway.sessions.MOST_OF_TOKEN", 3)
+    replies = await asyncio.gather(*(hello(site) for _ in range(12)))
+    begun = [reply.headers["mcp-session-id"] for reply in replies if reply.status == 200]
+    assert sum([await lists(site, one) == 200 for one in begun]) <= 3
+    assert {reply.status for reply in replies} <= {200, 503}
+    assert (await hello(site)).status == 200
+
+
+async def test_a_session_that_its_program_ended_leaves_its_room(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("windlass.gateway.sessions.MOST_OF_TOKEN", 2)
+    kept = await began(site)
+    for _ in range(3):
+        over = {"Mcp-Session-Id": await began(site)}
+        assert (await site.call("DELETE", "/mcp", headers=over)).status == 200
+    assert await lists(site, kept) == 200
+
+
+async def test_a_session_that_listens_is_not_idle(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("windlass.gateway.sessions.MOST_OF_TOKEN", 2)
+    listens, idle = await began(site), await began(site)
+    headers = {"Authorization": f"Bearer {TOKEN}", "Accept": "text/event-stream"}
+    async with site.session.get(f"{site.url}/mcp", headers={**headers, "Mcp-Session-Id": listens}) as stream:
+        assert stream.status == 200
+        new = await began(site)
+        assert [await lists(site, one) for one in (listens, idle, new)] == [200, 404, 200]
+        async with site.session.get(f"{site.url}/mcp", headers={**headers, "Mcp-Session-Id": new}):
+            refused = await hello(site)
+            assert (refused.status, refused.code) == (503, "too_many_sessions")
+            assert (await hello(site, token=site.token("chat"))).status == 200
+
+
+async def test_the_sessions_of_a_revoked_token_end(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("windlass.gateway.protocol.MOST_SESSIONS", 2)
+    token, secret = site.access.tokens.make("desktop", ["chat"], None)
+    for _ in range(2):
+        await began(site, secret)
+    assert (await hello(site)).status == 503
+    assert (await site.call("DELETE", f"/tokens/{token.id}")).status == 200
+
+    async def admitted() -> bool:
+        return (await hello(site)).status == 200
+
+    await until_found(admitted, "room for a session")
 
 
 async def test_the_path_of_a_public_address_may_be_left_on(tmp_path: Path, ledger: Ledger) -> None:

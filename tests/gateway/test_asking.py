@@ -1,15 +1,17 @@
 """Calls that ask first: who is asked, what counts as an answer, and what nobody can approve by waiting."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp import MCPError
 
 from tests.gateway.kit import ERAS, Person, accept, mcp_client, text_of
 from tests.gateway.test_tools import only_turn
 from tests.kit.ledger_file import Ledger
-from tests.kit.waiting import PATIENCE_S, until
+from tests.kit.waiting import PATIENCE_S, until, until_found
 from tests.web.kit import Site
 
 ARGUMENTS = {"effect_id": "a\u202eb"}
@@ -199,6 +201,50 @@ async def test_a_question_that_the_program_never_answers_stops_the_call(
     assert [call["state"] for call in turn["calls"]] == ["cancelled"]
 
 
+async def test_a_question_whose_answer_does_not_fit_stops_the_call_later(
+    site: Site, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program is told, and may never answer again."""
+    monkeypatch.setattr("windlass.gateway.protocol.LEFT_S", 0.5)
+    await site.add_ledger(ledger, tools="*", approval="auto")
+    async with mcp_client(site, Person(accept(name=7)), mode="auto") as client:
+        with suppress(MCPError):
+            await client.call_tool("ask", {"effect_id": "a"})
+        turn = await only_turn(site, "finished")
+    assert turn["outcome"] == "stopped"
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_call_that_waits_ends_with_its_token(site: Site, ledger: Ledger, mode: str) -> None:
+    await site.add_ledger(ledger, tools="*")
+    token, secret = site.access.tokens.make("desktop", ["chat"], None)
+    async with mcp_client(site) as other, mcp_client(site, token=secret, mode=mode, name="x" * 59 + " y") as client:
+        kept = asyncio.ensure_future(other.call_tool("destroy", {"effect_id": "b"}))
+        waiting = await only_turn(site, "awaiting_person")
+        calling = asyncio.ensure_future(client.call_tool("destroy", {"effect_id": "a"}))
+        await asks(site, 2)
+        assert (await site.call("DELETE", f"/tokens/{token.id}")).status == 200
+        turn = await only_turn(site, "finished")
+        calling.cancel()
+        await decide(site, waiting, "allow")
+        assert text_of(await kept) == "recorded b"
+    assert [call["state"] for call in turn["calls"]] == ["cancelled"]
+    assert ledger.counts() == {"b": 1}
+
+
+async def test_a_call_that_was_given_back_with_a_question_ends_with_its_token(
+    asking_site: Site, ledger: Ledger
+) -> None:
+    await asking_site.add_ledger(ledger, tools="*")
+    token, secret = asking_site.access.tokens.make("desktop", ["chat", "approve"], None)
+    async with mcp_client(asking_site, Person(), token=secret, mode="auto") as client:
+        left = await client.session.call_tool("destroy", {"effect_id": "a"}, allow_input_required=True)
+        assert isinstance(left, types.InputRequiredResult)
+        assert (await asking_site.call("DELETE", f"/tokens/{token.id}")).status == 200
+        turn = await only_turn(asking_site, "finished")
+    assert [call["state"] for call in turn["calls"]] == ["cancelled"]
+
+
 async def test_an_answer_belongs_to_the_very_call_that_asked(asking_site: Site, ledger: Ledger) -> None:
     await asking_site.add_ledger(ledger, tools="*")
     allow: Any = {"approval": accept(decision="allow once")}
@@ -237,6 +283,13 @@ async def decide(site: Site, turn: Any, decision: str, **fields: object) -> None
     body = {"decision": decision, "hash": pending["hash"], **fields}
     reply = await site.call("POST", pending["settle"]["path"], body)
     assert reply.status == 200, reply.text
+
+
+async def asks(site: Site, count: int) -> None:
+    async def asking() -> bool:
+        return len((await site.get("/conversations"))["conversations"]) == count
+
+    await until_found(asking, "calls that ask")
 
 
 async def until_asked(person: Person) -> None:

@@ -11,8 +11,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from windlass.core.errors import BadInput, NotFound, WindlassError
 from windlass.core.values import value_object
@@ -20,6 +21,7 @@ from windlass.gateway.calls import Answer, FollowedCall, LeftCalls, Peer
 from windlass.gateway.questions import modes_of
 from windlass.gateway.results import failure
 from windlass.gateway.sdk import (
+    HANDSHAKE_PROTOCOL_VERSIONS,
     MODERN_PROTOCOL_VERSIONS,
     AccessToken,
     AuthenticatedUser,
@@ -36,12 +38,14 @@ from windlass.gateway.sdk import (
     stdio_server,
     types,
 )
+from windlass.gateway.sessions import Began, ProgramSessions
 from windlass.services.gateway import Caller, Gateway, OfferedTool
 from windlass.version import VERSION
 
 MOST_SESSIONS = 1000
 LEFT_S = 600.0  # how long a call that was given back with a question is kept
 SESSION = "mcp-session-id"
+VERSION_HEADER = "mcp-protocol-version"
 HELD = "windlass.caller"  # where the HTTP server puts who calls, in a request's scope
 INSTRUCTIONS = (
     "Tools of several MCP servers behind one address. A call may ask a person first and then takes as long as the "
@@ -138,9 +142,9 @@ class McpServer:
         if params.request_state:
             turn_id, mark = self._seal.opened(params.request_state)
             await self._gateway.check_resumed(entry.caller, turn_id, params.name, arguments)
-            self._left.take(turn_id)
             call = FollowedCall(self._gateway, peer, turn_id)
             await call.respond(mark, params.input_responses or {})
+            self._left.take(turn_id)  # an answer that does not fit leaves it where it was
             return call
         asks = bool(peer.page) or peer.takes("approval", self._gateway.approve, None)
         turn_id = await self._gateway.begin(entry.caller, entry.server, params.name, arguments, asks)
@@ -256,15 +260,62 @@ class HttpServer:
     def __init__(self, server: McpServer, manager: StreamableHTTPSessionManager) -> None:
         self._server = server
         self._manager = manager
+        self._sessions = ProgramSessions(self._end)
 
     async def handle(self, entry: RequestEntry, scope: Scope, receive: Receive, send: Send) -> None:
         """A session belongs to the token that began it: the SDK compares users."""
-        token = AccessToken(token="-", client_id=entry.caller.token_id, scopes=[])  # noqa: S106 - none is needed
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]  # the parser leaves some at the end
-        scope = {**scope, "headers": headers, "user": AuthenticatedUser(token), HELD: entry}
-        try:
-            await self._manager.handle_request(scope, receive, send)
-        finally:
-            session_id = Request(scope).headers.get(SESSION, "")
-            if session_id and scope["method"] in ("GET", "DELETE"):  # nothing hears of changes but what listens
-                self._server.forget(session_id)
+        token_id = entry.caller.token_id
+        scope = {**scope, "headers": headers, "user": _user(token_id), HELD: entry}
+        session_id = Headers(scope=scope).get(SESSION)
+        if session_id is None and _may_begin(scope):
+            async with self._sessions.opening(token_id) as began:
+                return await self._manager.handle_request(scope, receive, _noting(began, send))
+        with self._sessions.used(session_id or "", token_id):
+            try:
+                await self._manager.handle_request(scope, receive, send)
+            finally:
+                if session_id and scope["method"] in ("GET", "DELETE"):  # nothing hears of changes but what listens
+                    self._server.forget(session_id)
+                if session_id and scope["method"] == "DELETE":
+                    self._sessions.forget(session_id, token_id)
+
+    async def end_sessions(self, token_id: str) -> None:
+        """The token is void."""
+        await self._sessions.end_all(token_id)
+
+    async def _end(self, session_id: str, token_id: str) -> None:
+        """As its program would."""
+        headers = [(SESSION.encode(), session_id.encode())]
+        scope = {"type": "http", "method": "DELETE", "path": "/mcp", "query_string": b"", "headers": headers}
+        await self._manager.handle_request({**scope, "user": _user(token_id)}, _no_body, _unread)
+        self._server.forget(session_id)
+
+
+def _user(token_id: str) -> AuthenticatedUser:
+    return AuthenticatedUser(AccessToken(token="-", client_id=token_id, scopes=[]))  # noqa: S106 - none is needed
+
+
+def _may_begin(scope: Scope) -> bool:
+    """Whether this may begin a session: the protocol without a handshake has none."""
+    version = Headers(scope=scope).get(VERSION_HEADER)
+    return scope["method"] == "POST" and (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS)
+
+
+def _noting(began: Began, send: Send) -> Send:
+    """Tells the id of the session that an answer begins."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] < 400:
+            if session_id := Headers(raw=message["headers"]).get(SESSION):
+                began(session_id)
+        await send(message)
+
+    return sent
+
+
+async def _no_body() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _unread(message: Message) -> None: ...

@@ -180,6 +180,14 @@ class Gateway:
     async def stop(self, turn_id: str) -> None:
         await self._runner.stop(turn_id)
 
+    async def stop_all(self, token_id: str) -> None:
+        """The calls that were made with a token which is void now: what waits could still be approved."""
+        conversations = self._store.conversations
+        for turn in conversations.unfinished():
+            client = conversations.get(turn.conversation_id).client
+            if client and turn.conversation_id == _conversation_of(token_id, client):
+                await self.stop(turn.id)
+
     async def _conversation(self, caller: Caller) -> ConversationRow:
         """One for each program and token, kept from call to call: approvals for "this chat" are for this program, and
         a call whose outcome is unknown is known when the program makes it again."""
@@ -193,8 +201,7 @@ class Gateway:
                 return await self._store.conversations.create(row)
 
     def _conversation_id(self, caller: Caller) -> str:
-        whose = json.dumps([caller.token_id, caller.name]).encode()
-        return f"conv-mcp{hashlib.blake2b(whose, digest_size=12).hexdigest()}"
+        return _conversation_of(caller.token_id, caller.name)
 
     def _last_finished(self, conversation_id: str) -> str | None:
         """Calls follow one another; those at the same time are branches beside each other."""
@@ -239,6 +246,11 @@ class Gateway:
             self._announced = now
             for listener in self.on_change:
                 listener()
+
+
+def _conversation_of(token_id: str, program: str) -> str:
+    whose = json.dumps([token_id, program]).encode()
+    return f"conv-mcp{hashlib.blake2b(whose, digest_size=12).hexdigest()}"
 
 
 def _slugs(servers: Servers) -> Collection[str]:

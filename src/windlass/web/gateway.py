@@ -11,7 +11,7 @@ from windlass.services.gateway import Caller, Gateway
 from windlass.web.endpoints import Endpoint, read_body
 from windlass.web.errors import Unauthorized
 from windlass.web.origin import browser_origin
-from windlass.web.principal import principal_of
+from windlass.web.principal import Principal, principal_of
 
 _LATE = "windlass.gateway.protocol"
 PAGE = "/ui/activity"
@@ -27,19 +27,33 @@ class GatewayHost:
         self._served: asyncio.Future[Any] | None = None
         self._over = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._watched: dict[Principal, asyncio.Task[None]] = {}
 
     def check_server(self, server: str) -> None:
         self._gateway.check_server(server)
 
-    async def handle(self, caller: Caller, server: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, server: str, scope: Scope, receive: Receive, send: Send) -> None:
         if self._served is None:
             self._served = asyncio.get_running_loop().create_future()
             self._task = asyncio.create_task(self._serve(self._served))
             self._gateway.closing.append(self._close)
         http = await asyncio.shield(self._served)
+        principal = principal_of(scope)
+        if principal not in self._watched:
+            self._watched[principal] = asyncio.create_task(self._end_with(principal, http))
+        caller = Caller(token_id=principal.id, token_name=principal.name, may_approve="approve" in principal.allows)
         origin = browser_origin(scope)
         entry = self._protocol.RequestEntry(caller, server, f"{origin.url}{PAGE}")
         await http.handle(entry, scope, receive, send)
+
+    async def _end_with(self, principal: Principal, http: Any) -> None:
+        """Sessions and calls end with the token that began them, wherever they wait."""
+        void = asyncio.Event()
+        with principal.reading(void.set):
+            await void.wait()
+        await http.end_sessions(principal.id)
+        await self._gateway.stop_all(principal.id)
+        del self._watched[principal]
 
     async def _serve(self, served: "asyncio.Future[Any]") -> None:
         try:
@@ -53,6 +67,8 @@ class GatewayHost:
             served.set_exception(error)
 
     async def _close(self) -> None:
+        for watch in self._watched.values():
+            watch.cancel()
         self._over.set()
         if self._task:
             await self._task
@@ -67,18 +83,14 @@ class GatewayEndpoint(Endpoint):
         self.counts = route.method == "POST"
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        principal = principal_of(scope)
-        caller = Caller(
-            token_id=principal.token_id, token_name=principal.name, may_approve="approve" in principal.allows
-        )
         server = scope["path_params"].get("server", "")
         self._host.check_server(server)
         body = await read_body(scope, receive, self._most) if scope["method"] == "POST" else b""
         out = _Started(send)
         ended = asyncio.get_running_loop().create_future()
-        work = asyncio.ensure_future(self._host.handle(caller, server, scope, _replayed(body, receive), out))
+        work = asyncio.ensure_future(self._host.handle(server, scope, _replayed(body, receive), out))
         try:
-            with principal.reading(lambda: None if ended.done() else ended.set_result(None)):
+            with principal_of(scope).reading(lambda: None if ended.done() else ended.set_result(None)):
                 await asyncio.wait({work, ended}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             if not work.done():
