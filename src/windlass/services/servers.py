@@ -151,6 +151,7 @@ class McpServers:
     async def change(self, server: str, change: schemas.ServerChange) -> schemas.ServerAnswer:
         async with self._changes.hold(self._own(server).config.id):
             kept = self._own(server)
+            accepted = self._instructions_seen(kept.config, change)
             config, message = self._config(kept.config, _given(change)), "Server changed"
             if moved(kept.config.url, config.url) and not _is_filled_in(kept.config, config, change):
                 config = _without_client(config, change)
@@ -164,8 +165,19 @@ class McpServers:
                 kept = _with_author(kept, config.approval)
             await self._put(replace(kept, config=config))
             if change.instructions is True:
-                await self._toolbox.server_instructions.accept(config)
+                await self._toolbox.server_instructions.accept(config, accepted)
         return await self._answer(config.id, message)
+
+    def _instructions_seen(self, config: ServerConfig, change: schemas.ServerChange) -> str:
+        """The hash of what is accepted with `instructions: true`."""
+        now = self._toolbox.server_instructions.digest(config)
+        if change.instructions is True and change.instructions_hash not in (msgspec.UNSET, now):
+            raise Conflict(
+                "The instructions changed again.",
+                hint="Look at `instructions_text` again and send its `instructions_hash`.",
+                code="instructions_changed",
+            )
+        return now
 
     @serves(routes.servers.delete)
     async def delete(self, server: str) -> schemas.Acknowledged:
@@ -340,6 +352,7 @@ class McpServers:
             raise BadInput(f"slug: {fields['slug']} is the name of a route", detail={"field": "slug"})
         if fields.get("tools", config.tools) != config.tools:
             fields["tools_are_named"] = True
+        fields.pop("instructions_hash", None)
         if values := fields.pop("values", None):
             config = with_values(self._secrets.readable(config), values)
         changed = replace(config, **fields)
@@ -360,6 +373,7 @@ class McpServers:
         kept = self._kept.get(status.config.id)
         shown = server_shown(status, created_at=kept.created_at if kept else None)
         shown.instructions_text = self._servers.instructions(status.config.id)
+        shown.instructions_hash = self._toolbox.server_instructions.digest(status.config)
         shown.instructions_changed = self._toolbox.server_instructions.changed(status.config)
         abilities = self._servers.abilities(status.config.id)
         shown.has_resources, shown.has_prompts = abilities.resources, abilities.prompts

@@ -33,9 +33,15 @@ class ServerInstructions:
         text, pin = self._servers.instructions(config.id), self._pins.get(config.id)
         return bool(text and pin) and not _may_change(config) and pin is not None and pin.digest != _digest(text)
 
-    async def accept(self, config: ServerConfig) -> None:
-        if text := self._servers.instructions(config.id):
-            await self._pins.put(config.id, InstructionsPin(_digest(text)), parent=config.id)
+    def digest(self, config: ServerConfig) -> str:
+        """Of what the server says now; "" where it says nothing."""
+        text = self._servers.instructions(config.id)
+        return _digest(text) if text else ""
+
+    async def accept(self, config: ServerConfig, digest: str) -> None:
+        """The text that a person has seen, whatever the server says by now."""
+        if digest:
+            await self._pins.put(config.id, InstructionsPin(digest), parent=config.id)
 
 
 def _may_change(config: ServerConfig) -> bool:

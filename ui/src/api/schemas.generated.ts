@@ -1485,6 +1485,8 @@ export interface Server {
   instructions: boolean;
   /** Them, while it runs; empty where it sends none */
   instructions_text: string;
+  /** Of that text. Sent back with `instructions: true`, it accepts this text and no later one */
+  instructions_hash: string;
   /** Since they were first used; they stay out until `instructions: true` is sent */
   instructions_changed: boolean;
   /** It runs, and says that it has resources */
@@ -1529,6 +1531,8 @@ export interface ServerChange {
   inside?: Inside;
   /** What it says about its use goes to the model, fenced, while its tools are enabled */
   instructions?: boolean;
+  /** As it was shown with the text that is accepted */
+  instructions_hash?: string;
   /** For what `missing` asks for, by name */
   values?: Record<string, string>;
 }

@@ -50,6 +50,7 @@ const SERVER: Server = {
   missing: [],
   instructions: true,
   instructions_text: "",
+  instructions_hash: "",
   instructions_changed: false,
   has_resources: false,
   has_prompts: false,

@@ -135,6 +135,9 @@ class ServerChange(Request):
     sandbox: Sandbox | UnsetType = UNSET
     inside: Inside | UnsetType = UNSET
     instructions: Instructions | UnsetType = UNSET
+    instructions_hash: (
+        Annotated[str, Meta(description="As it was shown with the text that is accepted")] | UnsetType
+    ) = UNSET
     values: Annotated[Values, Meta(description="For what `missing` asks for, by name")] | UnsetType = UNSET
 
 
@@ -208,6 +211,10 @@ class Server(Response):
     ] = field(default_factory=list)
     instructions: Instructions = True
     instructions_text: Annotated[str, Meta(description="Them, while it runs; empty where it sends none")] = ""
+    instructions_hash: Annotated[
+        str,
+        Meta(description="Of that text. Sent back with `instructions: true`, it accepts this text and no later one"),
+    ] = ""
     instructions_changed: Annotated[
         bool, Meta(description="Since they were first used; they stay out until `instructions: true` is sent")
     ] = False

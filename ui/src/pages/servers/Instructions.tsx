@@ -9,7 +9,9 @@ export function Instructions({ server }: { server: Server }) {
   const text = server.instructions_text;
   if (!text) return null;
   const change = (instructions: boolean) =>
-    void run(() => servers.change(server.id, { instructions })).then(() => serverList.refresh());
+    void run(() =>
+      servers.change(server.id, { instructions, instructions_hash: server.instructions_hash }),
+    ).then(() => serverList.refresh());
   return (
     <section className="instructions" aria-label="Instructions">
       <label className="line">
