@@ -181,13 +181,6 @@ def servers(docs: Path, page: str, browser: str) -> tuple[ThirdParty, ...]:
         ),
         ThirdParty("duckduckgo-mcp-server", "PyPI", _two("search", key, "fetch_content", {"url": page}), "0.7.0"),
         ThirdParty(
-            "excel-mcp-server",
-            "PyPI",
-            _two("list_workbooks", {}, "create_workbook", {"path": str(docs / "a.xlsx")}),
-            "2.2.2",
-            args=("stdio",),
-        ),
-        ThirdParty(
             "office-word-mcp-server",
             "PyPI",
             _two(
@@ -225,7 +218,7 @@ def _two(first: str, given: Mapping[str, Any], second: str, then: Mapping[str, A
 def argv_of(server: ThirdParty) -> list[str]:
     """The command, installed if it is not yet. Raises `CalledProcessError` when that fails."""
     if server.package == "@playwright/mcp":
-        return real_servers.playwright()
+        return [*real_servers.playwright(), "--isolated"]  # else a killed browser's profile stays locked
     if server.source == "PyPI":
         return [str(_python_program(server)), *server.args]
     return [_node(), str(_node_script(server)), *server.args]

