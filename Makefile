@@ -3,8 +3,7 @@
 
 PYTHON ?= python3
 SCALE ?= small
-# One more than cores: half of the time a test waits for another process.
-JOBS ?= 3
+JOBS ?= 2
 
 export SCALE
 export PATH := $(CURDIR)/.venv/bin:$(PATH)

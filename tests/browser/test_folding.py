@@ -1,6 +1,7 @@
 """Turns of many steps: nothing moves while they run, they end on one screen, and every step can be reached."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,7 @@ from tests.browser.visit import PHONE, WIDE, OpenedApp, Visit
 from windlass.testing import call, say, think, wait_for
 from windlass.testing.replies import ScriptedReply
 
+FULL = os.environ.get("SCALE") == "full"
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(240)]
 
 SIZES = (PHONE, {"width": 768, "height": 900}, WIDE, {"width": 1920, "height": 1080})
@@ -43,7 +45,7 @@ SHIFT = """() => {
 FITS = "() => { const box = document.querySelector('main .scroll'); return box.scrollHeight <= box.clientHeight; }"
 
 
-async def test_no_turn_moves_what_is_in_view(own_app: OwnApp) -> None:
+async def test_a_turn_of_five_tools_moves_nothing_in_view(own_app: OwnApp) -> None:
     async with own_app(tables=ROUNDS) as app:
         for size in SIZES:
             await app.page.set_viewport_size(size)  # type: ignore[arg-type]
@@ -51,12 +53,20 @@ async def test_no_turn_moves_what_is_in_view(own_app: OwnApp) -> None:
             await watch_from(app, "Look for five", begin := asyncio.Event(), (five_tools(begin), say(answer(8))))
             await expect(app.ended("Answered")).to_have_count(1)
             await shifted_little(app.page, f"five tools at {size['width']}")
+
+
+@pytest.mark.skipif(not FULL, reason="which frames are painted depends on the load of the machine: part of the proof")
+async def test_a_turn_of_forty_steps_moves_nothing_in_view(own_app: OwnApp) -> None:
+    async with own_app(tables=ROUNDS) as app:
+        for size in SIZES:
+            await app.page.set_viewport_size(size)  # type: ignore[arg-type]
+            await app.go("/ui/")
             begin, rest = asyncio.Event(), asyncio.Event()
             await watch_from(app, "Look for forty", begin, (*forty_steps(begin, rest), say(answer(12))))
             await app.decide("Allow Destroy?", "Allow once")
             await app.page.evaluate(PAST_THE_INPUT)
             rest.set()
-            await expect(app.ended("Answered")).to_have_count(2)
+            await expect(app.ended("Answered")).to_have_count(1)
             await shifted_little(app.page, f"forty steps at {size['width']}")
 
 

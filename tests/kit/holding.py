@@ -10,7 +10,7 @@ from tests.kit.waiting import until
 
 @asynccontextmanager
 async def held(folder: Path) -> AsyncIterator[None]:
-    other = sqlite3.connect(folder / "windlass.db", isolation_level=None)
+    other = sqlite3.connect(folder / "windlass.db", isolation_level=None, timeout=0)
     await until(lambda: _taken(other), "the file to be free")
     try:
         yield

@@ -64,7 +64,9 @@ ABUSE = tuple(
     for name in ("injection", "side_by_side", "canaries", "incidents", "incidents_access", "incidents_peers", "rows")
 )
 ALONE = tuple(f"tests/proof/test_{name}.py" for name in ("measures", "loop_delay", "isolation_cost"))
-BROWSER = tuple(f"tests/browser/test_{name}.py" for name in ("xss", "screens", "keyboard", "incidents", "newcomer"))
+BROWSER = tuple(
+    f"tests/browser/test_{name}.py" for name in ("xss", "screens", "keyboard", "incidents", "newcomer", "folding")
+)
 CONFORMANCE = (
     *("tests/servers/test_conformance.py", "tests/gateway/test_conformance.py"),
     "tests/proof/test_third_party.py",

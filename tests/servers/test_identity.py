@@ -33,7 +33,8 @@ def config_of(script: Path, ledger: Ledger, **more: object) -> ServerConfig:
 async def stopped_after_a_run(servers: Servers, config: ServerConfig) -> None:
     await servers.put(config)
     servers.start(config.id)
-    assert (await servers.wait_ready(config.id, PATIENCE_S)).state == "running"
+    status = await servers.wait_ready(config.id, PATIENCE_S)
+    assert status.state == "running", status.reason
     await servers.stop(config.id)
 
 
@@ -129,7 +130,8 @@ async def test_b3_another_version_of_a_fetched_package_waits_for_a_confirmation(
     assert "its package is now @maker/ledger 1.1, and was @maker/ledger 1.0" in status.reason
     await servers.confirm("ledger")
     servers.start("ledger")
-    assert (await servers.wait_ready("ledger", PATIENCE_S)).state == "running"
+    status = await servers.wait_ready("ledger", PATIENCE_S)
+    assert status.state == "running", status.reason
     await servers.aclose()
 
 
